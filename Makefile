@@ -1,0 +1,34 @@
+# The two commands of the README, and what they share. Only Python 3.11 or newer is needed.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check benchmark clean
+
+demo: .venv/demo
+	$(BIN)/python examples/demo.py
+
+test: check
+	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules src tests
+
+check: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+benchmark: .venv/test
+	$(BIN)/python benchmarks/fit_speed.py
+	$(BIN)/python benchmarks/fit_speed.py --scale
+
+.venv/demo: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
+	touch $@
+
+.venv/test: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,117 @@
+"""Time WInLDL.fit beside the floor and beside plain NumPy, on the ten shapes of the paper.
+
+The floor is what no solver of this kind can avoid: X'X once, then X'R and XW 50 times. All three
+run in turn in one process, on one thread with one BLAS thread, compiled before; the numbers are
+CPU seconds, the best of several rounds, and the ratios are what to read.
+
+    python benchmarks/fit_speed.py            the ten shapes
+    python benchmarks/fit_speed.py --scale    threads, precision and growth with n
+"""
+
+import argparse
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from inldl import WInLDL, hide
+from plain_numpy import winldl
+
+SHAPES = {
+    "Gene": (17892, 36, 68),
+    "Movie": (7755, 100, 5),
+    "Scene": (2000, 100, 9),
+    "SBU3DFE": (2500, 243, 6),
+    "SJAFFE": (213, 243, 6),
+    "Emotion6": (1980, 100, 7),
+    "Fbp5500": (5500, 100, 5),
+    "Flickr": (11150, 200, 8),
+    "RAF_ML": (4908, 200, 6),
+    "SCUTFBP": (1500, 100, 5),
+}
+ITERATIONS = 50
+
+
+def make(n, k, C, dtype=np.float64):
+    """Return unit rows and distributions that depend on them, half of the degrees hidden."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, k), dtype=np.float64).astype(dtype)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    scores = np.exp(X @ rng.standard_normal((k, C)).astype(dtype) + rng.standard_normal(C))
+    return X, hide(scores / scores.sum(axis=1, keepdims=True), 0.5, random_state=1)
+
+
+def floor(X, C):
+    """Do the products that cannot be avoided."""
+    R, W = np.full((len(X), C), 0.5, X.dtype), np.full((X.shape[1], C), 0.5, X.dtype)
+    X.T @ X
+    for _ in range(ITERATIONS):
+        X.T @ R
+        X @ W
+
+
+def best(functions, rounds, clock=time.process_time):
+    """Return the best seconds of each function, taking turns."""
+    seconds = [np.inf] * len(functions)
+    for _ in range(rounds):
+        for i, function in enumerate(functions):
+            start = clock()
+            function()
+            seconds[i] = min(seconds[i], clock() - start)
+    return seconds
+
+
+def ten_shapes(rounds):
+    model = WInLDL(tol=0.0, max_iter=ITERATIONS)
+    model.fit(*make(200, 3, 4))  # compiles, or loads what was compiled
+    print(f"{'':10}{'n':>7}{'k':>5}{'C':>4}{'floor':>9}{'inldl':>9}{'NumPy':>9}"
+          f"{'inldl/floor':>13}{'NumPy/inldl':>13}")  # fmt: skip
+    total = np.zeros(3)
+    for name, (n, k, C) in SHAPES.items():
+        X, y = make(n, k, C)
+        tasks = [
+            lambda X=X, C=C: floor(X, C),
+            lambda X=X, y=y: model.fit(X, y),
+            lambda X=X, y=y: winldl(X, y, tol=0.0, max_iter=ITERATIONS),
+        ]
+        seconds = best(tasks, rounds)
+        total += seconds
+        line(name, n, k, C, *seconds)
+    line("total", "", "", "", *total)
+
+
+def line(name, n, k, C, at_least, ours, plain):
+    times = f"{at_least:9.4f}{ours:9.4f}{plain:9.4f}"
+    print(f"{name:10}{n:>7}{k:>5}{C:>4}{times}{ours / at_least:13.2f}{plain / ours:13.2f}")
+
+
+def scale(rounds):
+    shape = (1_000_000, 100, 10)
+    fit = {}
+    for dtype in (np.float64, np.float32):
+        X, y = make(*shape, dtype)
+        jobs = [lambda X=X, y=y, j=j: WInLDL(tol=0.0, n_jobs=j).fit(X, y) for j in (1, 2)]
+        fit[dtype] = best(jobs, rounds, time.perf_counter)
+    double, single = fit[np.float64], fit[np.float32]
+    print(f"{shape}: wall seconds, 1 thread {double[0]:.2f}, 2 threads {double[1]:.2f}, "
+          f"speed-up {double[0] / double[1]:.2f}")  # fmt: skip
+    print(f"float32: {single[0]:.2f} and {single[1]:.2f}, "
+          f"{single[0] / double[0]:.2f} of float64 with 1 thread")  # fmt: skip
+    rows = [10_000, 100_000, 1_000_000]
+    seconds = []
+    for n in rows:
+        X, y = make(n, 100, 10)
+        repeat = rounds * max(1, 100_000 // n)
+        seconds += best([lambda X=X, y=y: WInLDL(tol=0.0).fit(X, y)], repeat)
+    exponent = np.log(seconds[-1] / seconds[0]) / np.log(rows[-1] / rows[0])
+    growth = ", ".join(f"{n}: {s:.3f}" for n, s in zip(rows, seconds, strict=True))
+    print(f"CPU seconds by n: {growth} -> n^{exponent:.3f}")
+
+
+if __name__ == "__main__":
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--scale", action="store_true", help="a million rows instead")
+    arguments.add_argument("--rounds", type=int, default=5, help="best of how many (default 5)")
+    options = arguments.parse_args()
+    with threadpool_limits(1):
+        (scale if options.scale else ten_shapes)(options.rounds)

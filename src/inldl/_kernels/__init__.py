@@ -1,0 +1,13 @@
+"""Compiled per-row work. Numba is imported when a kernel is first asked for, not before."""
+
+from importlib import import_module
+
+_ROOMS = {"project_columns": "simplex", "winldl_step": "simplex"}
+
+
+def __getattr__(name):
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    kernel = getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    globals()[name] = kernel
+    return kernel

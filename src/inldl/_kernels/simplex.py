@@ -1,0 +1,250 @@
+"""Projection onto the simplex, and the step of WInLDL that is built on it.
+
+Data rows lie along the vector lanes: a matrix is held as labels x rows, so that each inner loop
+runs over neighbouring rows, needs no horizontal sum, and is vectorised for any number of labels.
+Long matrices are walked in groups of lanes that stay in the first cache.
+
+The projection of v is max(v - theta, 0), where theta solves sum(max(v - theta, 0)) = mass. When
+every entry stays positive theta is (sum(v) - mass) / C: on real data that is nearly every row, so
+it is tried first, inside the pass that makes v. Otherwise Newton's method from the left: the
+entries above theta are nested sets that only shrink, so theta is exact once they no longer do.
+
+Three habits keep LLVM vectorising: accumulators are `x += max(d, 0)` or `fmin`/`fmax`, since a
+plain running minimum becomes a masked store, which is slow; constants have the dtype of the data;
+and slices are rows of C-contiguous arrays.
+"""
+
+import numpy as np
+from numba import njit
+
+# Not the flags that assume away NaN (holes are NaN) and infinities.
+kernel = njit(
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    fastmath={"contract", "reassoc", "arcp", "nsz"},
+)
+
+LANES = 64  # rows that are worked on together
+
+
+@kernel
+def _column_maximum(V, start, out, L):
+    for i in range(L):
+        out[i] = V[0, start + i]
+    for j in range(1, V.shape[0]):
+        v = V[j, start : start + L]
+        for i in range(L):
+            out[i] = np.fmax(out[i], v[i])
+
+
+@kernel
+def _refine(V, mass, theta, low, work):
+    """Raise theta from at most the threshold to the threshold where some entry is below it."""
+    C, L = V.shape[0], theta.shape[0]
+    undecided = 0
+    for i in range(L):
+        undecided += low[i] < theta[i]
+    if 4 * undecided > L:
+        _newton_all(V, mass, theta, work)
+    elif undecided > 0:
+        row = np.empty(C, V.dtype)
+        for i in range(L):
+            if low[i] < theta[i]:
+                for j in range(C):
+                    row[j] = V[j, i]
+                theta[i] = _newton_one(row, mass[i], theta[i])
+
+
+@kernel
+def _newton_one(row, mass, theta):
+    """Iterate on one row."""
+    zero = row.dtype.type(0)
+    before = row.dtype.type(row.size + 1)
+    while True:
+        total, count = zero, zero
+        for x in row:
+            above = x - theta
+            total += max(above, zero)
+            count += above > zero
+        theta += (total - mass) / count
+        if count >= before:
+            return theta
+        before = count
+
+
+@kernel
+def _newton_all(V, mass, theta, work):
+    """Iterate on a group of rows together."""
+    L = theta.shape[0]
+    zero = V.dtype.type(0)
+    total, count, before = work[0], work[1], work[2]
+    undecided = L
+    for i in range(L):
+        before[i] = V.shape[0] + 1
+    while undecided > 0:
+        for i in range(L):
+            total[i] = zero
+            count[i] = zero
+        for j in range(0, V.shape[0] - 1, 2):  # two labels at a time: half the loads and stores
+            v, w = V[j], V[j + 1]
+            for i in range(L):
+                above, higher = v[i] - theta[i], w[i] - theta[i]
+                total[i] += max(above, zero) + max(higher, zero)
+                count[i] += (above > zero) + (higher > zero)
+        if V.shape[0] % 2:
+            v = V[V.shape[0] - 1]
+            for i in range(L):
+                above = v[i] - theta[i]
+                total[i] += max(above, zero)
+                count[i] += above > zero
+        undecided = 0
+        for i in range(L):
+            theta[i] += (total[i] - mass[i]) / count[i]
+            undecided += count[i] < before[i]
+            before[i] = count[i]
+
+
+@kernel
+def project_columns(V, mass):
+    """Project each column of V (labels x rows) onto {z >= 0, sum(z) = mass > 0}, in place.
+
+    Entries of -inf stay out and become 0; each column needs one finite entry.
+    """
+    C, m = V.shape
+    width = min(LANES, m)
+    zero, share = V.dtype.type(0), V.dtype.type(1) / V.dtype.type(C)
+    group, work = np.empty((C, width), V.dtype), np.empty((3, width), V.dtype)
+    theta_, low_ = np.empty(width, V.dtype), np.empty(width, V.dtype)
+    for start in range(0, m, width):
+        L = min(width, m - start)
+        theta, low, goal = theta_[:L], low_[:L], mass[start : start + L]
+        for i in range(L):
+            low[i] = zero
+            theta[i] = -goal[i]
+        top = work[0]
+        _column_maximum(V, start, top, L)
+        for j in range(C):  # relative to the largest entry, so that huge values lose nothing
+            v, g = V[j, start : start + L], group[j]
+            for i in range(L):
+                g[i] = v[i] - top[i]
+                theta[i] += g[i]
+                low[i] = np.fmin(low[i], g[i])
+        for i in range(L):
+            theta[i] = max(theta[i] * share, -goal[i])
+        _refine(group, goal, theta, low, work)
+        for j in range(C):
+            v, g = V[j, start : start + L], group[j]
+            for i in range(L):
+                v[i] = max(g[i] - theta[i], zero)
+
+
+@kernel
+def winldl_step(S, U, Z, Y, A, intercept, missing, impute):
+    """Do the row work of one iteration of WInLDL on a block; S becomes R = Z - U.
+
+    Parameters
+    ----------
+    S : (C, m)
+        The products XW without the intercept; overwritten by R.
+    U, Z : (groups, C, lanes)
+        Scaled multipliers and distributions; updated in place.
+    Y, A : (groups, C, lanes)
+        Degrees, NaN = unobserved, and mu / (Q^2 + mu) at the observed entries.
+    intercept, missing : (C,)
+        Intercept, and mu / (Q^2 + mu) of the missing degrees; NaN there = use the entry's A.
+    impute : bool
+        Whether the target of a missing degree is the row's own projection, or 0.
+
+    Returns
+    -------
+    total : (C,)
+        The sums of R over the rows.
+    change : float
+        The largest change of an entry of Z.
+    """
+    C, m = S.shape
+    width = U.shape[2]
+    dtype = S.dtype.type
+    share = dtype(1) / dtype(C)
+    V, work = np.empty((C, width), S.dtype), np.empty((3, width), S.dtype)
+    theta_, low_ = np.empty(width, S.dtype), np.empty(width, S.dtype)
+    one, change, total = np.ones(width, S.dtype), np.zeros(width, S.dtype), np.zeros(C, S.dtype)
+    for g in range(U.shape[0]):
+        start = g * width
+        L = min(width, m - start)
+        theta, low = theta_[:L], low_[:L]
+        _fitted(S, start, intercept, V, theta, low)
+        if impute:
+            for i in range(L):
+                theta[i] *= share
+            _refine(V, one, theta, low, work)
+        else:
+            theta[:] = np.inf
+        _pull(V, U[g], Y[g], A[g], missing, theta, low, work[0])
+        for i in range(L):
+            theta[i] = work[0, i] * share
+        _refine(V, one, theta, low, work)
+        _settle(V, theta, U[g], Z[g], S, start, change, total)
+    return total, change.max()
+
+
+@kernel
+def _fitted(S, start, intercept, V, theta, low):
+    """V = S + intercept; theta = sum over labels - 1; low = smallest entry."""
+    L = theta.shape[0]
+    for i in range(L):
+        theta[i] = -1
+        low[i] = np.inf
+    for j in range(S.shape[0]):
+        s, v, b = S[j, start : start + L], V[j], intercept[j]
+        for i in range(L):
+            x = s[i] + b
+            v[i] = x
+            theta[i] += x
+            low[i] = np.fmin(low[i], x)
+
+
+@kernel
+def _pull(V, U, Y, A, missing, theta, low, total):
+    """V = target + A (V + U - target); U = V + U; total = sum over labels - 1; low = smallest."""
+    L = theta.shape[0]
+    zero = V.dtype.type(0)
+    for i in range(L):
+        total[i] = -1
+        low[i] = np.inf
+    for j in range(V.shape[0]):
+        v, u, y, a, b = V[j], U[j], Y[j], A[j], missing[j]
+        own = b != b
+        for i in range(L):
+            fitted, degree, ratio = v[i], y[i], a[i]
+            sum_ = fitted + u[i]
+            u[i] = sum_
+            seen = degree == degree
+            target = max(fitted - theta[i], zero)
+            target = degree if seen else target
+            ratio = ratio if (seen or own) else b
+            x = target + ratio * (sum_ - target)
+            v[i] = x
+            total[i] += x
+            low[i] = np.fmin(low[i], x)
+
+
+@kernel
+def _settle(V, theta, U, Z, S, start, change, total):
+    """Z = max(V - theta, 0); U = U - Z; S = Z - U."""
+    L = theta.shape[0]
+    zero = V.dtype.type(0)
+    for j in range(V.shape[0]):
+        v, u, z, s = V[j], U[j], Z[j], S[j, start : start + L]
+        sum_ = zero
+        for i in range(L):
+            new = max(v[i] - theta[i], zero)
+            change[i] = np.fmax(change[i], abs(new - z[i]))
+            z[i] = new
+            left = u[i] - new
+            u[i] = left
+            r = new - left
+            s[i] = r
+            sum_ += r
+        total[j] += sum_

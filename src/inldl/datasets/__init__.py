@@ -1,0 +1,7 @@
+"""Data to learn from, and mechanisms that hide degrees."""
+
+from inldl.datasets._artificial import make_distributions
+from inldl.datasets._budget import load_budget_shares
+from inldl.datasets._hiding import MECHANISMS, hide
+
+__all__ = ["MECHANISMS", "hide", "load_budget_shares", "make_distributions"]

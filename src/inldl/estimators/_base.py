@@ -1,0 +1,117 @@
+"""What every estimator of label distributions shares."""
+
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from inldl import _kernels
+from inldl._engines import row_blocks
+from inldl._validation import FLOATS, as_degrees, like
+from inldl.metrics import METRICS, Pair
+from inldl.solvers.linear import fitted
+
+
+class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Base of estimators that predict distributions: tags, `complete` and `score`."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def complete(self, X, y):
+        """Fill the unobserved degrees of `y` with what `X` predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+
+        Returns
+        -------
+        ndarray or frame of shape (n_samples, n_labels)
+            `y` with its observed degrees as they are. The others are the nearest values to the
+            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
+            names the row) where the observed degrees alone sum to more than 1.
+        """
+        check_is_fitted(self)
+        given = as_degrees(y)
+        predicted = np.asarray(self.predict(X))
+        if given.shape != predicted.shape:
+            raise ValueError(
+                f"y has the shape {given.shape}, but {predicted.shape} is what X and the fitted "
+                "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
+            )
+        return like(y, _fill(given, predicted))
+
+    def score(self, X, y, sample_weight=None):
+        """Return the mean cosine between observed and predicted degrees; 1 is perfect.
+
+        Rows without an observed degree are left out.
+        """
+        rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))
+        seen = ~np.isnan(rows)
+        weights = None if sample_weight is None else np.asarray(sample_weight)[seen]
+        return float(np.average(rows[seen], weights=weights)) if seen.any() else float("nan")
+
+
+class LinearDistributionEstimator(DistributionEstimator):
+    """Base of estimators that predict the projection of a linear function."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def predict(self, X):
+        """Predict a distribution for each row: the projection of ``XW`` onto the simplex.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        coef, intercept = self.coef_.astype(X.dtype), self.intercept_.astype(X.dtype)
+        out = np.empty((X.shape[0], len(intercept)), X.dtype)
+        for X_rows, rows in row_blocks(X, out):
+            S = fitted(X_rows, coef)
+            S += intercept[:, None]
+            _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
+            rows[:] = S.T
+        return out
+
+
+def _fill(y, predicted):
+    """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row."""
+    out = y.copy()
+    holes = np.isnan(y)
+    rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
+    over = np.flatnonzero((rest < -1e-9) & holes.any(axis=1))
+    if over.size:
+        warnings.warn(
+            f"The observed degrees of row {over[0]} sum to {1 - rest[over[0]]:.6g}, more than 1, "
+            f"so its unobserved degrees are set to 0 ({over.size} such row(s)); check the row, or "
+            "divide it by its sum.",
+            UserWarning,
+            stacklevel=3,
+        )
+    out[holes & (rest <= 0)[:, None]] = 0
+    rows = np.flatnonzero(holes.any(axis=1) & (rest > 0))
+    free = np.where(holes[rows], predicted[rows], -np.inf).astype(np.float64)
+    filled = np.ascontiguousarray(free.T)
+    _kernels.project_columns(filled, rest[rows])
+    out[rows] = np.where(holes[rows], filled.T, out[rows])
+    return out

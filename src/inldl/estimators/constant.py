@@ -1,0 +1,83 @@
+"""Constant predictors: what every method must beat."""
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from inldl._validation import check_choice, validate_fit
+from inldl.estimators._base import DistributionEstimator
+
+
+class ConstantLDL(DistributionEstimator):
+    """Predict the same distribution for every row, whatever its features.
+
+    Parameters
+    ----------
+    strategy : {"mean", "uniform"}, default="mean"
+        "mean" predicts the mean of the observed degrees of each label, scaled to sum to 1;
+        "uniform" predicts 1/C.
+
+    Attributes
+    ----------
+    distribution_ : ndarray of shape (n_labels,)
+        What is predicted.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inldl import ConstantLDL
+    >>> y = np.array([[0.2, 0.3, 0.5], [0.4, np.nan, np.nan]])
+    >>> ConstantLDL().fit(np.zeros((2, 1)), y).distribution_.round(3)
+    array([0.273, 0.273, 0.455])
+    """
+
+    def __init__(self, strategy="mean"):
+        self.strategy = strategy
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y):
+        """Remember the distribution.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Only its shape is used.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+
+        Returns
+        -------
+        self
+        """
+        check_choice("strategy", self.strategy, ("mean", "uniform"))
+        _, y, self.label_names_ = validate_fit(self, X, y)
+        means = (
+            np.nanmean(y, axis=0, dtype=float) if self.strategy == "mean" else np.ones(y.shape[1])
+        )
+        means = np.maximum(means, 0)
+        self.distribution_ = (
+            means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
+        )
+        return self
+
+    def predict(self, X):
+        """Predict the remembered distribution for each row of `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            The same row, again and again.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        return np.tile(self.distribution_, (X.shape[0], 1))

@@ -1,0 +1,74 @@
+"""Refuse rows that are not distributions, and cut the others to the observed entries."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inldl._validation import as_degrees, sum_tolerance, unmask
+
+from ._pair import BoolArray, FloatArray, Pair
+
+Degrees = npt.NDArray[np.floating[Any]]
+
+
+def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Pair:
+    """Raise a ValueError that names the first bad row, or give the pair in float64."""
+    truth, predicted = _degrees(y_true, "y_true"), _degrees(y_pred, "y_pred")
+    if truth.shape != predicted.shape:
+        raise ValueError(
+            f"y_true has shape {truth.shape} but y_pred has shape {predicted.shape}: "
+            "give both the same rows and labels."
+        )
+    _check_label_order(y_true, y_pred)
+    _forbid(np.isnan(predicted), "y_pred holds NaN in row {}: predict every degree.")
+    _check_sums(truth, "y_true")
+    _check_sums(predicted, "y_pred")
+    return Pair.of(truth, predicted)
+
+
+def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
+    """Give ``y`` as floats that are neither infinite nor negative."""
+    raw = np.asarray(unmask(y))
+    if raw.ndim == 2 and raw.dtype.kind == "f":  # as_degrees would not say in which row
+        _forbid(np.isinf(raw), f"{name} is infinite in row {{}}: give degrees from 0 to 1.")
+    degrees = as_degrees(y, name=name)
+    _forbid(degrees < 0, f"{name} is negative in row {{}}: give degrees from 0 to 1.")
+    return degrees
+
+
+def _check_label_order(y_true: object, y_pred: object) -> None:
+    """Catch two frames with the same labels in another order, which only names can tell."""
+    a, b = (list(getattr(y, "columns", ())) for y in (y_true, y_pred))
+    if a != b and set(a) == set(b):
+        column = next(j for j in range(len(a)) if a[j] != b[j])
+        raise ValueError(
+            f"column {column} is {a[column]!r} in y_true but {b[column]!r} in y_pred: "
+            "put the labels of both in the same order."
+        )
+
+
+def _check_sums(y: Degrees, name: str) -> None:
+    """Ask for a sum of 1 from complete rows and of at most 1 from the others."""
+    complete = ~np.isnan(y).any(axis=1)
+    sums: FloatArray = np.where(np.isnan(y), 0, y).sum(axis=1, dtype=np.float64)
+    excess = sums - 1
+    tolerance = sum_tolerance(y.dtype)
+    _forbid(
+        complete & (np.abs(excess) > tolerance),
+        f"row {{}} of {name} sums to {{:.9g}}, not 1: divide each row by its sum.",
+        sums,
+    )
+    _forbid(
+        ~complete & (excess > tolerance),
+        f"the observed degrees of row {{}} of {name} sum to {{:.9g}}, more than 1: "
+        "give them as shares of the whole row.",
+        sums,
+    )
+
+
+def _forbid(bad: BoolArray, message: str, *details: FloatArray) -> None:
+    """Raise ``message``, filled with the first bad row and its details, if any entry is bad."""
+    if bad.any():
+        row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
+        raise ValueError(message.format(row, *(values[row] for values in details)))

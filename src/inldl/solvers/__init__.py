@@ -1,0 +1,1 @@
+"""The mathematics, without scikit-learn: problems, the loop that solves them, and its result."""

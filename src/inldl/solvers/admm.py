@@ -1,0 +1,61 @@
+"""The loop of all methods that alternate between per-row work and one shared regression."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+
+class Problem(Protocol):
+    """What a method must state; blocks and sums are its own, sums can be added with +."""
+
+    def start(self, X: Any, y: np.ndarray) -> tuple[Any, Any]:
+        """Make the state of a block of rows, and the sums that the first update needs."""
+
+    def first(self, sums: Any) -> Any:
+        """Return the shared part that the first iteration steps with."""
+
+    def step(self, block: Any, shared: Any) -> tuple[Any, Any]:
+        """Do all per-row work of one iteration; may reuse the arrays of the block."""
+
+    def next(self, shared: Any, sums: Any) -> Any:
+        """Return the shared part of the next iteration."""
+
+    def changes(self, shared: Any, sums: Any) -> dict[str, float]:
+        """Return what must fall below the tolerance for the loop to end."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The shared part the last iteration stepped with, and how the loop got there."""
+
+    shared: Any
+    n_iter: int
+    converged: bool
+    history: dict[str, np.ndarray]
+
+
+def solve(
+    problem: Problem,
+    engine: Any,
+    sources: Any,
+    *,
+    max_iter: int,
+    tol: float,
+    report: Callable[[int, dict[str, float]], None] | None = None,
+) -> Result:
+    """Iterate until every change is below `tol`, at most `max_iter` times."""
+    shared = problem.first(engine.load(problem.start, sources))
+    history: list[dict[str, float]] = []
+    while True:
+        sums = engine.sweep(problem.step, shared)
+        history.append(problem.changes(shared, sums))
+        if report is not None:
+            report(len(history), history[-1])
+        converged = all(change < tol for change in history[-1].values())
+        if converged or len(history) == max_iter:
+            break
+        shared = problem.next(shared, sums)
+    columns = {name: np.array([row[name] for row in history]) for name in history[0]}
+    return Result(shared, len(history), converged, columns)

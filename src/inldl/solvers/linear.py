@@ -1,0 +1,86 @@
+"""Products with a block of X, and the ridge regression onto X that all linear methods share.
+
+Coefficients are held as labels x features and products as labels x rows, the layout of the
+kernels. A bias column is never appended to X: its products are sums that cost nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+Array = np.ndarray
+
+
+def fitted(X: Any, coef: Array) -> Array:
+    """Return (XW)' as labels x rows, without the intercept."""
+    if sparse.issparse(X):
+        return np.ascontiguousarray((X @ np.ascontiguousarray(coef.T)).T)
+    return np.matmul(coef, X.T)
+
+
+def moments(R: Array, X: Any) -> Array:
+    """Return (X'R)' in double precision, for R given as labels x rows."""
+    if sparse.issparse(X):
+        return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
+    return np.matmul(R, X).astype(np.float64, copy=False)
+
+
+def gram(X: Any) -> Array:
+    """Return X'X in double precision: its small eigenvalues decide the solution."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return (X.T @ X).toarray()
+    X = X.astype(np.float64, copy=False)
+    return np.matmul(X.T, X)
+
+
+def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:
+    """Factor G + ridge I once; return the function that maps (X'R)' to the coefficients.
+
+    Where G + ridge I is singular to working precision the solution of smallest norm is taken.
+    """
+    G = G + ridge * np.eye(len(G))
+    factor, fail = linalg.lapack.dpotrf(G, lower=1)
+    if not fail:
+        pivots = np.diag(factor) ** 2
+        fail = pivots.min() <= len(G) * np.finfo(float).eps * pivots.max()
+    if fail:
+        inverse = linalg.pinvh(G)
+        return lambda M: M @ inverse
+    return lambda M: linalg.lapack.dpotrs(factor, M.T, lower=1)[0].T
+
+
+class Rotation:
+    """Features of a wide X in as many columns as it has rows, for the same ridge regression.
+
+    With [X 1] = P diag(s) Q', a ridge on T = P diag(s) has the solution Q'W; nothing of the
+    size columns x columns is formed.
+    """
+
+    def __init__(self, X: Any, fit_intercept: bool):
+        kernel = _row_products(X) + float(fit_intercept)
+        squares, P = linalg.eigh(kernel)
+        kept = squares > len(kernel) * np.finfo(float).eps * squares[-1]
+        scale = np.sqrt(squares[kept])
+        self._X = X
+        self._back = P[:, kept] / scale
+        self.features = (P[:, kept] * scale).astype(X.dtype)
+
+    def coef(self, W: Array) -> tuple[Array, Array]:
+        """Return coefficients and intercept for X from the coefficients for T."""
+        A = W @ self._back.T
+        return moments(A.astype(self._X.dtype, copy=False), self._X), A.sum(axis=1)
+
+
+def _row_products(X: Any) -> Array:
+    """Return XX' in double precision."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return (X @ X.T).toarray()
+    total = np.zeros((X.shape[0], X.shape[0]))
+    for start in range(0, X.shape[1], 1024):
+        part = X[:, start : start + 1024].astype(np.float64, copy=False)
+        total += part @ part.T
+    return total

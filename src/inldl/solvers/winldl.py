@@ -1,0 +1,191 @@
+"""WInLDL: weighted least squares onto the simplex, solved by ADMM.
+
+With U the scaled multiplier, targets D~ and squared weights Q^2, one iteration is
+
+    W = (X'X + ridge I)^-1 X'(Z - U)                                (equation 11)
+    Z = proj((mu (XW + U) + Q^2 D~) / (Q^2 + mu))                   (equations 12, 13)
+    U = U + XW - Z                                                  (equation 14)
+
+Everything but the first line is row by row: a block keeps its U and Z, and returns X'(Z - U).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from inldl import _kernels
+from inldl.solvers.linear import Array, fitted, gram, moments, ridge_solver
+
+
+@dataclass
+class Block:
+    """The rows of a block and their state, as groups x labels x lanes."""
+
+    X: Any
+    U: Array
+    Z: Array
+    Y: Array
+    A: Array
+
+
+@dataclass(frozen=True)
+class Start:
+    """What the first update needs of the rows: X'X, X'1, the sums of the degrees, n."""
+
+    gram: Array
+    features: Array
+    degrees: Array
+    n: int
+
+    def __add__(self, other: "Start") -> "Start":
+        return Start(
+            self.gram + other.gram,
+            self.features + other.features,
+            self.degrees + other.degrees,
+            self.n + other.n,
+        )
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the next update needs of the rows: (X'R)', R'1, and the largest change of Z."""
+
+    moments: Array
+    total: Array
+    change: float
+
+    def __add__(self, other: "Step") -> "Step":
+        return Step(
+            self.moments + other.moments,
+            self.total + other.total,
+            max(self.change, other.change),
+        )
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What a step needs: coefficients, intercept, mu / (Q^2 + mu) of the missing degrees."""
+
+    t: int
+    coef: Array
+    intercept: Array
+    missing: Array
+    means: Array
+    change: float
+    solver: Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class WInLDLProblem:
+    """The three functions of WInLDL; see the module for the formulas.
+
+    `expand` maps the coefficients solved for to those whose change is watched.
+    """
+
+    weighting: Any
+    impute: bool
+    mu: float
+    max_iter: int
+    ridge: float
+    fit_intercept: bool
+    close_rows: bool
+    expand: Callable[[Array], Array] = lambda coef: coef
+
+    def start(self, X: Any, y: Array) -> tuple[Block, Start]:
+        """Start at Z = 1/C, U = 0."""
+        if self.close_rows:
+            y = closed(y)
+        degrees = np.where(np.isnan(y), 0, y)
+        with np.errstate(over="ignore"):
+            ratio = self._ratio(self.weighting.observed(degrees))
+        Y, A = lanes(y, X.dtype), lanes(ratio, X.dtype)
+        block = Block(X, np.zeros_like(Y), np.full_like(Y, 1 / y.shape[1]), Y, A)
+        ones = np.ones((1, len(y)), X.dtype)
+        return block, Start(gram(X), moments(ones, X)[0], degrees.sum(axis=0, dtype=float), len(y))
+
+    def first(self, sums: Start) -> Shared:
+        """Factor X'X, bordered by the bias column, and regress 1/C onto X."""
+        G, features, C = sums.gram, sums.features, len(sums.degrees)
+        if self.fit_intercept:
+            G = np.block([[G, features[:, None]], [features[None, :], np.array([[sums.n]])]])
+        solver = ridge_solver(G, self.ridge)
+        uniform = Step(np.tile(features / C, (C, 1)), np.full(C, sums.n / C), 0.0)
+        return self._shared(1, uniform, sums.degrees / sums.n, solver)
+
+    def step(self, block: Block, shared: Shared) -> tuple[Block, Step]:
+        """Update Z and U of a block; the products and the row work in one pass over its X."""
+        dtype = block.X.dtype
+        S = fitted(block.X, shared.coef.astype(dtype, copy=False))
+        total, change = _kernels.winldl_step(
+            S,
+            block.U,
+            block.Z,
+            block.Y,
+            block.A,
+            shared.intercept.astype(dtype, copy=False),
+            shared.missing.astype(dtype, copy=False),
+            self.impute,
+        )
+        return block, Step(moments(S, block.X), total.astype(float, copy=False), float(change))
+
+    def next(self, shared: Shared, sums: Step) -> Shared:
+        """Regress R onto X."""
+        return self._shared(shared.t + 1, sums, shared.means, shared.solver, shared)
+
+    def changes(self, shared: Shared, sums: Step) -> dict[str, float]:
+        """Return the largest change of a coefficient and of a degree."""
+        return {"coef_change": shared.change, "degree_change": sums.change}
+
+    def _shared(
+        self,
+        t: int,
+        sums: Step,
+        means: Array,
+        solver: Callable[[Array], Array],
+        before: Shared | None = None,
+    ) -> Shared:
+        if self.fit_intercept:
+            W = solver(np.column_stack([sums.moments, sums.total]))
+            coef, intercept = W[:, :-1], W[:, -1].copy()
+        else:
+            coef, intercept = solver(sums.moments), np.zeros(len(means))
+        change = np.inf
+        if before is not None:
+            moved = self.expand(coef - before.coef)
+            change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
+        missing = self._ratio(self.weighting.unobserved(means, t / self.max_iter))
+        return Shared(t, coef, intercept, missing, means, float(change), solver)
+
+    def _ratio(self, weights: Array) -> Array:
+        return self.mu / (np.square(weights) + self.mu)
+
+
+def closed(y: Array) -> Array:
+    """Return y with max(0, 1 - the others) where a row has exactly one unobserved degree."""
+    holes = np.isnan(y)
+    single = np.flatnonzero(holes.sum(axis=1) == 1)
+    if single.size == 0:
+        return y
+    y = y.copy()
+    y[single, holes[single].argmax(axis=1)] = np.maximum(0, 1 - np.nansum(y[single], axis=1))
+    return y
+
+
+def lanes(a: Array, dtype: Any) -> Array:
+    """Return rows x labels as groups x labels x lanes, the rows padded with NaN."""
+    n, C = a.shape
+    width = min(lane_width(C), n)
+    groups = -(-n // width)
+    out = np.full((groups, C, width), np.nan, dtype)
+    whole = n // width
+    out[:whole] = a[: whole * width].reshape(whole, width, C).swapaxes(1, 2)
+    if whole < groups:
+        out[whole, :, : n - whole * width] = a[whole * width :].T
+    return out
+
+
+def lane_width(C: int) -> int:
+    """Return how many rows to work on together, so that a group stays in the first cache."""
+    return int(np.clip(1 << (4096 // max(C, 1)).bit_length(), 16, 128))

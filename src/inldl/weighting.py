@@ -1,0 +1,180 @@
+"""How much each degree counts: the weighting schemes of the paper, and its three principles.
+
+A scheme is any object with two methods that give Q (the loss is weighted by Q squared):
+
+``observed(degrees)``
+    the weights of a block of rows, in the shape of ``degrees`` (rows x labels, 0 if unobserved);
+``unobserved(means, progress)``
+    the weights of the missing degrees, one per label, from the mean degree of each label and
+    ``progress = t / T`` in (0, 1]. NaN for a label means: each missing degree keeps the weight
+    that ``observed`` gave to its entry.
+"""
+
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from inldl._validation import check_choice
+
+
+class DegreeWeighting:
+    """Give small degrees more weight (WInLDL, equation 8): ``2^(1-d)`` and ``a^(1-m)``.
+
+    The base ``a = 1 + t/T`` of the missing degrees grows from 1 to 2 during the fit.
+    """
+
+    def observed(self, degrees):
+        """Return ``2^(1-d)``."""
+        return np.exp2(1 - degrees)
+
+    def unobserved(self, means, progress):
+        """Return ``(1 + t/T)^(1-m)``."""
+        return (1 + progress) ** (1 - means)
+
+
+class LinearWeighting:
+    """Give small degrees more weight, linearly (equation 7): ``1-d`` and ``1-m``."""
+
+    def observed(self, degrees):
+        """Return ``1-d``."""
+        return 1 - degrees
+
+    def unobserved(self, means, progress):
+        """Return ``1-m``."""
+        return 1 - means
+
+
+class UniformWeighting:
+    """Count every observed degree once and no missing one (InLDL-U): 1 and 0."""
+
+    def observed(self, degrees):
+        """Return 1."""
+        return np.ones_like(degrees)
+
+    def unobserved(self, means, progress):
+        """Return 0."""
+        return np.zeros_like(means)
+
+
+class ProportionalWeighting:
+    """Give large degrees more weight (InLDL-I): ``d`` and ``m``."""
+
+    def observed(self, degrees):
+        """Return ``d``."""
+        return degrees
+
+    def unobserved(self, means, progress):
+        """Return ``m``."""
+        return means
+
+
+class ExponentialWeighting:
+    """Give large degrees more weight (InLDL-II): ``2^d`` and ``a^m`` with ``a = 1 + t/T``."""
+
+    def observed(self, degrees):
+        """Return ``2^d``."""
+        return np.exp2(degrees)
+
+    def unobserved(self, means, progress):
+        """Return ``(1 + t/T)^m``."""
+        return (1 + progress) ** means
+
+
+class RandomWeighting:
+    """Draw every weight once from U(0, 1) (InLDL-Rand), for observed and missing degrees alike.
+
+    The numbers of a block depend on ``random_state`` and on the block's degrees only, so that
+    neither threads nor the order of the blocks change them.
+    """
+
+    def __init__(self, random_state=0):
+        self.random_state = random_state
+
+    def observed(self, degrees):
+        """Return uniform numbers, at the missing entries too."""
+        fingerprint = zlib.crc32(np.ascontiguousarray(degrees).tobytes())
+        return np.random.default_rng([self.random_state, fingerprint]).random(degrees.shape)
+
+    def unobserved(self, means, progress):
+        """Return NaN: a missing degree keeps the weight drawn for it."""
+        return np.full_like(means, np.nan)
+
+
+SCHEMES = {
+    "degree": DegreeWeighting,
+    "linear": LinearWeighting,
+    "uniform": UniformWeighting,
+    "proportional": ProportionalWeighting,
+    "exponential": ExponentialWeighting,
+    "random": RandomWeighting,
+}
+
+
+def get_weighting(weighting):
+    """Return the scheme called `weighting`, or `weighting` itself if it is a scheme already."""
+    if not isinstance(weighting, str):
+        if all(callable(getattr(weighting, name, None)) for name in ("observed", "unobserved")):
+            return weighting
+        raise ValueError(
+            f"weighting must be one of {', '.join(map(repr, SCHEMES))}, or an object with the "
+            f"methods observed(degrees) and unobserved(means, progress), got {weighting!r}."
+        )
+    check_choice("weighting", weighting, SCHEMES)
+    return SCHEMES[weighting]()
+
+
+@dataclass(frozen=True)
+class Principles:
+    """Which of the paper's three principles a scheme obeys."""
+
+    small_degrees_weigh_more: bool
+    observed_above_missing: bool
+    missing_grow: bool
+
+    def __bool__(self):
+        return self.small_degrees_weigh_more and self.observed_above_missing and self.missing_grow
+
+
+def check_principles(weighting, *, max_iter=50, resolution=101):
+    """Check the paper's three principles for a weighting scheme on a grid of degrees.
+
+    1. The smaller a degree, the larger its weight.
+    2. An observed degree weighs more than a missing one whose label has that mean; at the last
+       iteration they may be equal, as they are in the paper's own scheme.
+    3. The weight of a missing degree grows with the iterations.
+
+    Parameters
+    ----------
+    weighting : str or object
+        A name in ``SCHEMES``, or an object with the two methods of a scheme.
+    max_iter : int, default=50
+        The number T of iterations.
+    resolution : int, default=101
+        The number of grid points in [0, 1).
+
+    Returns
+    -------
+    Principles
+        Three booleans; true as a whole when all three hold.
+
+    Examples
+    --------
+    >>> from inldl.weighting import check_principles
+    >>> bool(check_principles("degree"))
+    True
+    >>> check_principles("linear").missing_grow
+    False
+    """
+    scheme = get_weighting(weighting)
+    degrees = np.linspace(0, 1, resolution, endpoint=False)
+    seen = np.asarray(scheme.observed(degrees[None, :]))[0]
+    missing = np.stack([scheme.unobserved(degrees, t / max_iter) for t in range(1, max_iter + 1)])
+    missing = np.where(np.isnan(missing), seen, missing)
+    return Principles(
+        small_degrees_weigh_more=bool(np.all(np.diff(seen) < 0)),
+        observed_above_missing=bool(
+            np.all(seen > missing[:-1]) and np.all(seen >= missing[-1] * (1 - 1e-12))
+        ),
+        missing_grow=bool(np.all(np.diff(missing, axis=0) > 0)),
+    )
