@@ -2,7 +2,12 @@
 
 from importlib import import_module
 
-_ROOMS = {"project_columns": "simplex", "winldl_step": "simplex"}
+_ROOMS = {
+    "narrow_fitted": "products",
+    "narrow_moments": "products",
+    "project_columns": "simplex",
+    "winldl_step": "simplex",
+}
 
 
 def __getattr__(name):

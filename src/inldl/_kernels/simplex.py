@@ -77,7 +77,7 @@ def _newton_one(row, mass, theta):
 def _newton_all(V, mass, theta, work):
     """Iterate on a group of rows together."""
     L = theta.shape[0]
-    zero = V.dtype.type(0)
+    zero, one = V.dtype.type(0), V.dtype.type(1)
     total, count, before = work[0], work[1], work[2]
     undecided = L
     for i in range(L):
@@ -91,7 +91,7 @@ def _newton_all(V, mass, theta, work):
             for i in range(L):
                 above, higher = v[i] - theta[i], w[i] - theta[i]
                 total[i] += max(above, zero) + max(higher, zero)
-                count[i] += (above > zero) + (higher > zero)
+                count[i] += (one if above > zero else zero) + (one if higher > zero else zero)
         if V.shape[0] % 2:
             v = V[V.shape[0] - 1]
             for i in range(L):

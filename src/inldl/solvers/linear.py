@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg, sparse
 
+from inldl import _kernels
+
 Array = np.ndarray
 
 
@@ -17,6 +19,8 @@ def fitted(X: Any, coef: Array) -> Array:
     """Return (XW)' as labels x rows, without the intercept."""
     if sparse.issparse(X):
         return np.ascontiguousarray((X @ np.ascontiguousarray(coef.T)).T)
+    if _narrow(X, len(coef)):
+        return _kernels.narrow_fitted(X, np.ascontiguousarray(coef))
     return np.matmul(coef, X.T)
 
 
@@ -24,7 +28,14 @@ def moments(R: Array, X: Any) -> Array:
     """Return (X'R)' in double precision, for R given as labels x rows."""
     if sparse.issparse(X):
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
+    if _narrow(X, len(R)):
+        return _kernels.narrow_moments(R, X).astype(np.float64, copy=False)
     return np.matmul(R, X).astype(np.float64, copy=False)
+
+
+def _narrow(X: Array, n_labels: int) -> bool:
+    """Say where the product kernels beat BLAS: few labels, rows of X in one piece."""
+    return 2 <= n_labels <= 12 and len(X) >= 4 and X.flags.c_contiguous
 
 
 def gram(X: Any) -> Array:
