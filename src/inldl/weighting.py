@@ -151,7 +151,7 @@ def check_principles(weighting, *, max_iter=50, resolution=101):
     max_iter : int, default=50
         The number T of iterations.
     resolution : int, default=101
-        The number of grid points in [0, 1).
+        The number of degrees tried, evenly spaced between 0 and 1.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def check_principles(weighting, *, max_iter=50, resolution=101):
     False
     """
     scheme = get_weighting(weighting)
-    degrees = np.linspace(0, 1, resolution, endpoint=False)
+    degrees = np.linspace(0, 1, resolution + 2)[1:-1]
     seen = np.asarray(scheme.observed(degrees[None, :]))[0]
     missing = np.stack([scheme.unobserved(degrees, t / max_iter) for t in range(1, max_iter + 1)])
     missing = np.where(np.isnan(missing), seen, missing)

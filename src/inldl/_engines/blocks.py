@@ -1,14 +1,13 @@
 """Cut the rows of a problem into blocks, by its shape alone, never by the number of workers."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-# A block of X and a block of products should stay in the second cache between their two uses.
-ENTRIES = 1 << 17
-MOST_ROWS, FEWEST_ROWS = 1024, 64
+# A block of X should stay in a cache between its two uses, and be worth waking a thread for.
+ENTRIES = 1 << 18
+MOST_ROWS, FEWEST_ROWS = 2048, 64
 
 
 def rows_per_block(n_columns: int) -> int:
@@ -17,13 +16,12 @@ def rows_per_block(n_columns: int) -> int:
     return min(max(rows, FEWEST_ROWS), MOST_ROWS)
 
 
-def row_blocks(X: Any, *others: np.ndarray) -> Iterator[tuple[Any, ...]]:
-    """Yield the blocks of X and of the arrays beside it, in order, as views."""
+def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
+    """Return the blocks of X and of the arrays beside it, in order, as views."""
     n, k = X.shape
     size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
-    for start in range(0, n, size):
-        rows = slice(start, min(start + size, n))
-        yield _rows(X, rows), *(a[rows] for a in others)
+    slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
+    return [(_rows(X, rows), *(a[rows] for a in others)) for rows in slices]
 
 
 def _rows(X: Any, rows: slice) -> Any:

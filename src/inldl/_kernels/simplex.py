@@ -112,7 +112,7 @@ def project_columns(V, mass):
     Entries of -inf stay out and become 0; each column needs one finite entry.
     """
     C, m = V.shape
-    width = min(LANES, m)
+    width = max(min(LANES, m), 1)
     zero, share = V.dtype.type(0), V.dtype.type(1) / V.dtype.type(C)
     group, work = np.empty((C, width), V.dtype), np.empty((3, width), V.dtype)
     theta_, low_ = np.empty(width, V.dtype), np.empty(width, V.dtype)

@@ -34,8 +34,8 @@ def moments(R: Array, X: Any) -> Array:
 
 
 def _narrow(X: Array, n_labels: int) -> bool:
-    """Say where the product kernels beat BLAS: few labels, rows of X in one piece."""
-    return 2 <= n_labels <= 12 and len(X) >= 4 and X.flags.c_contiguous
+    """Say where the product kernels beat BLAS: few labels, long rows of X in one piece."""
+    return 2 <= n_labels <= 12 and X.shape[1] >= 64 and len(X) >= 4 and X.flags.c_contiguous
 
 
 def gram(X: Any) -> Array:
