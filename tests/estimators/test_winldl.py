@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from plain_numpy import predict, winldl
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 from inldl import WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
+from plain_numpy import predict, winldl
 
 PAPER = ["cosine", "intersection", "chebyshev", "clark", "canberra"]
 

@@ -5,14 +5,8 @@ group goes back and overlaps the one before: it writes the same numbers again, o
 """
 
 import numpy as np
-from numba import njit
 
-kernel = njit(
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    fastmath={"contract", "reassoc", "arcp", "nsz"},
-)
+from inldl._kernels.compile import kernel
 
 
 @kernel

@@ -15,15 +15,8 @@ and slices are rows of C-contiguous arrays.
 """
 
 import numpy as np
-from numba import njit
 
-# Not the flags that assume away NaN (holes are NaN) and infinities.
-kernel = njit(
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    fastmath={"contract", "reassoc", "arcp", "nsz"},
-)
+from inldl._kernels.compile import kernel
 
 LANES = 64  # rows that are worked on together
 
