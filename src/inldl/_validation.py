@@ -128,9 +128,10 @@ def check_number(name, value, *, low=None, above=None, integer=False):
     good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
     good = good and (low is None or value >= low) and (above is None or value > above)
     if not good:
-        bound = f"at least {low}" if above is None else f"greater than {above}"
+        bounds = {" at least ": low, " greater than ": above}
+        bound = "".join(f"{words}{x}" for words, x in bounds.items() if x is not None)
         what = "an integer" if integer else "a number"
-        raise ValueError(f"{name} must be {what} {bound}, got {value!r}.")
+        raise ValueError(f"{name} must be {what}{bound}, got {value!r}.")
 
 
 def check_choice(name, value, choices):

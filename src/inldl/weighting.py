@@ -113,15 +113,31 @@ SCHEMES = {
 
 def get_weighting(weighting):
     """Return the scheme called `weighting`, or `weighting` itself if it is a scheme already."""
-    if not isinstance(weighting, str):
-        if all(callable(getattr(weighting, name, None)) for name in ("observed", "unobserved")):
-            return weighting
+    if isinstance(weighting, str):
+        check_choice("weighting", weighting, SCHEMES)
+        return SCHEMES[weighting]()
+    methods = [getattr(weighting, name, None) for name in ("observed", "unobserved")]
+    if isinstance(weighting, type) or not all(callable(method) for method in methods):
         raise ValueError(
             f"weighting must be one of {', '.join(map(repr, SCHEMES))}, or an object with the "
             f"methods observed(degrees) and unobserved(means, progress), got {weighting!r}."
         )
-    check_choice("weighting", weighting, SCHEMES)
-    return SCHEMES[weighting]()
+    _try_out(weighting)
+    return weighting
+
+
+def _try_out(scheme):
+    """Refuse a scheme of a user's own whose weights do not have the shape they must have."""
+    degrees = np.full((2, 3), 1 / 3)
+    found = scheme.observed(degrees), scheme.unobserved(degrees[0], 0.5)
+    for name, weights, shape in zip(
+        ("observed", "unobserved"), found, ((2, 3), (3,)), strict=True
+    ):
+        if np.shape(weights) != shape or not np.issubdtype(np.asarray(weights).dtype, np.number):
+            raise ValueError(
+                f"{name} of the weighting {scheme!r} must return numbers in the shape of what it is "
+                f"given first; for {shape} it returned {weights!r}."
+            )
 
 
 @dataclass(frozen=True)

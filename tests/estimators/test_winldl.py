@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from inldl import WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
+from inldl.weighting import LinearWeighting
 from plain_numpy import predict, winldl
 
 PAPER = ["cosine", "intersection", "chebyshev", "clark", "canberra"]
@@ -174,6 +175,11 @@ def test_index_survives():
 X, Y = make_distributions(20, random_state=0)
 
 
+class Scalar(LinearWeighting):
+    def observed(self, degrees):
+        return 1.0
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -186,6 +192,9 @@ X, Y = make_distributions(20, random_state=0)
         ({"missing": "drop"}, "missing must be one of 'impute', 'zero', got 'drop'"),
         ({"weighting": "heavy"}, "weighting must be one of 'degree', 'linear', 'uniform'"),
         ({"weighting": 3}, "or an object with the methods observed"),
+        ({"weighting": LinearWeighting}, "or an object with the methods observed"),
+        ({"weighting": Scalar()}, r"observed of the weighting .* for \(2, 3\) it returned 1.0"),
+        ({"n_jobs": "two"}, "n_jobs must be an integer, got 'two'"),
     ],
 )
 def test_bad_parameters(parameters, message):
@@ -215,6 +224,8 @@ def with_value(a, value):
         (X, pd.DataFrame(np.where([True, True, False], Y, np.nan), columns=list("abc")), "'c'"),
         (X, Y.astype(str).astype(object) + "?", "could not convert"),
         (X[:, :0], Y, "0 feature"),
+        (X * 1e200, Y, "squares of the features overflow; scale X"),
+        (np.tile(X, 20) * 1e200, Y, "squares of the features overflow; scale X"),
     ],
 )
 def test_bad_data(X, y, message):

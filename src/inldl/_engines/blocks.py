@@ -11,15 +11,23 @@ MOST_ROWS, FEWEST_ROWS = 2048, 64
 
 
 def rows_per_block(n_columns: int) -> int:
-    """Return how many rows of `n_columns` entries make a block: a multiple of 64."""
+    """Return how many dense rows of `n_columns` entries make a block: a multiple of 64."""
     rows = ENTRIES // max(n_columns, 1) // FEWEST_ROWS * FEWEST_ROWS
     return min(max(rows, FEWEST_ROWS), MOST_ROWS)
+
+
+def sparse_rows_per_block(n_rows: int) -> int:
+    """Return how many sparse rows make a block: each costs dense sums, so let them be few."""
+    return max(MOST_ROWS, -(-n_rows // 64))
 
 
 def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
     """Return the blocks of X and of the arrays beside it, in order, as views."""
     n, k = X.shape
-    size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
+    if sparse.issparse(X):
+        size = sparse_rows_per_block(n)
+    else:
+        size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
     slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
     return [(_rows(X, rows), *(a[rows] for a in others)) for rows in slices]
 

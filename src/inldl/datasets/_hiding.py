@@ -1,5 +1,7 @@
 """Hiding of degrees: each mechanism says which degrees stay observed."""
 
+from numbers import Real
+
 import numpy as np
 
 from inldl._validation import as_degrees, check_choice, like
@@ -58,7 +60,7 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
            [nan, nan]])
     """
     check_choice("mechanism", mechanism, MECHANISMS)
-    if not 0 <= rate < 1:
+    if not (isinstance(rate, Real) and 0 <= rate < 1):
         raise ValueError(f"rate must be at least 0 and below 1, got {rate!r}.")
     degrees = as_degrees(y, name="y")
     observed = MECHANISMS[mechanism](degrees, rate, generator(random_state))

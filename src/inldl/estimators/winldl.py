@@ -140,6 +140,8 @@ class WInLDL(LinearDistributionEstimator):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_number("ridge", self.ridge, low=0)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
 
     def _problem(self, **features):
         return WInLDLProblem(

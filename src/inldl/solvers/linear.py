@@ -44,7 +44,8 @@ def gram(X: Any) -> Array:
         X = X.astype(np.float64)
         return (X.T @ X).toarray()
     X = X.astype(np.float64, copy=False)
-    return np.matmul(X.T, X)
+    with np.errstate(all="ignore"):  # what overflows is told by `_finite`
+        return np.matmul(X.T, X)
 
 
 def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:
@@ -52,7 +53,7 @@ def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:
 
     Where G + ridge I is singular to working precision the solution of smallest norm is taken.
     """
-    G = G + ridge * np.eye(len(G))
+    G = _finite(G) + ridge * np.eye(len(G))
     factor, fail = linalg.lapack.dpotrf(G, lower=1)
     if not fail:
         pivots = np.diag(factor) ** 2
@@ -63,6 +64,15 @@ def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:
     return lambda M: linalg.lapack.dpotrs(factor, M.T, lower=1)[0].T
 
 
+def _finite(products: Array) -> Array:
+    if not np.isfinite(products).all():
+        raise ValueError(
+            "The squares of the features overflow; scale X first, for example with "
+            "sklearn.preprocessing.StandardScaler."
+        )
+    return products
+
+
 class Rotation:
     """Features of a wide X in as many columns as it has rows, for the same ridge regression.
 
@@ -71,8 +81,8 @@ class Rotation:
     """
 
     def __init__(self, X: Any, fit_intercept: bool):
-        kernel = _row_products(X) + float(fit_intercept)
-        squares, P = linalg.eigh(kernel)
+        kernel = _finite(_row_products(X)) + float(fit_intercept)
+        squares, P = linalg.eigh(kernel, check_finite=False)
         kept = squares > len(kernel) * np.finfo(float).eps * squares[-1]
         scale = np.sqrt(squares[kept])
         self._X = X
@@ -93,5 +103,6 @@ def _row_products(X: Any) -> Array:
     total = np.zeros((X.shape[0], X.shape[0]))
     for start in range(0, X.shape[1], 1024):
         part = X[:, start : start + 1024].astype(np.float64, copy=False)
-        total += part @ part.T
+        with np.errstate(all="ignore"):
+            total += part @ part.T
     return total
