@@ -135,8 +135,8 @@ def _try_out(scheme):
     ):
         if np.shape(weights) != shape or not np.issubdtype(np.asarray(weights).dtype, np.number):
             raise ValueError(
-                f"{name} of the weighting {scheme!r} must return numbers in the shape of what it is "
-                f"given first; for {shape} it returned {weights!r}."
+                f"{name} of the weighting {scheme!r} must return numbers in the shape of what "
+                f"it is given first; for {shape} it returned {weights!r}."
             )
 
 

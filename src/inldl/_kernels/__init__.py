@@ -6,6 +6,7 @@ _ROOMS = {
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "project_columns": "simplex",
+    "shrink_singular_values": "shrinkage",
     "winldl_step": "simplex",
 }
 

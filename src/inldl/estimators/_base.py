@@ -11,6 +11,7 @@ from inldl._engines import row_blocks
 from inldl._validation import FLOATS, as_degrees, like
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.linear import fitted
+from inldl.solvers.softmax import softmax
 
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -92,6 +93,27 @@ class LinearDistributionEstimator(DistributionEstimator):
             _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
             rows[:] = S.T
         return out
+
+
+class SoftmaxDistributionEstimator(DistributionEstimator):
+    """Base of estimators that predict the softmax of a linear function."""
+
+    def predict(self, X):
+        """Predict a distribution for each row: the softmax of ``XW``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Rows that are positive and sum to 1.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
+        return softmax(X @ self.coef_.T + self.intercept_)
 
 
 def _fill(y, predicted):

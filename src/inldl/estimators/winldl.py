@@ -1,5 +1,7 @@
 """The WInLDL estimator."""
 
+import numpy as np
+
 from inldl._engines import LocalEngine, row_blocks
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import LinearDistributionEstimator
@@ -122,7 +124,8 @@ class WInLDL(LinearDistributionEstimator):
         wide = X.shape[1] > 2 * X.shape[0]  # else the rotation costs more than it saves
         if wide:
             rotation = Rotation(X, self.fit_intercept)
-            problem = self._problem(fit_intercept=False, expand=lambda W: rotation.coef(W)[0])
+            expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
+            problem = self._problem(fit_intercept=False, expand=expand)
             result = self._solve(problem, rotation.features, y)
             self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
             self.intercept_ *= bool(self.fit_intercept)
