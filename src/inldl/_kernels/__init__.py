@@ -7,6 +7,8 @@ _ROOMS = {
     "narrow_moments": "products",
     "project_columns": "simplex",
     "shrink_singular_values": "shrinkage",
+    "shrinker": "shrinkage",
+    "weighted_simplex_columns": "simplex",
     "winldl_step": "simplex",
 }
 

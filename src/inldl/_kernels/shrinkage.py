@@ -30,8 +30,18 @@ def shrink_singular_values(A, tau, *, hard=False):
     if A.shape[0] < A.shape[1]:
         Z, norm = shrink_singular_values(A.T, tau, hard=hard)
         return Z.T, norm
-    squares, V = np.linalg.eigh(A.T @ A)
+    factor, norm = shrinker(A.T @ A, tau, hard=hard)
+    return A @ factor, norm
+
+
+def shrinker(gram, tau, *, hard=False):
+    """Return what A must be multiplied by to shrink its singular values, from A'A alone.
+
+    Parameters and second result are those of `shrink_singular_values`, which a matrix that lies
+    in blocks of rows can do without being in one place.
+    """
+    squares, V = np.linalg.eigh(gram)
     s = np.sqrt(np.maximum(squares, 0))
     left = np.where(s > tau, s if hard else s - tau, 0)
     factors = np.divide(left, s, out=np.zeros_like(s), where=s > 0)
-    return A @ ((V * factors) @ V.T), float(left.sum())
+    return (V * factors) @ V.T, float(left.sum())

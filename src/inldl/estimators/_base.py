@@ -7,10 +7,11 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from inldl import _kernels
-from inldl._engines import row_blocks
+from inldl._engines import LocalEngine, row_blocks
 from inldl._validation import FLOATS, as_degrees, like
 from inldl.metrics import METRICS, Pair
-from inldl.solvers.linear import fitted
+from inldl.solvers.admm import solve
+from inldl.solvers.linear import Rotation, fitted
 from inldl.solvers.softmax import softmax
 
 
@@ -69,6 +70,39 @@ class LinearDistributionEstimator(DistributionEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _fit_linear(self, make_problem, X, y):
+        """Solve a problem on X, or on the rotation of a wide X, and set what is fitted.
+
+        `make_problem(fit_intercept, expand)` states it, where `expand` maps the coefficients that
+        are solved for to those of X.
+        """
+        rotation = None
+        features, fit_intercept, expand = X, bool(self.fit_intercept), lambda W: W
+        if X.shape[1] > 2 * X.shape[0]:  # else the rotation costs more than it saves
+            rotation = Rotation(X, fit_intercept)
+            features, fit_intercept = rotation.features, False
+            expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
+        with LocalEngine(self.n_jobs) as engine:
+            result = solve(
+                make_problem(fit_intercept, expand),
+                engine,
+                row_blocks(features, y),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=self._report if self.verbose else None,
+            )
+        self.coef_, self.intercept_ = result.shared.coef.copy(), result.shared.intercept
+        if rotation is not None:
+            self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
+            self.intercept_ *= bool(self.fit_intercept)
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.history_ = result.history
+        return self
+
+    def _report(self, t, changes):
+        parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
+        print(f"{type(self).__name__} {t}/{self.max_iter}: {parts}")
 
     def predict(self, X):
         """Predict a distribution for each row: the projection of ``XW`` onto the simplex.

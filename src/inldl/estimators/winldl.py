@@ -1,12 +1,7 @@
 """The WInLDL estimator."""
 
-import numpy as np
-
-from inldl._engines import LocalEngine, row_blocks
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import LinearDistributionEstimator
-from inldl.solvers.admm import solve
-from inldl.solvers.linear import Rotation
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
@@ -120,22 +115,8 @@ class WInLDL(LinearDistributionEstimator):
         self
         """
         self._check_parameters()
-        X, y, names = validate_fit(self, X, y)
-        wide = X.shape[1] > 2 * X.shape[0]  # else the rotation costs more than it saves
-        if wide:
-            rotation = Rotation(X, self.fit_intercept)
-            expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
-            problem = self._problem(fit_intercept=False, expand=expand)
-            result = self._solve(problem, rotation.features, y)
-            self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
-            self.intercept_ *= bool(self.fit_intercept)
-        else:
-            result = self._solve(self._problem(fit_intercept=bool(self.fit_intercept)), X, y)
-            self.coef_, self.intercept_ = result.shared.coef.copy(), result.shared.intercept
-        self.label_names_ = names
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.history_ = result.history
-        return self
+        X, y, self.label_names_ = validate_fit(self, X, y)
+        return self._fit_linear(self._problem, X, y)
 
     def _check_parameters(self):
         check_choice("missing", self.missing, ("impute", "zero"))
@@ -146,28 +127,14 @@ class WInLDL(LinearDistributionEstimator):
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, integer=True)
 
-    def _problem(self, **features):
+    def _problem(self, fit_intercept, expand):
         return WInLDLProblem(
             weighting=get_weighting(self.weighting),
             impute=self.missing == "impute",
             mu=self.mu,
             max_iter=self.max_iter,
             ridge=self.ridge,
+            fit_intercept=fit_intercept,
             close_rows=self.close_rows,
-            **features,
+            expand=expand,
         )
-
-    def _solve(self, problem, X, y):
-        with LocalEngine(self.n_jobs) as engine:
-            return solve(
-                problem,
-                engine,
-                row_blocks(X, y),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=self._report if self.verbose else None,
-            )
-
-    def _report(self, t, changes):
-        parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
-        print(f"WInLDL {t}/{self.max_iter}: {parts}")

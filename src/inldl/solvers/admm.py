@@ -6,24 +6,32 @@ from typing import Any, Protocol
 
 import numpy as np
 
+Sweep = Callable[..., Any]
+"""Runs a step with its shared arguments over all blocks, and returns the total of the sums."""
+
 
 class Problem(Protocol):
-    """What a method must state; blocks and sums are its own, sums can be added with +."""
+    """What a method must state; blocks and sums are its own, sums can be added with +.
+
+    `watched` names the entries of `changes` that must fall below the tolerance.
+    """
+
+    watched: tuple[str, ...]
 
     def start(self, X: Any, y: np.ndarray) -> tuple[Any, Any]:
         """Make the state of a block of rows, and the sums that the first update needs."""
 
-    def first(self, sums: Any) -> Any:
+    def first(self, sums: Any, sweep: Sweep) -> Any:
         """Return the shared part that the first iteration steps with."""
 
     def step(self, block: Any, shared: Any) -> tuple[Any, Any]:
         """Do all per-row work of one iteration; may reuse the arrays of the block."""
 
-    def next(self, shared: Any, sums: Any) -> Any:
-        """Return the shared part of the next iteration."""
+    def next(self, shared: Any, sums: Any, sweep: Sweep) -> Any:
+        """Return the shared part of the next iteration; `sweep` runs another step if needed."""
 
     def changes(self, shared: Any, sums: Any) -> dict[str, float]:
-        """Return what must fall below the tolerance for the loop to end."""
+        """Return what the history keeps of an iteration."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +53,17 @@ def solve(
     tol: float,
     report: Callable[[int, dict[str, float]], None] | None = None,
 ) -> Result:
-    """Iterate until every change is below `tol`, at most `max_iter` times."""
-    shared = problem.first(engine.load(problem.start, sources))
+    """Iterate until every watched change is below `tol`, at most `max_iter` times."""
+    shared = problem.first(engine.load(problem.start, sources), engine.sweep)
     history: list[dict[str, float]] = []
     while True:
         sums = engine.sweep(problem.step, shared)
         history.append(problem.changes(shared, sums))
         if report is not None:
             report(len(history), history[-1])
-        converged = all(change < tol for change in history[-1].values())
+        converged = all(history[-1][name] < tol for name in problem.watched)
         if converged or len(history) == max_iter:
             break
-        shared = problem.next(shared, sums)
+        shared = problem.next(shared, sums, engine.sweep)
     columns = {name: np.array([row[name] for row in history]) for name in history[0]}
     return Result(shared, len(history), converged, columns)

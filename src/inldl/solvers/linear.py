@@ -5,7 +5,8 @@ kernels. A bias column is never appended to X: its products are sums that cost n
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import linalg, sparse
@@ -46,6 +47,43 @@ def gram(X: Any) -> Array:
     X = X.astype(np.float64, copy=False)
     with np.errstate(all="ignore"):  # what overflows is told by `_finite`
         return np.matmul(X.T, X)
+
+
+@dataclass(frozen=True)
+class FeatureSums:
+    """What a regression onto X needs of the features: X'X, X'1 and n."""
+
+    gram: Array
+    total: Array
+    n: int
+
+    @classmethod
+    def of(cls, X: Any) -> Self:
+        """Return the sums of a block of rows."""
+        ones = np.ones((1, X.shape[0]), X.dtype)
+        return cls(gram(X), moments(ones, X)[0], X.shape[0])
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.gram + other.gram, self.total + other.total, self.n + other.n)
+
+
+class Regression:
+    """W = (X'X + ridge I)^-1 X'R, with or without a bias column; X'X is factored once."""
+
+    def __init__(self, sums: FeatureSums, ridge: float, fit_intercept: bool):
+        G = sums.gram
+        if fit_intercept:
+            border = sums.total[:, None]
+            G = np.block([[G, border], [border.T, np.array([[sums.n]])]])
+        self._solve = ridge_solver(G, ridge)
+        self._fit_intercept = fit_intercept
+
+    def __call__(self, moments: Array, total: Array) -> tuple[Array, Array]:
+        """Return coefficients and intercept from (X'R)' and R'1."""
+        if not self._fit_intercept:
+            return self._solve(moments), np.zeros(len(total))
+        W = self._solve(np.column_stack([moments, total]))
+        return W[:, :-1], W[:, -1].copy()
 
 
 def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from inldl import _kernels
-from inldl.solvers.linear import Array, fitted, gram, moments, ridge_solver
+from inldl.solvers.admm import Sweep
+from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
 
 
 @dataclass
@@ -32,20 +33,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Start:
-    """What the first update needs of the rows: X'X, X'1, the sums of the degrees, n."""
+    """What the first update needs of the rows: sums of the features and of the degrees."""
 
-    gram: Array
-    features: Array
+    features: FeatureSums
     degrees: Array
-    n: int
 
     def __add__(self, other: "Start") -> "Start":
-        return Start(
-            self.gram + other.gram,
-            self.features + other.features,
-            self.degrees + other.degrees,
-            self.n + other.n,
-        )
+        return Start(self.features + other.features, self.degrees + other.degrees)
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ class Shared:
     missing: Array
     means: Array
     change: float
-    solver: Callable[[Array], Array]
+    regression: Regression
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,8 @@ class WInLDLProblem:
     ridge: float
     fit_intercept: bool
     close_rows: bool
-    expand: Callable[[Array], Array] = lambda coef: coef
+    expand: Callable[[Array], Array]
+    watched = ("coef_change", "degree_change")
 
     def start(self, X: Any, y: Array) -> tuple[Block, Start]:
         """Start at Z = 1/C, U = 0."""
@@ -102,17 +97,14 @@ class WInLDLProblem:
             ratio = self._ratio(self.weighting.observed(degrees))
         Y, A = lanes(y, X.dtype), lanes(ratio, X.dtype)
         block = Block(X, np.zeros_like(Y), np.full_like(Y, 1 / y.shape[1]), Y, A)
-        ones = np.ones((1, len(y)), X.dtype)
-        return block, Start(gram(X), moments(ones, X)[0], degrees.sum(axis=0, dtype=float), len(y))
+        return block, Start(FeatureSums.of(X), degrees.sum(axis=0, dtype=float))
 
-    def first(self, sums: Start) -> Shared:
-        """Factor X'X, bordered by the bias column, and regress 1/C onto X."""
-        G, features, C = sums.gram, sums.features, len(sums.degrees)
-        if self.fit_intercept:
-            G = np.block([[G, features[:, None]], [features[None, :], np.array([[sums.n]])]])
-        solver = ridge_solver(G, self.ridge)
-        uniform = Step(np.tile(features / C, (C, 1)), np.full(C, sums.n / C), 0.0)
-        return self._shared(1, uniform, sums.degrees / sums.n, solver)
+    def first(self, sums: Start, sweep: Sweep) -> Shared:
+        """Factor X'X and regress 1/C onto X."""
+        features, n, C = sums.features.total, sums.features.n, len(sums.degrees)
+        regression = Regression(sums.features, self.ridge, self.fit_intercept)
+        uniform = Step(np.tile(features / C, (C, 1)), np.full(C, n / C), 0.0)
+        return self._shared(1, uniform, sums.degrees / n, regression)
 
     def step(self, block: Block, shared: Shared) -> tuple[Block, Step]:
         """Update Z and U of a block; the products and the row work in one pass over its X."""
@@ -130,9 +122,9 @@ class WInLDLProblem:
         )
         return block, Step(moments(S, block.X), total.astype(float, copy=False), float(change))
 
-    def next(self, shared: Shared, sums: Step) -> Shared:
+    def next(self, shared: Shared, sums: Step, sweep: Sweep) -> Shared:
         """Regress R onto X."""
-        return self._shared(shared.t + 1, sums, shared.means, shared.solver, shared)
+        return self._shared(shared.t + 1, sums, shared.means, shared.regression, shared)
 
     def changes(self, shared: Shared, sums: Step) -> dict[str, float]:
         """Return the largest change of a coefficient and of a degree."""
@@ -143,20 +135,16 @@ class WInLDLProblem:
         t: int,
         sums: Step,
         means: Array,
-        solver: Callable[[Array], Array],
+        regression: Regression,
         before: Shared | None = None,
     ) -> Shared:
-        if self.fit_intercept:
-            W = solver(np.column_stack([sums.moments, sums.total]))
-            coef, intercept = W[:, :-1], W[:, -1].copy()
-        else:
-            coef, intercept = solver(sums.moments), np.zeros(len(means))
+        coef, intercept = regression(sums.moments, sums.total)
         change = np.inf
         if before is not None:
             moved = self.expand(coef - before.coef)
             change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
         missing = self._ratio(self.weighting.unobserved(means, t / self.max_iter))
-        return Shared(t, coef, intercept, missing, means, float(change), solver)
+        return Shared(t, coef, intercept, missing, means, float(change), regression)
 
     def _ratio(self, weights: Array) -> Array:
         return self.mu / (np.square(weights) + self.mu)
