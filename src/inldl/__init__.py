@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ConstantLDL": "inldl.estimators",
+    "InLDLADMM": "inldl.estimators",
+    "InLDLProx": "inldl.estimators",
     "WInLDL": "inldl.estimators",
     "evaluate": "inldl.metrics",
     "hide": "inldl.datasets",

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inldl import ConstantLDL, WInLDL, hide
+from inldl import ConstantLDL, InLDLADMM, InLDLProx, WInLDL, hide
 from inldl.datasets import make_distributions
 
 ESTIMATORS = [
@@ -19,11 +19,14 @@ ESTIMATORS = [
     WInLDL(missing="zero", fit_intercept=False, close_rows=False, n_jobs=2),
     ConstantLDL(),
     ConstantLDL("uniform"),
+    InLDLProx(),
+    InLDLADMM(),
 ]
 
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
 @pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearn_checks(estimator, check):
     check(estimator)
@@ -53,6 +56,7 @@ def test_model_selection_carries_the_holes(data):
     assert search.best_params_ == {"ridge": 1e-5}
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_pickle_and_clone(estimator, data):
     X, y = data

@@ -1,6 +1,8 @@
 """One method, one file: parameters, validation and fitted attributes."""
 
+from inldl.estimators._base import DistributionEstimator
 from inldl.estimators.constant import ConstantLDL
+from inldl.estimators.inldl import InLDLADMM, InLDLProx
 from inldl.estimators.winldl import WInLDL
 
-__all__ = ["ConstantLDL", "WInLDL"]
+__all__ = ["ConstantLDL", "DistributionEstimator", "InLDLADMM", "InLDLProx", "WInLDL"]

@@ -1,0 +1,210 @@
+"""The two InLDL estimators: low-rank label distributions."""
+
+import warnings
+
+from sklearn.exceptions import ConvergenceWarning
+
+from inldl._validation import check_number, validate_fit
+from inldl.estimators._base import LinearDistributionEstimator
+from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
+
+
+class _LowRankEstimator(LinearDistributionEstimator):
+    """Base of both: validation, and the warning where the cap was hit."""
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; never copied as a whole.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, self.label_names_ = validate_fit(self, X, y)
+        self._fit_linear(self._problem, X, y)
+        if not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
+                f"{self.max_iter} iterations; history_ shows how far it came.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _check_parameters(self):
+        check_number("lam", self.lam, low=0)
+        check_number("ridge", self.ridge, low=0)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+        check_number("tol", self.tol, low=0)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
+
+
+class InLDLProx(_LowRankEstimator):
+    r"""Low-rank incomplete label distribution learning by proximal gradient (InLDL-p).
+
+    .. math:: \min_W \tfrac12 \|O \odot (XW - D)\|_F^2 + \lambda \|XW\|_*
+              \quad \text{s.t. rows of } XW \text{ on the simplex}
+
+    Each iteration puts the observed degrees into the current fit, shrinks its singular values,
+    projects the rows onto the simplex and regresses them onto X. The regression is not part of the
+    proximal step, so the objective need not fall.
+
+    Parameters
+    ----------
+    lam : float, default=0.01
+        Weight of the trace norm.
+    ridge : float, default=1e-5
+        Added to the diagonal of X'X in the regression; more influential than `lam`.
+    fit_intercept : bool, default=True
+        Whether to add a bias, penalised by `ridge` like the rest.
+    max_iter : int, default=100
+        Iterations at most.
+    tol : float, default=1e-3
+        Stop when the objective changes by less, relatively.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients W'.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "objective" and "objective_change".
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from inldl import InLDLProx, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> InLDLProx().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        lam=0.01,
+        ridge=1e-5,
+        fit_intercept=True,
+        max_iter=100,
+        tol=1e-3,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def as_published(cls, **changes):
+        """Return the setting behind the published numbers: no ridge, no bias, lam = 1e-3.
+
+        It is meant for features as they are, without any preprocessing.
+        """
+        return cls(**{"lam": 1e-3, "ridge": 0.0, "fit_intercept": False} | changes)
+
+    def _problem(self, fit_intercept, expand):
+        return ProximalProblem(self.lam, self.ridge, fit_intercept)
+
+
+class InLDLADMM(_LowRankEstimator):
+    r"""Low-rank incomplete label distribution learning by ADMM (InLDL-a).
+
+    The objective is that of :class:`InLDLProx`. Distributions on the simplex, the linear map and a
+    low-rank matrix are updated in turn. The regression ignores that XW lies in the range of X, so
+    there is no guarantee of convergence.
+
+    Parameters
+    ----------
+    lam : float, default=0.01
+        Weight of the trace norm.
+    rho : float, default=1.0
+        The penalty of ADMM.
+    ridge : float, default=1e-5
+        Added to the diagonal of X'X in the regression; more influential than `lam`.
+    fit_intercept : bool, default=True
+        Whether to add a bias, penalised by `ridge` like the rest.
+    max_iter : int, default=100
+        Iterations at most.
+    tol : float, default=1e-3
+        Stop when both residuals, relative to the size of what they compare, are below it.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients W'.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "primal_residual" and "dual_residual".
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from inldl import InLDLADMM, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> InLDLADMM().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        lam=0.01,
+        rho=1.0,
+        ridge=1e-5,
+        fit_intercept=True,
+        max_iter=100,
+        tol=1e-3,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.lam = lam
+        self.rho = rho
+        self.ridge = ridge
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def as_published(cls, **changes):
+        """Return the setting behind the published numbers: no ridge, no bias.
+
+        It is meant for features as they are, without any preprocessing.
+        """
+        return cls(**{"ridge": 0.0, "fit_intercept": False} | changes)
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_number("rho", self.rho, above=0)
+
+    def _problem(self, fit_intercept, expand):
+        return AlternatingProblem(self.lam, self.ridge, fit_intercept, self.rho)
