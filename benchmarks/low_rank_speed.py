@@ -6,10 +6,10 @@ iteration of InLDL-a against one quadratic program per row (2000 x 100 x 6).
 """
 
 import numpy as np
-from fit_speed import best, make
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
+from fit_speed import best, make
 from inldl import InLDLADMM, _kernels
 
 

@@ -11,6 +11,7 @@ _HOMES = {
     "ConstantLDL": "inldl.estimators",
     "InLDLADMM": "inldl.estimators",
     "InLDLProx": "inldl.estimators",
+    "RegressorLDL": "inldl.estimators",
     "WInLDL": "inldl.estimators",
     "evaluate": "inldl.metrics",
     "hide": "inldl.datasets",

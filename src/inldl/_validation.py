@@ -4,6 +4,7 @@ import numbers
 import warnings
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 FLOATS = [np.float64, np.float32]
@@ -54,12 +55,13 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr"):
     X keeps its precision and its memory order, and is not copied if it is a float array already.
     """
     names = label_names(y)
+    finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
     X, y = validate_data(
         estimator,
         X,
         unmask(y),
         validate_separately=(
-            {"accept_sparse": accept_sparse, "dtype": FLOATS},
+            {"accept_sparse": accept_sparse, "dtype": FLOATS, "ensure_all_finite": finite},
             {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False,
              "allow_nd": True},
         ),

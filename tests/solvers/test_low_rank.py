@@ -35,7 +35,7 @@ def plain_prox(X, y, lam=0.01, ridge=1e-5, tol=1e-3, max_iter=100):
     X, seen = with_bias(X), ~np.isnan(y)
     D, P, before = np.where(seen, y, 0), np.zeros(y.shape), np.inf
     G = X.T @ X + ridge * np.eye(X.shape[1])
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
         M = project(shrink(P - seen * (P - D), lam))
         W = np.linalg.solve(G, X.T @ M)
         P = X @ W
@@ -51,7 +51,7 @@ def plain_admm(X, y, lam=0.01, rho=1.0, ridge=1e-5, max_iter=100):
     (n, C), D = y.shape, np.where(seen, y, 0)
     Z, V = np.zeros(y.shape), np.zeros(y.shape)
     G = X.T @ X + ridge * np.eye(X.shape[1])
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in range(1, max_iter + 1):  # noqa: B007
         B = D + rho * Z - V
         M = np.array([weighted_simplex(b, h) for b, h in zip(B, seen + rho, strict=True)])
         W = np.linalg.solve(G, X.T @ M)

@@ -3,6 +3,14 @@
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.inldl import InLDLADMM, InLDLProx
+from inldl.estimators.regressor import RegressorLDL
 from inldl.estimators.winldl import WInLDL
 
-__all__ = ["ConstantLDL", "DistributionEstimator", "InLDLADMM", "InLDLProx", "WInLDL"]
+__all__ = [
+    "ConstantLDL",
+    "DistributionEstimator",
+    "InLDLADMM",
+    "InLDLProx",
+    "RegressorLDL",
+    "WInLDL",
+]

@@ -1,0 +1,208 @@
+"""Any regressor of scikit-learn as a method for incomplete label distributions."""
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from inldl import _kernels
+from inldl._validation import FLOATS, check_number, validate_fit
+from inldl.estimators._base import DistributionEstimator
+
+
+class RegressorLDL(DistributionEstimator):
+    r"""Predict degrees with an ordinary regressor, and project them onto the simplex.
+
+    It is what one would do without a method for label distributions, and so belongs into every
+    comparison. With the regressor's predictions :math:`f_1(x), \dots, f_C(x)` a row becomes
+
+    .. math:: \arg\min_z \|z - f(x)\|^2 \quad \text{s.t. } z \ge 0, \; \textstyle\sum_j z_j = 1
+
+    Parameters
+    ----------
+    regressor : regressor or None, default=None
+        Any regressor with scikit-learn's tags, or a pipeline that ends in one; None is
+        ``Ridge()``. It is cloned, never fitted itself. Sparse `X`, and NaN in `X`, are accepted
+        if its tags (and those of `completer`) say so.
+    completer : estimator with a method ``complete``, or None, default=None
+        How the regressor learns in spite of the holes of `y`:
+
+        - None: label by label, from the rows in which the label is observed;
+        - an estimator such as :class:`inldl.WInLDL`: a clone of it fills the holes first, then
+          the regressor learns from all rows; all labels together if it is able to, else label by
+          label.
+    n_jobs : int or None, default=None
+        Threads, over the labels; None is 1, -1 all cores. The result is the same.
+
+    Attributes
+    ----------
+    regressors_ : list of regressors
+        The fitted clones: one per label, or a single one that predicts all labels.
+    completer_ : estimator or None
+        The fitted clone of `completer`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names. The regressor gets the frame then.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from inldl import RegressorLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(500, random_state=0)
+    >>> model = RegressorLDL(KNeighborsRegressor()).fit(X, hide(y, 0.5, random_state=0))
+    >>> len(model.regressors_)
+    3
+    >>> model.predict(X[:1]).sum().round(6).item()
+    1.0
+    """
+
+    def __init__(self, regressor=None, *, completer=None, n_jobs=None):
+        self.regressor = regressor
+        self.completer = completer
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        parts = [self._template()] + ([] if self.completer is None else [self.completer])
+        inputs = [get_tags(part).input_tags for part in parts]
+        tags.input_tags.sparse = all(part.sparse for part in inputs)
+        tags.input_tags.allow_nan = all(part.allow_nan for part in inputs)
+        return tags
+
+    def fit(self, X, y):
+        """Fit the regressors.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed; they are of
+            use only to a `completer`.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        checked, degrees, self.label_names_ = validate_fit(
+            self, X, y, accept_sparse=self._accept_sparse()
+        )
+        X = self._features(X, checked)
+        if self.completer is None:
+            self.completer_ = None
+        else:
+            self.completer_ = clone(self.completer).fit(X, y)
+            degrees = np.asarray(self.completer_.complete(X, y))
+        self.regressors_ = self._fit_regressors(X, degrees)
+        return self
+
+    def predict(self, X):
+        """Predict a distribution for each row: the projection of what the regressors say.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X`.
+        """
+        check_is_fitted(self)
+        options = {"accept_sparse": self._accept_sparse(), "dtype": FLOATS}
+        if get_tags(self).input_tags.allow_nan:
+            options["ensure_all_finite"] = "allow-nan"
+        checked = validate_data(self, X, reset=False, **options)
+        X = self._features(X, checked)
+        raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
+        return _projected(np.column_stack(raw), self._template()).astype(checked.dtype, order="C")
+
+    def _template(self):
+        """Return the regressor to clone."""
+        if self.regressor is not None:
+            return self.regressor
+        from sklearn.linear_model import Ridge  # .1 s that other methods need not pay
+
+        return Ridge()
+
+    def _accept_sparse(self):
+        return "csr" if get_tags(self).input_tags.sparse else False
+
+    def _parallel(self, calls):
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
+
+    def _features(self, X, checked):
+        """Return what the parts get: a frame as it came if its names are known, else an array."""
+        return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
+
+    def _check_parameters(self):
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
+        _check_part("regressor", self._template(), "predict", "Ridge()")
+        if self.completer is not None:
+            _check_part("completer", self.completer, "complete", "WInLDL()")
+
+    def _fit_regressors(self, X, degrees):
+        """Fit one regressor to all labels if nothing is missing and it is able to, else one each.
+
+        A single label goes in as a vector, which is what most regressors expect.
+        """
+        target, n_labels = get_tags(self._template()).target_tags, degrees.shape[1]
+        if self.completer_ is not None and target.multi_output and n_labels > 1:
+            parts = [(slice(None), "the labels")]
+        else:
+            parts = [(j if target.single_output else [j], self._label(j)) for j in range(n_labels)]
+        return self._parallel(
+            delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label)
+            for columns, label in parts
+        )
+
+    def _label(self, j):
+        return f"label {j if self.label_names_ is None else repr(self.label_names_[j])}"
+
+
+def _fit_observed(regressor, X, y, label):
+    """Fit `regressor` to the rows in which `y` is observed, or say for which label that failed."""
+    n = len(y)
+    rows = np.flatnonzero(~np.isnan(y.reshape(n, -1)).any(axis=1))
+    if len(rows) < n:
+        X, y = _safe_indexing(X, rows), y[rows]
+    try:
+        regressor.fit(X, y)
+        regressor.predict(_safe_indexing(X, [0]))  # k-NN with too few rows fails here, not in fit
+    except ValueError as error:
+        help_ = "; a regressor that needs fewer rows, or a completer, may help" * (n > len(rows))
+        raise ValueError(
+            f"{regressor} cannot learn {label} from the {len(rows)} of {n} row(s) in which it is "
+            f"observed{help_}: {error}"
+        ) from error
+    return regressor
+
+
+def _projected(raw, regressor):
+    """Return the rows that `regressor` predicted, projected onto the simplex."""
+    degrees = np.array(raw.T, dtype=np.float64, order="C")
+    bad = np.flatnonzero(~np.isfinite(degrees).all(axis=0))
+    if bad.size:
+        raise ValueError(
+            f"{regressor} predicted NaN or infinity for row {bad[0]} of X, of which no "
+            "distribution can be made; scale X, or give another regressor."
+        )
+    _kernels.project_columns(degrees, np.ones(degrees.shape[1]))
+    return degrees.T
+
+
+def _check_part(name, part, method, example):
+    """Refuse a part that is a class, or lacks `fit` or `method`."""
+    if isinstance(part, type) or not (hasattr(part, "fit") and hasattr(part, method)):
+        raise ValueError(
+            f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
+            f"got {part!r}."
+        )
