@@ -9,8 +9,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ConstantLDL": "inldl.estimators",
+    "EDLLRL": "inldl.estimators",
     "InLDLADMM": "inldl.estimators",
     "InLDLProx": "inldl.estimators",
+    "LDM": "inldl.estimators",
     "RegressorLDL": "inldl.estimators",
     "WInLDL": "inldl.estimators",
     "evaluate": "inldl.metrics",

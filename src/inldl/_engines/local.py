@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from functools import cache, partial
 from typing import Any, Self
 
@@ -18,6 +18,11 @@ RUNS = 64
 @cache
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()  # finding them takes longer than a small fit
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS uses one thread."""
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 class LocalEngine:
@@ -38,7 +43,7 @@ class LocalEngine:
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
-        self._stack.enter_context(_libraries().limit(limits=1, user_api="blas"))
+        self._stack.enter_context(one_blas_thread())
         if self.n_threads > 1:
             self._pool = self._stack.enter_context(ThreadPoolExecutor(self.n_threads))
         return self

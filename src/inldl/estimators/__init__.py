@@ -2,11 +2,15 @@
 
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators.constant import ConstantLDL
+from inldl.estimators.edl_lrl import EDLLRL
 from inldl.estimators.inldl import InLDLADMM, InLDLProx
+from inldl.estimators.ldm import LDM
 from inldl.estimators.regressor import RegressorLDL
 from inldl.estimators.winldl import WInLDL
 
 __all__ = [
+    "EDLLRL",
+    "LDM",
     "ConstantLDL",
     "DistributionEstimator",
     "InLDLADMM",

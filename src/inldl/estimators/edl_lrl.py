@@ -1,0 +1,212 @@
+"""The EDL-LRL estimator, and the grouping of rows by k-means."""
+
+import numpy as np
+
+from inldl._engines import one_blas_thread
+from inldl._validation import check_choice, check_number, validate_fit
+from inldl.estimators._base import SoftmaxDistributionEstimator
+from inldl.estimators._groups import group_rows, seed_from
+from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
+from inldl.solvers.softmax import LinearScores, zero_filled
+
+
+class EDLLRL(SoftmaxDistributionEstimator):
+    r"""Label distribution learning with low-rank label correlations in groups of rows.
+
+    Fits the softmax P of a linear map by ADMM on
+
+    .. math:: \min_W \tfrac12 \|O \odot (P - D)\|_F^2 + \lambda_1 \|W\|_F^2
+              + \lambda_2 \sum_c \|P_c\|_*, \quad P = \mathrm{softmax}(XW)
+
+    where O marks the observed degrees, the rows are grouped by k-means on the features, and
+    :math:`\|P_c\|_*` is the trace norm of the distributions of group c.
+
+    Parameters
+    ----------
+    n_groups : int, default=5
+        Groups of rows; fewer if there are fewer rows.
+    lam1 : float, default=1e-3
+        The weight of the squared norm of the coefficients and the bias.
+    lam2 : float, default=0.1
+        The weight of the trace norms.
+    rho : float, default=1.0
+        The penalty of ADMM in its first iteration.
+    rho_growth : float, default=1.0
+        The penalty is multiplied by this after each iteration, ...
+    rho_max : float, default=1e6
+        ... up to this.
+    max_iter : int, default=10
+        Iterations of ADMM at most.
+    inner_iter : int, default=20
+        Iterations of L-BFGS in each of them at most.
+    tol : float, default=1e-4
+        Stop when the root mean squares of P - Z and of the change of Z are not larger, Z being
+        the low-rank copy of P.
+    fit_intercept : bool, default=True
+        Whether to add a bias to the linear map; `lam1` penalises it like the rest.
+    loss : {"masked", "zero"}, default="masked"
+        Whether unobserved degrees are left out of the loss, or count as degrees of 0.
+    gradient : {"exact", "diagonal"}, default="exact"
+        Whether the gradient uses the whole Jacobian of the softmax or, as the public program
+        does, its diagonal only. That is no gradient of the objective: L-BFGS then stops early.
+    threshold : {"soft", "hard"}, default="soft"
+        Whether singular values above the threshold are shrunk, as the trace norm asks, or kept.
+    start : {"zeros", "uniform"}, default="zeros"
+        First coefficients: 0, or uniform in [0, 1] (for features scaled to stay within 1).
+    random_state : int, RandomState, Generator or None, default=0
+        For k-means and a random start; the same int gives the same result to the bit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients W'.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_iter_ : int
+        Iterations of ADMM done.
+    converged_ : bool
+        Whether `tol` was met. The method is usually ended by `max_iter`, on purpose, so no
+        warning is given.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "objective" is the formula above; "gap" and "change" are what `tol` is compared with.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    See Also
+    --------
+    LDM : Labels that explain each other, in groups of rows with similar degrees.
+
+    References
+    ----------
+    Jia, Zheng, Li, Zhang and Li, "Facial emotion distribution learning by exploiting low-rank
+    label correlations locally", CVPR 2019.
+
+    Examples
+    --------
+    >>> from inldl import EDLLRL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = EDLLRL().fit(X, hide(y, 0.5, random_state=0))
+    >>> model.predict(X[:2]).sum(axis=1).round(6)
+    array([1., 1.])
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_groups=5,
+        lam1=1e-3,
+        lam2=0.1,
+        rho=1.0,
+        rho_growth=1.0,
+        rho_max=1e6,
+        max_iter=10,
+        inner_iter=20,
+        tol=1e-4,
+        fit_intercept=True,
+        loss="masked",
+        gradient="exact",
+        threshold="soft",
+        start="zeros",
+        random_state=0,
+    ):
+        self.n_groups = n_groups
+        self.lam1 = lam1
+        self.lam2 = lam2
+        self.rho = rho
+        self.rho_growth = rho_growth
+        self.rho_max = rho_max
+        self.max_iter = max_iter
+        self.inner_iter = inner_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.loss = loss
+        self.gradient = gradient
+        self.threshold = threshold
+        self.start = start
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, **changes):
+        """Return the estimator with the setting of the public program.
+
+        It differs from the method's description in the loss (unobserved degrees count as 0), the
+        gradient and the threshold, and has no bias, a random start and nearly no regularisation.
+
+        Parameters
+        ----------
+        **changes
+            Parameters that shall have other values.
+
+        Returns
+        -------
+        EDLLRL
+        """
+        program = {
+            "lam1": 1e-7, "lam2": 1e-7, "rho": 1e-6, "rho_growth": 1.1, "rho_max": 1e6,
+            "max_iter": 50, "inner_iter": 10, "tol": 0.0, "fit_intercept": False, "loss": "zero",
+            "gradient": "diagonal", "threshold": "hard", "start": "uniform",
+        }  # fmt: skip
+        return cls(**{**program, **changes})
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features, float64 or float32; products with them are in that precision.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
+        scores = LinearScores(X, bool(self.fit_intercept))
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = self._solve(scores, y)
+        self.coef_, self.intercept_ = scores.coef(result.shared)
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.history_ = result.history
+        return self
+
+    def _check_parameters(self):
+        for name in ("n_groups", "max_iter", "inner_iter"):
+            check_number(name, getattr(self, name), low=1, integer=True)
+        for name in ("lam1", "lam2", "tol"):
+            check_number(name, getattr(self, name), low=0)
+        for name in ("rho", "rho_max"):
+            check_number(name, getattr(self, name), above=0)
+        check_number("rho_growth", self.rho_growth, low=1)
+        check_choice("loss", self.loss, ("masked", "zero"))
+        check_choice("gradient", self.gradient, ("exact", "diagonal"))
+        check_choice("threshold", self.threshold, ("soft", "hard"))
+        check_choice("start", self.start, ("zeros", "uniform"))
+
+    def _solve(self, scores, y):
+        seed = seed_from(self.random_state)
+        D, observed = zero_filled(y.astype(np.float64, copy=False))
+        problem = EDLLRLProblem(
+            scores,
+            D,
+            np.ones_like(D) if self.loss == "zero" else observed.astype(np.float64),
+            group_rows(scores.X, self.n_groups, seed),
+            lam1=self.lam1,
+            lam2=self.lam2,
+            exact=self.gradient == "exact",
+            hard=self.threshold == "hard",
+        )
+        V = np.zeros((scores.n_parameters, D.shape[1]))
+        if self.start == "uniform":
+            V = np.random.default_rng(seed).random(V.shape)
+        penalty = Penalty(self.rho, self.rho_growth, self.rho_max)
+        limits = {"max_iter": self.max_iter, "inner_iter": self.inner_iter, "tol": self.tol}
+        return solve_edl_lrl(problem, V, penalty, **limits)

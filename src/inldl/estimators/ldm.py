@@ -1,0 +1,189 @@
+"""The LDM estimator."""
+
+import numpy as np
+
+from inldl._engines import one_blas_thread
+from inldl._validation import check_choice, check_number, validate_fit
+from inldl.estimators._base import SoftmaxDistributionEstimator
+from inldl.estimators._groups import group_rows, seed_from
+from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
+from inldl.solvers.softmax import LinearScores, zero_filled
+
+
+class LDM(SoftmaxDistributionEstimator):
+    r"""Label distribution learning by exploiting the label distribution manifold.
+
+    Fits the softmax P of a linear map, alternating between W and the :math:`Z_q` of
+
+    .. math:: \min_W -\sum_{ij \text{ observed}} D_{ij} \log P_{ij} + \tfrac{l_1}2 \|W\|_F^2
+              + \sum_q l_q \|P_q (I - Z_q)\|_F^2, \quad P = \mathrm{softmax}(XW)
+
+    where q runs over the whole set (weight :math:`l_2`) and groups of rows (weight :math:`l_3`).
+    The groups are made by k-means on the degrees, with 0 for the unobserved ones. Each column
+    of :math:`Z_q` writes a label as the affine mix of the other labels that is nearest to it on
+    the rows :math:`P_q`, slightly regularised. The first W-step has no such term.
+
+    Parameters
+    ----------
+    l1 : float, default=1e-4
+        The weight of the squared norm of the coefficients and the bias.
+    l2 : float, default=1.0
+        The weight of the manifold of all rows.
+    l3 : float, default=1.0
+        The weight of the manifold of each group.
+    n_groups : int, default=10
+        Groups of rows; fewer if there are fewer rows.
+    max_iter : int, default=3
+        Alternations at most.
+    inner_iter : int, default=50
+        Iterations of the solver in each W-step at most.
+    tol : float, default=1e-6
+        Stop when a W-step lowers the objective by no larger share of it.
+    fit_intercept : bool, default=True
+        Whether to add a bias to the linear map; `l1` penalises it like the rest.
+    solver : {"lbfgs", "steepest"}, default="lbfgs"
+        What does the W-step: L-BFGS, or steepest descent with step halving.
+    start : {"zeros", "uniform"}, default="zeros"
+        First coefficients: 0, or uniform in [-0.1, 0.1] (for features scaled to stay within 1).
+    random_state : int, RandomState, Generator or None, default=0
+        For k-means and a random start; the same int gives the same result to the bit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_labels, n_features)
+        Coefficients W'.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_iter_ : int
+        Alternations done.
+    converged_ : bool
+        Whether `tol` was met. The method is usually ended by `max_iter`, on purpose, so no
+        warning is given.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "objective_before" and "objective": the formula above before and after each W-step, with
+        the :math:`Z_q` of that step.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    See Also
+    --------
+    EDLLRL : Low-rank label correlations in groups of rows with similar features.
+
+    Notes
+    -----
+    The released program makes its groups from the complete degrees even where degrees are
+    hidden from the fit; here only what is observed is used.
+
+    References
+    ----------
+    Wang and Geng, "Label distribution learning by exploiting label distribution manifold",
+    IEEE Transactions on Neural Networks and Learning Systems 34(2), 2023.
+
+    Examples
+    --------
+    >>> from inldl import LDM, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = LDM().fit(X, hide(y, 0.5, random_state=0))
+    >>> model.predict(X[:2]).sum(axis=1).round(6)
+    array([1., 1.])
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        l1=1e-4,
+        l2=1.0,
+        l3=1.0,
+        n_groups=10,
+        max_iter=3,
+        inner_iter=50,
+        tol=1e-6,
+        fit_intercept=True,
+        solver="lbfgs",
+        start="zeros",
+        random_state=0,
+    ):
+        self.l1 = l1
+        self.l2 = l2
+        self.l3 = l3
+        self.n_groups = n_groups
+        self.max_iter = max_iter
+        self.inner_iter = inner_iter
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.start = start
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, **changes):
+        """Return the estimator with the setting that comes nearest to the printed results.
+
+        600 alternations of one step of steepest descent, without a bias, from a random start,
+        and meant for features as they come. The released program allows 100 alternations of 600
+        steps each.
+
+        Parameters
+        ----------
+        **changes
+            Parameters that shall have other values.
+
+        Returns
+        -------
+        LDM
+        """
+        published = {
+            "max_iter": 600, "inner_iter": 1, "tol": 0.0, "fit_intercept": False,
+            "solver": "steepest", "start": "uniform",
+        }  # fmt: skip
+        return cls(**{**published, **changes})
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features, float64 or float32; products with them are in that precision.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
+        scores = LinearScores(X, bool(self.fit_intercept))
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = self._solve(scores, y)
+        self.coef_, self.intercept_ = scores.coef(result.shared)
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.history_ = result.history
+        return self
+
+    def _check_parameters(self):
+        for name in ("n_groups", "max_iter", "inner_iter"):
+            check_number(name, getattr(self, name), low=1, integer=True)
+        for name in ("l1", "l2", "l3", "tol"):
+            check_number(name, getattr(self, name), low=0)
+        check_choice("solver", self.solver, tuple(STEPS))
+        check_choice("start", self.start, ("zeros", "uniform"))
+
+    def _solve(self, scores, y):
+        seed = seed_from(self.random_state)
+        D, _ = zero_filled(y.astype(np.float64, copy=False))
+        groups = group_rows(D, self.n_groups, seed)
+        parts = [(slice(None), self.l2), *((rows, self.l3) for rows in groups)]
+        problem = LDMProblem(scores, D, self.l1, [part for part in parts if part[1] > 0])
+        V = np.zeros((scores.n_parameters, D.shape[1]))
+        if self.start == "uniform":
+            V = np.random.default_rng(seed).uniform(-0.1, 0.1, V.shape)
+        limits = {"max_iter": self.max_iter, "inner_iter": self.inner_iter, "tol": self.tol}
+        return solve_ldm(problem, V, step=STEPS[self.solver](), **limits)

@@ -1,0 +1,99 @@
+"""Low-rank label correlations in groups of rows: a softmax model fitted by ADMM."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from inldl import _kernels
+from inldl.solvers.admm import Result
+from inldl.solvers.softmax import Array, LinearScores, lbfgs, softmax, through_softmax
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """The penalty rho of ADMM: multiplied by `growth` after each iteration, up to `cap`."""
+
+    rho: float
+    growth: float
+    cap: float
+
+    def next(self) -> "Penalty":
+        """Return the penalty of the next iteration."""
+        return Penalty(min(self.rho * self.growth, max(self.cap, self.rho)), self.growth, self.cap)
+
+
+@dataclass(frozen=True)
+class EDLLRLProblem:
+    """The parts of the objective of EDL-LRL, for degrees D that count where `counted` is 1."""
+
+    scores: LinearScores
+    D: Array
+    counted: Array
+    groups: list[Array]
+    lam1: float
+    lam2: float
+    exact: bool = True
+    hard: bool = False
+
+    def augmented(self, V: Array, Z: Array, L: Array, rho: float) -> tuple[float, Array]:
+        """Return what V minimises for given Z and multipliers L, and its gradient.
+
+        Unless `exact`, the gradient passes through the diagonal of the softmax Jacobian only.
+        """
+        P = softmax(self.scores.logits(V))
+        E, apart = self.counted * (P - self.D), P - Z
+        norm, slope = self.scores.penalty(V)
+        value = float((E**2).sum() / 2 + (L * apart).sum() + rho / 2 * (apart**2).sum())
+        G = E + L + rho * apart
+        R = through_softmax(P, G) if self.exact else P * (1 - P) * G
+        return value + self.lam1 * norm, self.scores.gradient(R) + self.lam1 * slope
+
+    def shrunk(self, A: Array, tau: float) -> tuple[Array, float]:
+        """Return A with the singular values of each group shrunk, and the sum of what is left."""
+        Z, total = np.empty_like(A), 0.0
+        for rows in self.groups:
+            Z[rows], norm = _kernels.shrink_singular_values(A[rows], tau, hard=self.hard)
+            total += norm
+        return Z, total
+
+    def objective(self, V: Array, P: Array) -> float:
+        """Return the objective, for distributions P = softmax(XW)."""
+        loss = float((self.counted * (P - self.D) ** 2).sum()) / 2
+        norms = self.shrunk(P, 0.0)[1]
+        return loss + self.lam1 * self.scores.penalty(V)[0] + self.lam2 * norms
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def solve_edl_lrl(
+    problem: EDLLRLProblem,
+    V: Array,
+    penalty: Penalty,
+    *,
+    max_iter: int,
+    inner_iter: int,
+    tol: float,
+) -> Result:
+    """Alternate between V by L-BFGS, Z by shrinkage, and the multipliers.
+
+    It has converged when the root mean squares of P - Z and of the change of Z are at most `tol`.
+    """
+    Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
+    history: list[tuple[float, float, float]] = []
+    converged = False
+    while len(history) < max_iter and not converged:
+        rho, before = penalty.rho, Z
+        V = lbfgs(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
+        P = softmax(problem.scores.logits(V))
+        Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
+        L = L + rho * (P - Z)
+        gap, change = _root_mean_square(P - Z), _root_mean_square(Z - before)
+        history.append((problem.objective(V, P), gap, change))
+        converged = max(gap, change) <= tol
+        penalty = penalty.next()
+    columns = dict(zip(("objective", "gap", "change"), np.array(history).T, strict=True))
+    return Result(V, len(history), converged, columns)
+
+
+def _root_mean_square(A: Array) -> float:
+    return float(np.sqrt((A**2).mean()))

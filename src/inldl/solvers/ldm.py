@@ -1,0 +1,172 @@
+"""Label distribution manifold: a softmax model whose labels explain each other, in each group."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from inldl.solvers.admm import Result
+from inldl.solvers.softmax import (
+    Array,
+    Function,
+    LinearScores,
+    lbfgs,
+    log_softmax,
+    softmax,
+    through_softmax,
+)
+
+Step = Callable[[Function, Array, int], Array]
+RIDGE = 1e-3  # of the local reconstruction, as a share of the trace
+TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True)
+class LDMProblem:
+    """The objective of LDM for zero-filled degrees D; a part is some rows and their weight."""
+
+    scores: LinearScores
+    D: Array
+    l1: float
+    parts: list[tuple[Array | slice, float]]
+
+    def objective(self, V: Array, residuals: Array | None) -> tuple[float, Array]:
+        """Return F and its gradient for given I - Z of each part; None = no manifold term."""
+        logP = log_softmax(self.scores.logits(V))
+        P = np.exp(logP)
+        value = -float((self.D * logP).sum())
+        R = self.D.sum(axis=1, keepdims=True) * P - self.D
+        if residuals is not None:
+            manifold, G = self._manifold(P, residuals)
+            value += manifold
+            R += through_softmax(P, G)
+        norm, slope = self.scores.penalty(V)
+        return value + self.l1 / 2 * norm, self.scores.gradient(R) + self.l1 / 2 * slope
+
+    def _manifold(self, P: Array, residuals: Array) -> tuple[float, Array]:
+        """Return the manifold terms, and their gradient with respect to P."""
+        value, G = 0.0, np.zeros_like(P)
+        for (rows, weight), residual in zip(self.parts, residuals, strict=True):
+            E = P[rows] @ residual
+            value += weight * float((E**2).sum())
+            G[rows] += 2 * weight * (E @ residual.T)
+        return value, G
+
+    def residuals(self, V: Array) -> Array:
+        """Return I - Z of each part, parts x C x C, for the current distributions."""
+        P = softmax(self.scores.logits(V))
+        C = P.shape[1]
+        P -= 1 / C  # Z only sees differences of labels; this way small ones are not rounded away
+        H = np.array([P[rows].T @ P[rows] for rows, _ in self.parts]).reshape(-1, C, C)
+        return np.eye(C) - reconstruction(H)
+
+
+def reconstruction(H: Array) -> Array:
+    """Return Z, which writes each label as an affine mix of the others.
+
+    Column j of Z solves ``min |P(z - e_j)|^2 + r |z|^2`` with sum(z) = 1 and z_j = 0, where
+    r is `RIDGE` times the summed squared distances of the other labels to j.
+
+    Parameters
+    ----------
+    H : ndarray of shape (m, C, C)
+        P'P of each of m sets of rows, up to the same vector added to every label column of P.
+
+    Returns
+    -------
+    ndarray of shape (m, C, C)
+        Zero diagonal; columns sum to 1 (a single label has no others, and gets 0).
+    """
+    m, C, _ = H.shape
+    Z = np.zeros_like(H)
+    for j in range(C if C > 1 else 0):
+        others = np.delete(np.arange(C), j)
+        cross = H[:, others, j]
+        G = H[:, others][:, :, others] - cross[:, :, None] - cross[:, None, :]
+        G += H[:, j, j][:, None, None]
+        size = np.trace(G, axis1=1, axis2=2)
+        G[:, range(C - 1), range(C - 1)] += RIDGE * np.where(size > TINY / RIDGE, size, 1)[:, None]
+        w = np.linalg.solve(G, np.ones((m, C - 1, 1)))[:, :, 0]
+        Z[:, others, j] = w / w.sum(axis=1, keepdims=True)
+    return Z
+
+
+class SteepestDescent:
+    """Steepest descent that halves a step until it lowers the function enough.
+
+    The first step has length 1; each later one, also in the next call, is first tried at twice
+    the length at which the slope would repeat the last decrease.
+    """
+
+    def __init__(self) -> None:
+        self.step: float | None = None
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def __call__(self, function: Function, V: Array, max_iter: int) -> Array:
+        """Minimise from V by at most `max_iter` steps."""
+        value, gradient = function(V)
+        if self.step is None:
+            self.step = 1 / np.sqrt(max(float((gradient**2).sum()), TINY))
+        for _ in range(max_iter):
+            found = _halve(function, V, (value, gradient), self.step)
+            if found is None:
+                break
+            decrease = value - found[1]
+            V, value, gradient = found
+            self.step = 4 * decrease / max(float((gradient**2).sum()), TINY)
+        return V
+
+
+def _halve(
+    function: Function, V: Array, at: tuple[float, Array], step: float
+) -> tuple[Array, float, Array] | None:
+    """Return where the first of step, step/2, ... that lowers the function enough leads to."""
+    value, gradient = at
+    slope = float((gradient**2).sum())
+    for _ in range(60):
+        there = V - step * gradient
+        new, new_gradient = function(there)
+        if new < value and new <= value - 1e-4 * step * slope:
+            return there, new, new_gradient
+        step /= 2
+    return None
+
+
+class Remembered:
+    """A function that is not computed again where it was computed last."""
+
+    def __init__(self, function: Function):
+        self.function = function
+        self.last: tuple[Array, tuple[float, Array]] | None = None
+
+    def __call__(self, V: Array) -> tuple[float, Array]:
+        """Return the value and the gradient at V, an array that nobody changes."""
+        if self.last is None or self.last[0] is not V:
+            self.last = V, self.function(V)
+        return self.last[1]
+
+
+STEPS: dict[str, Callable[[], Step]] = {"lbfgs": lambda: lbfgs, "steepest": SteepestDescent}
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def solve_ldm(
+    problem: LDMProblem, V: Array, *, step: Step, max_iter: int, inner_iter: int, tol: float
+) -> Result:
+    """Alternate between V and the reconstructions; the first step has no manifold term.
+
+    It has converged when a step lowers F, for the newest reconstructions, by at most `tol` of F.
+    """
+    history: list[tuple[float, float]] = []
+    converged = False
+    while len(history) < max_iter and not converged:
+        residuals = problem.residuals(V) if history else None
+        function = Remembered(partial(problem.objective, residuals=residuals))
+        before = function(V)[0]
+        V = step(function, V, inner_iter)
+        after = function(V)[0]
+        converged = bool(history) and before - after <= tol * abs(after)
+        history.append((before, after))
+    columns = dict(zip(("objective_before", "objective"), np.array(history).T, strict=True))
+    return Result(V, len(history), converged, columns)
