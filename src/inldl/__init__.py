@@ -8,8 +8,10 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BFGSLDL": "inldl.estimators",
     "ConstantLDL": "inldl.estimators",
     "EDLLRL": "inldl.estimators",
+    "IISLDL": "inldl.estimators",
     "InLDLADMM": "inldl.estimators",
     "InLDLProx": "inldl.estimators",
     "LDM": "inldl.estimators",

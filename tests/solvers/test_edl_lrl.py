@@ -6,7 +6,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from inldl.datasets import hide, make_distributions
 from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
-from inldl.solvers.softmax import LinearScores, softmax, zero_filled
+from inldl.solvers.softmax import Features, softmax, zero_filled
 
 
 def a_problem(n=40, k=3, C=4, masked=True, seed=0, lam2=0.1, size=1.0, **options):
@@ -17,7 +17,7 @@ def a_problem(n=40, k=3, C=4, masked=True, seed=0, lam2=0.1, size=1.0, **options
     D, observed = zero_filled(y)
     counted = observed.astype(float) if masked else np.ones_like(D)
     groups = np.array_split(rng.permutation(n), 3)
-    scores = LinearScores(X, True)
+    scores = Features(X, True, rescale=True)
     problem = EDLLRLProblem(scores, D, counted, groups, lam1=0.05, lam2=lam2, **options)
     return problem, rng.normal(size=(k + 1, C)), rng
 
@@ -44,12 +44,12 @@ def test_exact_gradient_equals_central_differences(masked):
 def test_diagonal_gradient_is_the_programs():
     problem, V, rng = a_problem(masked=False, exact=False)
     Z, L = rng.random(problem.D.shape), rng.normal(size=problem.D.shape)
-    P = softmax(problem.scores.logits(V))
+    P = softmax(problem.features.scores(V))
     R = np.empty_like(P)
     for i, p in enumerate(P):
         jacobian = np.diag(p) - np.outer(p, p)
         R[i] = np.diag(jacobian) * (p - problem.D[i] + L[i] + 0.7 * (p - Z[i]))
-    expected = problem.scores.gradient(R) + problem.lam1 * problem.scores.penalty(V)[1]
+    expected = problem.features.moments(R) + problem.lam1 * problem.features.penalty(V)[1]
     np.testing.assert_allclose(problem.augmented(V, Z, L, 0.7)[1], expected, atol=1e-12)
 
 
@@ -57,7 +57,7 @@ def test_what_is_unobserved_has_no_say_unless_it_counts_as_zero():
     problem, V, _ = a_problem()
     zeros = np.zeros_like(problem.D)
     other = EDLLRLProblem(
-        problem.scores, np.where(problem.counted > 0, problem.D, 9), problem.counted,
+        problem.features, np.where(problem.counted > 0, problem.D, 9), problem.counted,
         problem.groups, problem.lam1, problem.lam2,
     )  # fmt: skip
     for one, two in zip(
@@ -82,8 +82,8 @@ def test_shrinkage_is_that_of_each_group(hard):
 
 def test_objective_is_the_formula():
     problem, V, _ = a_problem()
-    P = softmax(problem.scores.logits(V))
-    coef, intercept = problem.scores.coef(V)
+    P = softmax(problem.features.scores(V))
+    coef, intercept = problem.features.split(V)
     expected = 0.5 * np.linalg.norm(problem.counted * (P - problem.D)) ** 2
     expected += 0.05 * ((coef**2).sum() + (intercept**2).sum())
     expected += 0.1 * sum(np.linalg.norm(P[rows], "nuc") for rows in problem.groups)
@@ -101,7 +101,7 @@ def test_admm_finds_a_minimum_of_the_objective():
 
     def whole(v):
         W = v.reshape(V.shape)
-        return problem.objective(W, softmax(problem.scores.logits(W)))
+        return problem.objective(W, softmax(problem.features.scores(W)))
 
     end = found.history["objective"][-1]
     better = minimize(whole, found.shared.ravel(), method="L-BFGS-B")
@@ -122,28 +122,31 @@ def test_penalty_grows_up_to_its_cap():
 @pytest.mark.parametrize("size", [1e-3, 1, 1e4, 1e150, 1e300])
 def test_scores_do_not_depend_on_the_unit(size):
     problem, V, _ = a_problem(size=size)
-    scores = problem.scores
-    coef, intercept = scores.coef(V)
-    np.testing.assert_allclose(scores.logits(V), scores.X @ coef.T + intercept)
+    scores = problem.features
+    coef, intercept = scores.split(V)
+    np.testing.assert_allclose(scores.scores(V), scores.X @ coef.T + intercept)
     assert np.abs(scores.X).max() * scores.unit <= 1
     R = problem.D - 0.1
     expected = (scores.X * scores.unit).T @ R
-    np.testing.assert_allclose(scores.gradient(R)[:-1], expected, rtol=1e-9)
-    np.testing.assert_allclose(scores.gradient(R)[-1], R.sum(axis=0))
+    np.testing.assert_allclose(scores.moments(R)[:-1], expected, rtol=1e-9)
+    np.testing.assert_allclose(scores.moments(R)[-1], R.sum(axis=0))
 
 
 def test_float32_features_stay_float32():
     X, _ = make_distributions(50, random_state=0)
     V = np.random.default_rng(0).normal(size=(X.shape[1] + 1, 3))
-    narrow, wide = LinearScores(X.astype(np.float32), True), LinearScores(X, True)
-    assert narrow.logits(V).dtype == narrow.gradient(narrow.logits(V)).dtype == np.float64
-    np.testing.assert_allclose(narrow.logits(V), wide.logits(V), rtol=0, atol=1e-4)
+    narrow, wide = (
+        Features(X.astype(np.float32), True, rescale=True),
+        Features(X, True, rescale=True),
+    )
+    assert narrow.scores(V).dtype == narrow.moments(narrow.scores(V)).dtype == np.float64
+    np.testing.assert_allclose(narrow.scores(V), wide.scores(V), rtol=0, atol=1e-4)
 
 
 def test_penalty_is_the_squared_norm_of_coefficients_and_bias():
     problem, V, _ = a_problem(size=100)
-    coef, intercept = problem.scores.coef(V)
-    value, gradient = problem.scores.penalty(V)
+    coef, intercept = problem.features.split(V)
+    value, gradient = problem.features.penalty(V)
     assert value == pytest.approx((coef**2).sum() + (intercept**2).sum())
-    flat = lambda v: problem.scores.penalty(v.reshape(V.shape))[0]  # noqa: E731
+    flat = lambda v: problem.features.penalty(v.reshape(V.shape))[0]  # noqa: E731
     np.testing.assert_allclose(gradient.ravel(), approx_fprime(V.ravel(), flat), atol=1e-5)

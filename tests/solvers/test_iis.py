@@ -8,7 +8,8 @@ from scipy.optimize import brentq
 
 from inldl.solvers import iis
 from inldl.solvers.iis import FLOOR, Scaling, cut, interpolation, log_ratio, solve
-from inldl.solvers.maximum_entropy import CrossEntropy, Features, lbfgs
+from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.softmax import Features
 
 
 def scalar_root(x, p, s, target):
@@ -122,7 +123,7 @@ def test_the_objective_falls_in_every_iteration(holes, unit_mass, tail):
     result = solve(problem, V, max_iter=40, tol=0.0, unit_mass=unit_mass)
     assert (result.n_iter, result.converged) == (40, False)
     assert np.all(np.diff(result.history["objective"]) < 0)
-    log_P = problem.log_P(result.parameters)
+    log_P = problem.log_P(result.shared)
     assert result.history["objective"][-1] == pytest.approx(problem.value(V, log_P), rel=1e-12)
 
 

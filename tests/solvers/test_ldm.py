@@ -13,7 +13,7 @@ from inldl.solvers.ldm import (
     reconstruction,
     solve_ldm,
 )
-from inldl.solvers.softmax import LinearScores, lbfgs, softmax, zero_filled
+from inldl.solvers.softmax import Features, lbfgs, softmax, zero_filled
 
 
 def central_differences(function, V, h=1e-6):
@@ -32,7 +32,7 @@ def a_problem(n=40, k=3, C=4, fit_intercept=True, size=1.0, seed=0):
     y[0] = np.nan
     groups = np.array_split(rng.permutation(n), 3)
     parts = [(slice(None), 0.7), *((rows, 1.3) for rows in groups)]
-    scores = LinearScores(X, fit_intercept)
+    scores = Features(X, fit_intercept, rescale=True)
     problem = LDMProblem(scores, zero_filled(y)[0], 0.1, parts)
     return problem, rng.normal(size=(scores.n_parameters, C))
 
@@ -51,8 +51,8 @@ def test_gradient_equals_central_differences(fit_intercept, manifold, size):
 
 def test_objective_is_the_formula():
     problem, V = a_problem()
-    X, D = problem.scores.X, problem.D
-    coef, intercept = problem.scores.coef(V)
+    X, D = problem.features.X, problem.D
+    coef, intercept = problem.features.split(V)
     P = softmax(X @ coef.T + intercept)
     residuals = problem.residuals(V)
     expected = -(D * np.log(P)).sum() + 0.05 * ((coef**2).sum() + (intercept**2).sum())
@@ -90,7 +90,7 @@ def test_reconstruction_is_constrained_least_squares(C):
 
 def test_residuals_are_those_of_the_distributions():
     problem, V = a_problem()
-    P = softmax(problem.scores.logits(V))
+    P = softmax(problem.features.scores(V))
     for (rows, _), residual in zip(problem.parts, problem.residuals(V), strict=True):
         expected = np.eye(P.shape[1]) - slow_reconstruction(P[rows])
         np.testing.assert_allclose(residual, expected, rtol=0, atol=1e-9)

@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from inldl.solvers.maximum_entropy import CrossEntropy, Features, lbfgs
+from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.softmax import Features
 
 
 def make(n=30, k=4, C=3, seed=0, holes=0.4):
@@ -47,10 +48,10 @@ def test_minimum_is_the_one_of_another_solver():
         lambda v: plain(X, y, v.reshape(5, 3), 0.1), np.zeros(15), method="BFGS", tol=1e-6
     )
     assert result.converged
-    np.testing.assert_allclose(result.parameters.ravel(), other.x, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(result.shared.ravel(), other.x, rtol=0, atol=1e-5)
     assert result.n_iter == len(result.history["objective"])
     assert np.all(np.diff(result.history["objective"]) <= 0)
-    assert result.history["objective"][-1] == problem.value_and_gradient(result.parameters)[0]
+    assert result.history["objective"][-1] == problem.value_and_gradient(result.shared)[0]
 
 
 def test_no_iteration_keeps_the_start():
@@ -60,7 +61,7 @@ def test_no_iteration_keeps_the_start():
     np.testing.assert_array_equal(start, np.vstack([np.eye(4, 3), np.zeros(3)]))
     result = lbfgs(CrossEntropy(features, y), start, max_iter=0, tol=0.0)
     assert (result.n_iter, result.converged) == (0, False)
-    np.testing.assert_array_equal(result.parameters, start)
+    np.testing.assert_array_equal(result.shared, start)
     assert result.history["objective"].shape == (0,)
 
 
@@ -83,7 +84,7 @@ def test_float32_features_stay_and_parameters_are_double():
         np.testing.assert_allclose(ours, exact, rtol=1e-4, atol=1e-5)
     result = lbfgs(CrossEntropy(single, y, 0.1), np.zeros((5, 3)), max_iter=400, tol=2e-9)
     assert result.converged
-    assert result.parameters.dtype == np.float64
+    assert result.shared.dtype == np.float64
 
 
 @pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e200), (np.float32, 1e37)])

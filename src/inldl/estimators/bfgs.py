@@ -4,9 +4,11 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
+from inldl._engines import one_blas_thread
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import SoftmaxDistributionEstimator
-from inldl.solvers.maximum_entropy import CrossEntropy, Features, lbfgs
+from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.softmax import Features
 
 
 class BFGSLDL(SoftmaxDistributionEstimator):
@@ -63,8 +65,8 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
     Examples
     --------
-    >>> from inldl.datasets import hide, make_distributions
-    >>> from inldl.estimators.bfgs import BFGSLDL
+    >>> from inldl import BFGSLDL, hide
+    >>> from inldl.datasets import make_distributions
     >>> X, y = make_distributions(500, random_state=0)
     >>> model = BFGSLDL().fit(X, hide(y, 0.5, random_state=0))
     >>> model.converged_
@@ -121,8 +123,9 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         features = Features(X, bool(self.fit_intercept))
         start = features.start(self.start, y.shape[1])
         problem = CrossEntropy(features, y, self.l2)
-        result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
-        self.coef_, self.intercept_ = features.split(result.parameters)
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
+        self.coef_, self.intercept_ = features.split(result.shared)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
         self._warn_unless_converged()

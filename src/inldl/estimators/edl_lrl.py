@@ -7,7 +7,7 @@ from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
 from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
-from inldl.solvers.softmax import LinearScores, zero_filled
+from inldl.solvers.softmax import Features, zero_filled
 
 
 class EDLLRL(SoftmaxDistributionEstimator):
@@ -170,10 +170,10 @@ class EDLLRL(SoftmaxDistributionEstimator):
         """
         self._check_parameters()
         X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
-        scores = LinearScores(X, bool(self.fit_intercept))
+        features = Features(X, bool(self.fit_intercept), rescale=True)
         with one_blas_thread():  # products this small lose more than they gain by threads
-            result = self._solve(scores, y)
-        self.coef_, self.intercept_ = scores.coef(result.shared)
+            result = self._solve(features, y)
+        self.coef_, self.intercept_ = features.split(result.shared)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
         return self
@@ -191,20 +191,20 @@ class EDLLRL(SoftmaxDistributionEstimator):
         check_choice("threshold", self.threshold, ("soft", "hard"))
         check_choice("start", self.start, ("zeros", "uniform"))
 
-    def _solve(self, scores, y):
+    def _solve(self, features, y):
         seed = seed_from(self.random_state)
         D, observed = zero_filled(y.astype(np.float64, copy=False))
         problem = EDLLRLProblem(
-            scores,
+            features,
             D,
             np.ones_like(D) if self.loss == "zero" else observed.astype(np.float64),
-            group_rows(scores.X, self.n_groups, seed),
+            group_rows(features.X, self.n_groups, seed),
             lam1=self.lam1,
             lam2=self.lam2,
             exact=self.gradient == "exact",
             hard=self.threshold == "hard",
         )
-        V = np.zeros((scores.n_parameters, D.shape[1]))
+        V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":
             V = np.random.default_rng(seed).random(V.shape)
         penalty = Penalty(self.rho, self.rho_growth, self.rho_max)

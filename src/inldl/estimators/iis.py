@@ -1,9 +1,11 @@
 """The IIS-LDL estimator."""
 
+from inldl._engines import one_blas_thread
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.solvers.iis import solve
-from inldl.solvers.maximum_entropy import CrossEntropy, Features
+from inldl.solvers.maximum_entropy import CrossEntropy
+from inldl.solvers.softmax import Features
 
 
 class IISLDL(SoftmaxDistributionEstimator):
@@ -67,8 +69,8 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     Examples
     --------
-    >>> from inldl.datasets import hide, make_distributions
-    >>> from inldl.estimators.iis import IISLDL
+    >>> from inldl import IISLDL, hide
+    >>> from inldl.datasets import make_distributions
     >>> X, y = make_distributions(500, random_state=0)
     >>> model = IISLDL().fit(X, hide(y, 0.5, random_state=0))
     >>> model.predict(X[:1]).sum().round(6).item()
@@ -120,14 +122,15 @@ class IISLDL(SoftmaxDistributionEstimator):
         check_choice("start", self.start, ("zero", "eye"))
         X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
         features = Features(X, bool(self.fit_intercept))
-        result = solve(
-            CrossEntropy(features, y),
-            features.start(self.start, y.shape[1]),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            unit_mass=self.mass == "unit",
-        )
-        self.coef_, self.intercept_ = features.split(result.parameters)
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = solve(
+                CrossEntropy(features, y),
+                features.start(self.start, y.shape[1]),
+                max_iter=self.max_iter,
+                tol=self.tol,
+                unit_mass=self.mass == "unit",
+            )
+        self.coef_, self.intercept_ = features.split(result.shared)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
         return self

@@ -7,7 +7,7 @@ from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
-from inldl.solvers.softmax import LinearScores, zero_filled
+from inldl.solvers.softmax import Features, zero_filled
 
 
 class LDM(SoftmaxDistributionEstimator):
@@ -160,10 +160,10 @@ class LDM(SoftmaxDistributionEstimator):
         """
         self._check_parameters()
         X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
-        scores = LinearScores(X, bool(self.fit_intercept))
+        features = Features(X, bool(self.fit_intercept), rescale=True)
         with one_blas_thread():  # products this small lose more than they gain by threads
-            result = self._solve(scores, y)
-        self.coef_, self.intercept_ = scores.coef(result.shared)
+            result = self._solve(features, y)
+        self.coef_, self.intercept_ = features.split(result.shared)
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
         return self
@@ -176,13 +176,13 @@ class LDM(SoftmaxDistributionEstimator):
         check_choice("solver", self.solver, tuple(STEPS))
         check_choice("start", self.start, ("zeros", "uniform"))
 
-    def _solve(self, scores, y):
+    def _solve(self, features, y):
         seed = seed_from(self.random_state)
         D, _ = zero_filled(y.astype(np.float64, copy=False))
         groups = group_rows(D, self.n_groups, seed)
         parts = [(slice(None), self.l2), *((rows, self.l3) for rows in groups)]
-        problem = LDMProblem(scores, D, self.l1, [part for part in parts if part[1] > 0])
-        V = np.zeros((scores.n_parameters, D.shape[1]))
+        problem = LDMProblem(features, D, self.l1, [part for part in parts if part[1] > 0])
+        V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":
             V = np.random.default_rng(seed).uniform(-0.1, 0.1, V.shape)
         limits = {"max_iter": self.max_iter, "inner_iter": self.inner_iter, "tol": self.tol}

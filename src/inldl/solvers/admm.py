@@ -36,7 +36,7 @@ class Problem(Protocol):
 
 @dataclass(frozen=True)
 class Result:
-    """The shared part the last iteration stepped with, and how the loop got there."""
+    """What was found (the parameters, or the shared part of the last step), and how."""
 
     shared: Any
     n_iter: int

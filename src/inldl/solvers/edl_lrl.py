@@ -7,7 +7,7 @@ import numpy as np
 
 from inldl import _kernels
 from inldl.solvers.admm import Result
-from inldl.solvers.softmax import Array, LinearScores, lbfgs, softmax, through_softmax
+from inldl.solvers.softmax import Array, Features, lbfgs, softmax, through_softmax
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Penalty:
 class EDLLRLProblem:
     """The parts of the objective of EDL-LRL, for degrees D that count where `counted` is 1."""
 
-    scores: LinearScores
+    features: Features
     D: Array
     counted: Array
     groups: list[Array]
@@ -41,13 +41,13 @@ class EDLLRLProblem:
 
         Unless `exact`, the gradient passes through the diagonal of the softmax Jacobian only.
         """
-        P = softmax(self.scores.logits(V))
+        P = softmax(self.features.scores(V))
         E, apart = self.counted * (P - self.D), P - Z
-        norm, slope = self.scores.penalty(V)
+        norm, slope = self.features.penalty(V)
         value = float((E**2).sum() / 2 + (L * apart).sum() + rho / 2 * (apart**2).sum())
         G = E + L + rho * apart
         R = through_softmax(P, G) if self.exact else P * (1 - P) * G
-        return value + self.lam1 * norm, self.scores.gradient(R) + self.lam1 * slope
+        return value + self.lam1 * norm, self.features.moments(R) + self.lam1 * slope
 
     def shrunk(self, A: Array, tau: float) -> tuple[Array, float]:
         """Return A with the singular values of each group shrunk, and the sum of what is left."""
@@ -61,7 +61,7 @@ class EDLLRLProblem:
         """Return the objective, for distributions P = softmax(XW)."""
         loss = float((self.counted * (P - self.D) ** 2).sum()) / 2
         norms = self.shrunk(P, 0.0)[1]
-        return loss + self.lam1 * self.scores.penalty(V)[0] + self.lam2 * norms
+        return loss + self.lam1 * self.features.penalty(V)[0] + self.lam2 * norms
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -84,7 +84,7 @@ def solve_edl_lrl(
     while len(history) < max_iter and not converged:
         rho, before = penalty.rho, Z
         V = lbfgs(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
-        P = softmax(problem.scores.logits(V))
+        P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)
         gap, change = _root_mean_square(P - Z), _root_mean_square(Z - before)

@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from inldl._engines.blocks import rows_per_block
-from inldl.solvers.maximum_entropy import CrossEntropy, Features, Result
+from inldl.solvers.admm import Result
+from inldl.solvers.maximum_entropy import CrossEntropy
+from inldl.solvers.softmax import Array, Features
 
-Array = np.ndarray
 NODES = 16
 RATIO = 1.5  # of s within a piece: 16 nodes are exact to rounding for |delta| s up to 8
 FLOOR = np.log(1e12)  # no parameter moves further than this, in units of 1 / mean(s)

@@ -9,8 +9,8 @@ import numpy as np
 from inldl.solvers.admm import Result
 from inldl.solvers.softmax import (
     Array,
+    Features,
     Function,
-    LinearScores,
     lbfgs,
     log_softmax,
     softmax,
@@ -26,14 +26,14 @@ TINY = np.finfo(np.float64).tiny
 class LDMProblem:
     """The objective of LDM for zero-filled degrees D; a part is some rows and their weight."""
 
-    scores: LinearScores
+    features: Features
     D: Array
     l1: float
     parts: list[tuple[Array | slice, float]]
 
     def objective(self, V: Array, residuals: Array | None) -> tuple[float, Array]:
         """Return F and its gradient for given I - Z of each part; None = no manifold term."""
-        logP = log_softmax(self.scores.logits(V))
+        logP = log_softmax(self.features.scores(V))
         P = np.exp(logP)
         value = -float((self.D * logP).sum())
         R = self.D.sum(axis=1, keepdims=True) * P - self.D
@@ -41,8 +41,8 @@ class LDMProblem:
             manifold, G = self._manifold(P, residuals)
             value += manifold
             R += through_softmax(P, G)
-        norm, slope = self.scores.penalty(V)
-        return value + self.l1 / 2 * norm, self.scores.gradient(R) + self.l1 / 2 * slope
+        norm, slope = self.features.penalty(V)
+        return value + self.l1 / 2 * norm, self.features.moments(R) + self.l1 / 2 * slope
 
     def _manifold(self, P: Array, residuals: Array) -> tuple[float, Array]:
         """Return the manifold terms, and their gradient with respect to P."""
@@ -55,7 +55,7 @@ class LDMProblem:
 
     def residuals(self, V: Array) -> Array:
         """Return I - Z of each part, parts x C x C, for the current distributions."""
-        P = softmax(self.scores.logits(V))
+        P = softmax(self.features.scores(V))
         C = P.shape[1]
         P -= 1 / C  # Z only sees differences of labels; this way small ones are not rounded away
         H = np.array([P[rows].T @ P[rows] for rows, _ in self.parts]).reshape(-1, C, C)

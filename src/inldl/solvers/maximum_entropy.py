@@ -5,69 +5,15 @@ precision whatever the features are; products are done in the precision of the f
 are never copied.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 
-from inldl.solvers.softmax import log_softmax, zero_filled
+from inldl.solvers.admm import Result
+from inldl.solvers.softmax import Array, Features, log_softmax, zero_filled
 
-Array = np.ndarray
 CONVERGED = 0  # the status of scipy.optimize when a tolerance was met
-
-
-class Features:
-    """Rows of features, with a constant 1 as the last one where a bias is fitted.
-
-    Raises
-    ------
-    ValueError
-        When the features are so large that sums of their squares overflow.
-    """
-
-    def __init__(self, X: Array, fit_intercept: bool) -> None:
-        self.X, self.fit_intercept = X, fit_intercept
-        n, k = X.shape
-        self.n_parameters = k + fit_intercept
-        largest = max(float(X.max()), -float(X.min())) * n * k
-        if largest >= min(1e154, float(np.finfo(X.dtype).max)):
-            raise ValueError(
-                "The squares of the features overflow; scale X first, for example with "
-                "sklearn.preprocessing.StandardScaler."
-            )
-
-    def scores(self, V: Array) -> Array:
-        """Return XV, rows x labels, in double precision.
-
-        A line search may try parameters so large that scores overflow; they are cut at 1e100,
-        where the objective is so high that the search turns back.
-        """
-        k = self.X.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            scores = self.X @ V[:k].astype(self.X.dtype, copy=False)
-        scores = scores.astype(np.float64, copy=False)
-        if not np.isfinite(scores).all():
-            scores = np.clip(np.nan_to_num(scores), -1e100, 1e100)
-        return scores + V[k] if self.fit_intercept else scores
-
-    def moments(self, R: Array) -> Array:
-        """Return X'R, features x labels, in double precision."""
-        total = self.X.T @ R.astype(self.X.dtype, copy=False)
-        return np.vstack([total, R.sum(axis=0)]) if self.fit_intercept else total.astype(R.dtype)
-
-    def start(self, kind: str, n_labels: int) -> Array:
-        """Return the first parameters: 0 ("zero"), or 1 from feature j to label j ("eye")."""
-        V = np.zeros((self.n_parameters, n_labels))
-        if kind == "eye":
-            np.fill_diagonal(V[: self.X.shape[1]], 1)
-        return V
-
-    def split(self, V: Array) -> tuple[Array, Array]:
-        """Return the coefficients, labels x features, and the bias of each label."""
-        k = self.X.shape[1]
-        intercept = V[k].copy() if self.fit_intercept else np.zeros(V.shape[1])
-        return np.ascontiguousarray(V[:k].T), intercept
 
 
 class CrossEntropy:
@@ -107,16 +53,6 @@ class CrossEntropy:
         log_P = self.log_P(V)
         residual = self.mass * np.exp(log_P) - self.degrees
         return self.value(V, log_P), self.features.moments(residual) + self.l2 * V
-
-
-@dataclass(frozen=True)
-class Result:
-    """The parameters found, and how the solver got there."""
-
-    parameters: Array
-    n_iter: int
-    converged: bool
-    history: dict[str, Array]
 
 
 def lbfgs(problem: CrossEntropy, V: Array, *, max_iter: int, tol: float) -> Result:

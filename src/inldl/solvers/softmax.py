@@ -37,37 +37,57 @@ def zero_filled(y: Array) -> tuple[Array, Array]:
     return np.where(observed, y, 0), observed
 
 
-class LinearScores:
-    """The scores of rows that are linear in parameters V, the last row of V being the bias.
+class Features:
+    """Rows of features for scores XV, with a constant 1 as the last one where a bias is fitted.
 
-    V is the coefficients in units in which no feature exceeds 1, so that features of any size
-    neither overflow nor make the first step of a descent too long. The features stay as they are.
+    Parameters V are features x labels in double precision; products are done in the precision of
+    the features, which are never copied.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The rows.
+    fit_intercept : bool
+        Whether V has a row for the bias.
+    rescale : bool, default=False
+        Whether V counts in units in which no feature exceeds 1, so that features of any size
+        neither overflow nor make the first step of a descent too long. Otherwise features whose
+        squares overflow are refused.
     """
 
-    def __init__(self, X: Array, fit_intercept: bool):
-        self.X, self.bias = X, fit_intercept
-        largest = float(max(X.max(), -X.min()))
-        self.unit = np.ldexp(1.0, -max(int(np.frexp(largest)[1]), 0))
+    def __init__(self, X: Array, fit_intercept: bool, rescale: bool = False) -> None:
+        self.X, self.fit_intercept, self.unit = X, fit_intercept, 1.0
+        self.n_parameters = X.shape[1] + fit_intercept
+        largest = max(float(X.max()), -float(X.min()))
+        if rescale:
+            self.unit = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), 0)))
+        elif largest * X.size >= min(1e154, float(np.finfo(X.dtype).max)):
+            raise ValueError(
+                "The squares of the features overflow; scale X first, for example with "
+                "sklearn.preprocessing.StandardScaler."
+            )
 
-    @property
-    def n_parameters(self) -> int:
-        """The number of rows of V."""
-        return self.X.shape[1] + self.bias
+    def scores(self, V: Array) -> Array:
+        """Return XV, rows x labels, in double precision.
 
-    def logits(self, V: Array) -> Array:
-        """Return the scores, rows x labels, in float64."""
-        coef, intercept = self.coef(V)
-        return (self.X @ coef.T.astype(self.X.dtype)).astype(np.float64, copy=False) + intercept
+        Coefficients of any size are brought to at most 1 for the product, by a power of two,
+        which changes nothing but that single precision does not overflow.
+        """
+        coef, intercept = self.split(V)
+        size = np.ldexp(1.0, np.frexp(np.abs(coef).max(initial=0.0))[1])
+        scores = self.X @ (coef.T / size).astype(self.X.dtype)
+        return scores.astype(np.float64, copy=False) * size + intercept
 
-    def coef(self, V: Array) -> tuple[Array, Array]:
-        """Return the coefficients (labels x features) and the intercept of each label."""
-        intercept = V[-1].copy() if self.bias else np.zeros(V.shape[1])
-        return np.ascontiguousarray(V[: self.X.shape[1]].T * self.unit), intercept
+    def moments(self, R: Array) -> Array:
+        """Return X'R, features x labels, in double precision: the gradient if R is the scores'."""
+        total = (self.X.T @ (R * self.unit).astype(self.X.dtype)).astype(np.float64, copy=False)
+        return np.vstack([total, R.sum(axis=0)]) if self.fit_intercept else total
 
-    def gradient(self, R: Array) -> Array:
-        """Return the gradient with respect to V from R, the one with respect to the scores."""
-        moments = (self.X.T @ (R * self.unit).astype(self.X.dtype)).astype(np.float64, copy=False)
-        return np.vstack([moments, R.sum(axis=0)]) if self.bias else moments
+    def split(self, V: Array) -> tuple[Array, Array]:
+        """Return the coefficients, labels x features, and the bias of each label."""
+        k = self.X.shape[1]
+        intercept = V[k].copy() if self.fit_intercept else np.zeros(V.shape[1])
+        return np.ascontiguousarray(V[:k].T * self.unit), intercept
 
     def penalty(self, V: Array) -> tuple[float, Array]:
         """Return the squared norm of all coefficients and the bias, and its gradient."""
@@ -75,6 +95,13 @@ class LinearScores:
         units[self.X.shape[1] :] = 1
         W = units * V
         return float((W**2).sum()), 2 * units * W
+
+    def start(self, kind: str, n_labels: int) -> Array:
+        """Return the first parameters: 0 ("zero"), or 1 from feature j to label j ("eye")."""
+        V = np.zeros((self.n_parameters, n_labels))
+        if kind == "eye":
+            np.fill_diagonal(V[: self.X.shape[1]], 1)
+        return V
 
 
 @np.errstate(over="ignore", invalid="ignore")
