@@ -130,3 +130,15 @@ def test_weighted_simplex_against_sorting_and_a_solver():
         tol=1e-12,
     )
     np.testing.assert_allclose(weighted_simplex(b, h), found.x, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", [InLDLProx, InLDLADMM])
+@pytest.mark.parametrize("preset", ["library", "as published"])
+def test_hard_data_gives_distributions(method, preset):
+    X, y = problem(30, 4, 5)
+    X[:, 1], X[:, 2] = -2.0, 0.0
+    y[3:12] = np.nan
+    model = (method if preset == "library" else method.as_published)().fit(X, y)
+    P = model.predict(X)
+    assert P.min() >= 0
+    np.testing.assert_allclose(P.sum(axis=1), 1)

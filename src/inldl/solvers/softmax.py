@@ -10,7 +10,6 @@ from scipy.optimize import minimize
 
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]
-MEMORY = 20  # pairs that L-BFGS keeps: short runs then forget nothing
 
 
 def log_softmax(logits: Array) -> Array:
@@ -112,7 +111,7 @@ def lbfgs(function: Function, V: Array, max_iter: int) -> Array:
         value, gradient = function(v.reshape(V.shape))
         return value, gradient.ravel()
 
-    options = {"maxiter": max_iter, "maxcor": MEMORY, "ftol": 1e-9, "gtol": 1e-6}
+    options = {"maxiter": max_iter, "ftol": 1e-9, "gtol": 1e-6}
     found = minimize(flat, V.ravel(), jac=True, method="L-BFGS-B", options=options)
     good = np.isfinite(found.fun) and np.isfinite(found.x).all()
     return found.x.reshape(V.shape) if good else V
