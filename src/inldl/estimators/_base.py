@@ -7,12 +7,12 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from inldl import _kernels
-from inldl._engines import LocalEngine, row_blocks
-from inldl._validation import FLOATS, as_degrees, like
+from inldl._engines import LocalEngine, one_blas_thread, row_blocks
+from inldl._validation import FLOATS, as_degrees, like, validate_fit
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
 from inldl.solvers.linear import Rotation, fitted
-from inldl.solvers.softmax import softmax
+from inldl.solvers.softmax import Features, softmax
 
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -62,6 +62,10 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weights = None if sample_weight is None else np.asarray(sample_weight)[seen]
         return float(np.average(rows[seen], weights=weights)) if seen.any() else float("nan")
 
+    def _set_history(self, result):
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.history_ = result.history
+
 
 class LinearDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the projection of a linear function."""
@@ -71,11 +75,31 @@ class LinearDistributionEstimator(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit_linear(self, make_problem, X, y):
-        """Solve a problem on X, or on the rotation of a wide X, and set what is fitted.
+    def fit(self, X, y):
+        """Fit the model.
 
-        `make_problem(fit_intercept, expand)` states it, where `expand` maps the coefficients that
-        are solved for to those of X.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features: float64 or float32 (computed in that precision), C or Fortran order,
+            frames, CSR, memory-mapped arrays; never copied as a whole.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, self.label_names_ = validate_fit(self, X, y)
+        self._fit_linear(X, y)
+        return self
+
+    def _fit_linear(self, X, y):
+        """Solve the problem on X, or on the rotation of a wide X, and set what is fitted.
+
+        `_problem(fit_intercept, expand)` states it, where `expand` maps the coefficients that are
+        solved for to those of X.
         """
         rotation = None
         features, fit_intercept, expand = X, bool(self.fit_intercept), lambda W: W
@@ -85,7 +109,7 @@ class LinearDistributionEstimator(DistributionEstimator):
             expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
         with LocalEngine(self.n_jobs) as engine:
             result = solve(
-                make_problem(fit_intercept, expand),
+                self._problem(fit_intercept, expand),
                 engine,
                 row_blocks(features, y),
                 max_iter=self.max_iter,
@@ -96,9 +120,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         if rotation is not None:
             self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
             self.intercept_ *= bool(self.fit_intercept)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.history_ = result.history
-        return self
+        self._set_history(result)
 
     def _report(self, t, changes):
         parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
@@ -130,7 +152,36 @@ class LinearDistributionEstimator(DistributionEstimator):
 
 
 class SoftmaxDistributionEstimator(DistributionEstimator):
-    """Base of estimators that predict the softmax of a linear function."""
+    """Base of estimators that predict the softmax of a linear function.
+
+    A method states `_check_parameters()`, `_solve(features, y)` and, in `_rescale`, whether its
+    parameters count in units of the largest feature.
+    """
+
+    _rescale = False
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The features; float32 stays so in products, the coefficients are float64.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
+        features = Features(X, bool(self.fit_intercept), self._rescale)
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = self._solve(features, y)
+        self.coef_, self.intercept_ = features.split(result.shared)
+        self._set_history(result)
+        return self
 
     def predict(self, X):
         """Predict a distribution for each row: the softmax of ``XW``.

@@ -4,11 +4,9 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._engines import one_blas_thread
-from inldl._validation import check_choice, check_number, validate_fit
+from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
-from inldl.solvers.softmax import Features
 
 
 class BFGSLDL(SoftmaxDistributionEstimator):
@@ -101,42 +99,24 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         preset = {"l2": 0.0, "fit_intercept": False, "max_iter": 400, "tol": 2e-9, "start": "eye"}
         return cls(**(preset | changes))
 
-    def fit(self, X, y):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features; float32 stays so in products, the coefficients are float64.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-
-        Returns
-        -------
-        self
-        """
+    def _check_parameters(self):
         check_number("l2", self.l2, low=0)
         check_number("max_iter", self.max_iter, low=0, integer=True)
         check_number("tol", self.tol, low=0)
         check_choice("start", self.start, ("zero", "eye"))
-        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
-        features = Features(X, bool(self.fit_intercept))
+
+    def _solve(self, features, y):
         start = features.start(self.start, y.shape[1])
         problem = CrossEntropy(features, y, self.l2)
-        with one_blas_thread():  # products this small lose more than they gain by threads
-            result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
-        self.coef_, self.intercept_ = features.split(result.shared)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.history_ = result.history
-        self._warn_unless_converged()
-        return self
+        result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
+        if not result.converged and self.max_iter > 0:
+            self._warn(result.n_iter)
+        return result
 
-    def _warn_unless_converged(self):
-        if self.converged_ or self.max_iter == 0:
-            return
+    def _warn(self, n_iter):
         warnings.warn(
-            f"L-BFGS ended after {self.n_iter_} iterations before F settled to tol={self.tol}; "
+            f"L-BFGS ended after {n_iter} iterations before F settled to tol={self.tol}; "
             "raise max_iter, l2 or tol, or scale X.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

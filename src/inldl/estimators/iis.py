@@ -1,11 +1,9 @@
 """The IIS-LDL estimator."""
 
-from inldl._engines import one_blas_thread
-from inldl._validation import check_choice, check_number, validate_fit
+from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.solvers.iis import solve
 from inldl.solvers.maximum_entropy import CrossEntropy
-from inldl.solvers.softmax import Features
 
 
 class IISLDL(SoftmaxDistributionEstimator):
@@ -102,35 +100,17 @@ class IISLDL(SoftmaxDistributionEstimator):
         preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "mass": "unit"}
         return cls(**(preset | {"start": "eye"} | changes))
 
-    def fit(self, X, y):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features; float32 stays so in products, the coefficients are float64.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-
-        Returns
-        -------
-        self
-        """
+    def _check_parameters(self):
         check_number("max_iter", self.max_iter, low=0, integer=True)
         check_number("tol", self.tol, low=0)
         check_choice("mass", self.mass, ("unit", "observed"))
         check_choice("start", self.start, ("zero", "eye"))
-        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
-        features = Features(X, bool(self.fit_intercept))
-        with one_blas_thread():  # products this small lose more than they gain by threads
-            result = solve(
-                CrossEntropy(features, y),
-                features.start(self.start, y.shape[1]),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                unit_mass=self.mass == "unit",
-            )
-        self.coef_, self.intercept_ = features.split(result.shared)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.history_ = result.history
-        return self
+
+    def _solve(self, features, y):
+        return solve(
+            CrossEntropy(features, y),
+            features.start(self.start, y.shape[1]),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            unit_mass=self.mass == "unit",
+        )

@@ -4,39 +4,23 @@ import warnings
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_number, validate_fit
+from inldl._validation import check_number
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
 
 class _LowRankEstimator(LinearDistributionEstimator):
-    """Base of both: validation, and the warning where the cap was hit."""
+    """Base of both: their parameters, and the warning where the cap was hit."""
 
-    def fit(self, X, y):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features; never copied as a whole.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y)
-        self._fit_linear(self._problem, X, y)
+    def _fit_linear(self, X, y):
+        super()._fit_linear(X, y)
         if not self.converged_:
             warnings.warn(
                 f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
                 f"{self.max_iter} iterations; history_ shows how far it came.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def _check_parameters(self):
         check_number("lam", self.lam, low=0)

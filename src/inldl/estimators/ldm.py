@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from inldl._engines import one_blas_thread
-from inldl._validation import check_choice, check_number, validate_fit
+from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
-from inldl.solvers.softmax import Features, zero_filled
+from inldl.solvers.softmax import zero_filled
 
 
 class LDM(SoftmaxDistributionEstimator):
@@ -95,6 +94,8 @@ class LDM(SoftmaxDistributionEstimator):
     True
     """
 
+    _rescale = True
+
     def __init__(
         self,
         l1=1e-4,
@@ -143,30 +144,6 @@ class LDM(SoftmaxDistributionEstimator):
             "solver": "steepest", "start": "uniform",
         }  # fmt: skip
         return cls(**{**published, **changes})
-
-    def fit(self, X, y):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features, float64 or float32; products with them are in that precision.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
-        features = Features(X, bool(self.fit_intercept), rescale=True)
-        with one_blas_thread():  # products this small lose more than they gain by threads
-            result = self._solve(features, y)
-        self.coef_, self.intercept_ = features.split(result.shared)
-        self.n_iter_, self.converged_ = result.n_iter, result.converged
-        self.history_ = result.history
-        return self
 
     def _check_parameters(self):
         for name in ("n_groups", "max_iter", "inner_iter"):

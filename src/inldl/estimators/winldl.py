@@ -1,6 +1,6 @@
 """The WInLDL estimator."""
 
-from inldl._validation import check_choice, check_number, validate_fit
+from inldl._validation import check_choice, check_number
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -98,25 +98,6 @@ class WInLDL(LinearDistributionEstimator):
         self.close_rows = close_rows
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X, y):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features: float64 or float32 (computed in that precision), C or Fortran order,
-            frames, CSR, memory-mapped arrays; never copied as a whole.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y)
-        return self._fit_linear(self._problem, X, y)
 
     def _check_parameters(self):
         check_choice("missing", self.missing, ("impute", "zero"))
