@@ -1,4 +1,4 @@
-"""Products of a block of X with few labels, for which BLAS is two times slower than this.
+"""Products of a block of X with few labels, for which BLAS is up to two times slower than this.
 
 Both read four rows of X at a time for two labels. Where rows or labels do not divide, the last
 group goes back and overlaps the one before: it writes the same numbers again, or adds zero.

@@ -5,7 +5,7 @@ runs over neighbouring rows, needs no horizontal sum, and is vectorised for any 
 Long matrices are walked in groups of lanes that stay in the first cache.
 
 The projection of v is max(v - theta, 0), where theta solves sum(max(v - theta, 0)) = mass. When
-every entry stays positive theta is (sum(v) - mass) / C: on real data that is nearly every row, so
+every entry stays positive theta is (sum(v) - mass) / C: on real data that is most rows, so
 it is tried first, inside the pass that makes v. Otherwise Newton's method from the left: the
 entries above theta are nested sets that only shrink, so theta is exact once they no longer do.
 

@@ -12,7 +12,7 @@ from inldl._validation import FLOATS, as_degrees, like, validate_fit
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
 from inldl.solvers.linear import Rotation, fitted
-from inldl.solvers.softmax import Features, softmax
+from inldl.solvers.softmax import Features, linear_scores, softmax
 
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -194,11 +194,11 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
         Returns
         -------
         ndarray of shape (n_samples, n_labels)
-            Rows that are positive and sum to 1.
+            Rows that are not negative and sum to 1, in double precision.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=FLOATS)
-        return softmax(X @ self.coef_.T + self.intercept_)
+        return softmax(linear_scores(X, self.coef_, self.intercept_))
 
 
 def _fill(y, predicted):

@@ -50,7 +50,7 @@ class EDLLRL(SoftmaxDistributionEstimator):
         does, its diagonal only. That is no gradient of the objective: L-BFGS then stops early.
     threshold : {"soft", "hard"}, default="soft"
         Whether singular values above the threshold are shrunk, as the trace norm asks, or kept.
-    start : {"zeros", "uniform"}, default="zeros"
+    start : {"zero", "uniform"}, default="zero"
         First coefficients: 0, or uniform in [0, 1] (for features scaled to stay within 1).
     random_state : int, RandomState, Generator or None, default=0
         For k-means and a random start; the same int gives the same result to the bit.
@@ -113,7 +113,7 @@ class EDLLRL(SoftmaxDistributionEstimator):
         loss="masked",
         gradient="exact",
         threshold="soft",
-        start="zeros",
+        start="zero",
         random_state=0,
     ):
         self.n_groups = n_groups
@@ -166,7 +166,7 @@ class EDLLRL(SoftmaxDistributionEstimator):
         check_choice("loss", self.loss, ("masked", "zero"))
         check_choice("gradient", self.gradient, ("exact", "diagonal"))
         check_choice("threshold", self.threshold, ("soft", "hard"))
-        check_choice("start", self.start, ("zeros", "uniform"))
+        check_choice("start", self.start, ("zero", "uniform"))
 
     def _solve(self, features, y):
         seed = seed_from(self.random_state)

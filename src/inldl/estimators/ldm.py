@@ -42,7 +42,7 @@ class LDM(SoftmaxDistributionEstimator):
         Whether to add a bias to the linear map; `l1` penalises it like the rest.
     solver : {"lbfgs", "steepest"}, default="lbfgs"
         What does the W-step: L-BFGS, or steepest descent with step halving.
-    start : {"zeros", "uniform"}, default="zeros"
+    start : {"zero", "uniform"}, default="zero"
         First coefficients: 0, or uniform in [-0.1, 0.1] (for features scaled to stay within 1).
     random_state : int, RandomState, Generator or None, default=0
         For k-means and a random start; the same int gives the same result to the bit.
@@ -107,7 +107,7 @@ class LDM(SoftmaxDistributionEstimator):
         tol=1e-6,
         fit_intercept=True,
         solver="lbfgs",
-        start="zeros",
+        start="zero",
         random_state=0,
     ):
         self.l1 = l1
@@ -151,7 +151,7 @@ class LDM(SoftmaxDistributionEstimator):
         for name in ("l1", "l2", "l3", "tol"):
             check_number(name, getattr(self, name), low=0)
         check_choice("solver", self.solver, tuple(STEPS))
-        check_choice("start", self.start, ("zeros", "uniform"))
+        check_choice("start", self.start, ("zero", "uniform"))
 
     def _solve(self, features, y):
         seed = seed_from(self.random_state)

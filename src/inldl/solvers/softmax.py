@@ -36,6 +36,17 @@ def zero_filled(y: Array) -> tuple[Array, Array]:
     return np.where(observed, y, 0), observed
 
 
+def linear_scores(X: Array, coef: Array, intercept: Array) -> Array:
+    """Return XW + b, rows x labels, in double precision, from a product in that of X.
+
+    Coefficients of any size are brought to at most 1 for the product, by a power of two, which
+    changes nothing but that single precision does not overflow.
+    """
+    size = np.ldexp(1.0, np.frexp(np.abs(coef).max(initial=0.0))[1])
+    scores = X @ (coef.T / size).astype(X.dtype)
+    return scores.astype(np.float64, copy=False) * size + intercept
+
+
 class Features:
     """Rows of features for scores XV, with a constant 1 as the last one where a bias is fitted.
 
@@ -67,15 +78,8 @@ class Features:
             )
 
     def scores(self, V: Array) -> Array:
-        """Return XV, rows x labels, in double precision.
-
-        Coefficients of any size are brought to at most 1 for the product, by a power of two,
-        which changes nothing but that single precision does not overflow.
-        """
-        coef, intercept = self.split(V)
-        size = np.ldexp(1.0, np.frexp(np.abs(coef).max(initial=0.0))[1])
-        scores = self.X @ (coef.T / size).astype(self.X.dtype)
-        return scores.astype(np.float64, copy=False) * size + intercept
+        """Return XV, rows x labels, in double precision."""
+        return linear_scores(self.X, *self.split(V))
 
     def moments(self, R: Array) -> Array:
         """Return X'R, features x labels, in double precision: the gradient if R is the scores'."""
