@@ -256,6 +256,13 @@ def test_complete_names_rows_that_sum_to_more():
     np.testing.assert_array_equal(full[4], [0.9, 0, 0.4])
 
 
+def test_complete_does_not_complain_about_rounding():
+    y = Y.copy()
+    y[4] = [0.6, np.nan, 0.400003]
+    full = WInLDL().fit(X, Y).complete(X, y)
+    np.testing.assert_array_equal(full[4], [0.6, 0, 0.400003])
+
+
 def test_complete_refuses_other_labels():
     model = WInLDL().fit(X, Y)
     with pytest.raises(ValueError, match=r"y has the shape \(20, 2\), but \(20, 3\)"):

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from inldl import _kernels
 from inldl._engines import LocalEngine, one_blas_thread, row_blocks
-from inldl._validation import FLOATS, as_degrees, like, validate_fit
+from inldl._validation import FLOATS, as_degrees, like, sum_tolerance, validate_fit
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
 from inldl.solvers.linear import Rotation, fitted
@@ -206,7 +206,7 @@ def _fill(y, predicted):
     out = y.copy()
     holes = np.isnan(y)
     rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
-    over = np.flatnonzero((rest < -1e-9) & holes.any(axis=1))
+    over = np.flatnonzero((rest < -sum_tolerance(y.dtype)) & holes.any(axis=1))
     if over.size:
         warnings.warn(
             f"The observed degrees of row {over[0]} sum to {1 - rest[over[0]]:.6g}, more than 1, "
