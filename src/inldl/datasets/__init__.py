@@ -3,5 +3,14 @@
 from inldl.datasets._artificial import make_distributions
 from inldl.datasets._budget import load_budget_shares
 from inldl.datasets._hiding import MECHANISMS, hide
+from inldl.datasets._public import canonical_name, catalogue, load
 
-__all__ = ["MECHANISMS", "hide", "load_budget_shares", "make_distributions"]
+__all__ = [
+    "MECHANISMS",
+    "canonical_name",
+    "catalogue",
+    "hide",
+    "load",
+    "load_budget_shares",
+    "make_distributions",
+]

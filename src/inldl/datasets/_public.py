@@ -1,0 +1,147 @@
+"""The public datasets of the field, and files of one's own, by one function."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from inldl.datasets._fetching import obtain, present
+from inldl.datasets._reading import read
+from inldl.datasets._registry import find, records
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Say what a public dataset is and where it is on this machine.
+
+    Attributes
+    ----------
+    name, alias : str, and str or None
+        Its name, and its name in the paper's tables where that is another one.
+    shape : tuple of int (n, k, C) or None
+        Rows, features and labels, where known.
+    source : str
+        What the rows and the degrees are.
+    citation : str or None
+        Publication to cite.
+    path : Path or None
+        Its file on this machine, not verified; None if it has to be downloaded.
+    """
+
+    name: str
+    alias: str | None
+    shape: tuple[int, int, int] | None
+    source: str
+    citation: str | None
+    path: Path | None
+
+
+def catalogue() -> list[Listing]:
+    """List the public datasets, without reading or downloading any.
+
+    Returns
+    -------
+    list of Listing
+        In alphabetical order, whatever the case.
+
+    Examples
+    --------
+    >>> from inldl.datasets import catalogue
+    >>> [entry.name for entry in catalogue() if entry.alias == "Scene"]
+    ['Natural_Scene']
+    """
+    ordered = sorted(records().values(), key=lambda record: record.name.lower())
+    return [Listing(r.name, r.alias, r.shape, r.source, r.citation, present(r)) for r in ordered]
+
+
+def load(
+    name: str | os.PathLike[str], *, return_X_y: bool = False, download: bool = True
+) -> Bunch | tuple[np.ndarray, np.ndarray]:
+    """Load a public label distribution dataset, or a file of your own.
+
+    A public dataset is looked for in the folder that the environment variable ``INLDL_DATA``
+    names (or in its subfolder ``datasets``, so that it may be a clone of the public repository),
+    then in the user's cache, and else downloaded into that cache. Its file is verified each time.
+
+    Parameters
+    ----------
+    name : str or path
+        A name that `catalogue` lists, or the name in the paper; case, ``_`` and ``-`` do not
+        matter. Or the path of a ``.mat`` or ``.npz`` file with the features as "features" or "X",
+        and the degrees as "label_distribution", "labels" or "y"; there NaN marks unobserved
+        degrees.
+    return_X_y : bool, default=False
+        Return only `(X, y)`.
+    download : bool, default=True
+        Whether a file that is not on this machine may be downloaded.
+
+    Returns
+    -------
+    Bunch or tuple
+        With the attributes
+
+        X : ndarray of shape (n, k)
+            Features; float32 or float64, as in the file. A CSR matrix if they are sparse there.
+        y : ndarray of shape (n, C)
+            Degrees, float64. Complete rows are divided by their sum, which must be 1 up to
+            rounding (0.02).
+        label_names : list of str or None
+            Names of the labels, where they are certain.
+        name, source, citation : str, str, and str or None
+            What it is called, where it comes from, and what to cite.
+        path : Path
+            The file.
+
+    Examples
+    --------
+    >>> from inldl.datasets import load
+    >>> X, y = load("SJAFFE", return_X_y=True)  # doctest: +SKIP
+    >>> X.shape, y.shape  # doctest: +SKIP
+    ((213, 243), (213, 6))
+    """
+    data = _own(Path(name)) if _is_path(name) else _public(name, download)
+    X, y = read(data.path)
+    if return_X_y:
+        return X, y
+    return Bunch(X=X, y=y, **data)
+
+
+def canonical_name(name: str) -> str:
+    """Return the name under which a public dataset is listed, or say what is near it.
+
+    Examples
+    --------
+    >>> from inldl.datasets import canonical_name
+    >>> canonical_name("scene")
+    'Natural_Scene'
+    """
+    return find(name).name
+
+
+def _is_path(name):
+    if not isinstance(name, str | os.PathLike):
+        raise TypeError(f"name must be the name of a dataset or a path, got {name!r}.")
+    return not isinstance(name, str) or name.lower().endswith((".mat", ".npz"))
+
+
+def _own(path):
+    path = path.expanduser()
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no file {str(path)!r}; a public dataset is loaded by its name alone, as "
+            "in load('SJAFFE')."
+        )
+    return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)
+
+
+def _public(name, download):
+    record = find(name)
+    return Bunch(
+        label_names=list(record.label_names) if record.label_names else None,
+        name=record.name,
+        source=record.source,
+        citation=record.citation,
+        path=obtain(record, download=download),
+    )

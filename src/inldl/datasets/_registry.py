@@ -1,0 +1,118 @@
+"""The public label distribution datasets: what each is, and how to know its file."""
+
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+
+_COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
+#: Address of the folder that holds the files.
+BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/datasets"
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Say what the content of a file must hash to; `kind` is "sha256" or "git blob sha1"."""
+
+    kind: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """Describe one public dataset.
+
+    Attributes
+    ----------
+    name : str
+        Name of the dataset, and of its file without ".mat".
+    source : str
+        What the rows and the degrees are.
+    git_blob : str
+        Hash that git gives the file.
+    alias : str or None
+        Name in the paper's tables, where it is another one.
+    sha256, n_bytes : str and int, or None
+        Hash and size of the file, where known.
+    shape : tuple of int (n, k, C) or None
+        That of the file, or as published for a file that was not at hand.
+    label_names : tuple of str or None
+        Names of the labels; None where their order in the file is not certain.
+    citation : str or None
+        Publication to cite.
+    copies : dict of str to str
+        Names of other files with the same data, and their sha256.
+    """
+
+    name: str
+    source: str
+    git_blob: str
+    alias: str | None = None
+    sha256: str | None = None
+    n_bytes: int | None = None
+    shape: tuple[int, int, int] | None = None
+    label_names: tuple[str, ...] | None = None
+    citation: str | None = None
+    copies: dict[str, str]
+
+    @property
+    def file(self) -> str:
+        """Name of the public file."""
+        return f"{self.name}.mat"
+
+    @property
+    def url(self) -> str:
+        """Address of the public file."""
+        return f"{BASE_URL}/{self.file}"
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """Fingerprint of the public file, the stronger one that is known."""
+        if self.sha256:
+            return Fingerprint("sha256", self.sha256)
+        return Fingerprint("git blob sha1", self.git_blob)
+
+    @property
+    def fingerprints(self) -> dict[str, Fingerprint]:
+        """Fingerprints by file name, the public file first."""
+        copies = {name: Fingerprint("sha256", digest) for name, digest in self.copies.items()}
+        return {self.file: self.fingerprint, **copies}
+
+
+@cache
+def records() -> dict[str, Record]:
+    """Return every dataset by its name."""
+    text = (files("inldl.datasets") / "data" / "public.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    return {
+        name: _record(name, fields, table["citations"])
+        for name, fields in table["datasets"].items()
+    }
+
+
+def _record(name, fields, citations):
+    lists = {key: tuple(fields[key]) for key in ("shape", "label_names") if key in fields}
+    citation = citations[fields["citation"]] if "citation" in fields else None
+    return Record(**{"copies": {}, **fields, **lists, "name": name, "citation": citation})
+
+
+def find(name: str) -> Record:
+    """Return the record of a dataset, by its name or its name in the paper.
+
+    Case, ``_`` and ``-`` do not matter.
+    """
+    known = {_key(r.alias): r for r in records().values() if r.alias}
+    known |= {_key(r.name): r for r in records().values()}
+    if _key(name) in known:
+        return known[_key(name)]
+    near = dict.fromkeys(known[key].name for key in get_close_matches(_key(name), known))
+    guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    raise ValueError(
+        f"No dataset is called {name!r}{guess} inldl.datasets.catalogue() lists all names, and a "
+        "file of your own is given by its path, which ends in .mat or .npz."
+    )
+
+
+def _key(name):
+    return name.lower().replace("_", "").replace("-", "")
