@@ -1,0 +1,142 @@
+"""Commands of the researcher: datasets, methods, bench, report, reproduce."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
+Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.")]
+Timeout = Annotated[float | None, typer.Option(help="Seconds after which a cell is given up.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")]
+
+
+def datasets() -> None:
+    """List the public datasets: shape, source, and whether they are on this machine."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from inldl.datasets import catalogue
+
+    table = Table("name", "in the paper", "n", "k", "C", "here", "source", box=None)
+    for each in catalogue():
+        shape = [str(size) for size in each.shape or ("", "", "")]
+        table.add_row(each.name, each.alias or "", *shape, "yes" * bool(each.path), each.source)
+    Console().print(table)
+
+
+def methods() -> None:
+    """List the methods that `bench` knows by name."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from inldl.experiments import METHODS
+
+    table = Table("name", "what it is", box=None)
+    for name, about in METHODS.items():
+        table.add_row(name, about)
+    Console().print(table)
+
+
+def bench(
+    datasets: Names,
+    methods: Annotated[
+        str,
+        typer.Option(help="Names, separated by commas, or package.module:Class(argument=1)."),
+    ] = "winldl,constant-mean",
+    rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
+    splits: Annotated[int, typer.Option(help="Number of partitions.")] = 5,
+    recipe: Annotated[
+        str, typer.Option(help="Preparation: authors, raw, standard, published, published-raw.")
+    ] = "authors",
+    mechanism: Annotated[
+        str, typer.Option(help="How degrees are hidden: uniform, small, keep, rows.")
+    ] = "uniform",
+    jobs: Jobs = 1,
+    timeout: Timeout = None,
+    retry: Retry = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file of results.")] = Path(
+        "run.sqlite"
+    ),
+) -> None:
+    """Compare methods on datasets: the same splits and holes for each.
+
+    A run that was stopped goes on where it was when the same command is given again.
+
+        inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
+    """
+    from inldl.experiments import grid
+    from inldl.experiments.specs import split_list
+
+    cells = grid(
+        split_list(datasets),
+        split_list(methods),
+        rates=_numbers(rates),
+        splits=splits,
+        recipe=recipe,
+        mechanism=mechanism,
+    )
+    _compute(cells, out, jobs, timeout, retry)
+    typer.echo(f"Results are in {out}; see them with: inldl report {out} -o report.html")
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="The file of results.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
+        "report.html"
+    ),
+) -> None:
+    """Write one HTML page with the tables and figures of a run.
+
+    inldl report run.sqlite -o report.html
+    """
+    from inldl.experiments import Store
+    from inldl.report import write_page
+
+    write_page(Store(run).frame(), out)
+    typer.echo(f"Wrote {out}")
+
+
+def reproduce(
+    datasets: Annotated[
+        str | None, typer.Option(help="Some of the paper's datasets; all by default.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Only SJAFFE and SBU3DFE.")] = False,
+    jobs: Jobs = -1,
+    timeout: Timeout = None,
+    retry: Retry = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
+        "reproduction"
+    ),
+) -> None:
+    """Run the paper again: each table and figure, ours beside the printed number.
+
+    Datasets are downloaded if they are not there; those that cannot be had are listed as not run.
+
+        inldl reproduce --quick
+    """
+    raise NotImplementedError
+
+
+def _compute(cells, out, jobs, timeout, retry):
+    """Run the cells with a progress display, and say what did not work."""
+    from inldl.cli._progress import progress
+    from inldl.experiments import Store, run
+    from inldl.experiments.runner import pending
+
+    todo = pending(cells, Store(out), retry=retry)
+    typer.echo(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
+    with progress(len(todo), "bench") as done:
+        rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
+    troubled = [row for row in rows if row.status != "ok"]
+    for row in troubled[:10]:
+        typer.echo(f"  {row.status}: {row.cell.method} on {row.cell.dataset}: {row.reason}")
+    if len(troubled) > 10:
+        typer.echo(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
+
+
+def _numbers(text):
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{text!r} is not a list of numbers such as 0.1,0.5.") from None

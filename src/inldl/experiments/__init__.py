@@ -1,0 +1,35 @@
+"""Compare methods: the paper's protocol, a runner that resumes, statistics, the paper again.
+
+>>> from inldl.experiments import Store, grid, run
+>>> cells = grid(["random(n=200)"], ["winldl", "constant-mean"], rates=[0.5], splits=2)
+>>> len(cells)
+4
+
+``run(cells, "run.sqlite", jobs=2)`` computes them, and ``Store("run.sqlite").frame()`` has a row
+for each.
+"""
+
+from inldl.experiments.cells import Cell, grid
+from inldl.experiments.methods import METHODS, make_method
+from inldl.experiments.protocol import RATES, RECIPES, SPLITS, Fold, make_fold, preparation
+from inldl.experiments.results import Summary, summarize
+from inldl.experiments.runner import run
+from inldl.experiments.store import Row, Store
+
+__all__ = [
+    "METHODS",
+    "RATES",
+    "RECIPES",
+    "SPLITS",
+    "Cell",
+    "Fold",
+    "Row",
+    "Store",
+    "Summary",
+    "grid",
+    "make_fold",
+    "make_method",
+    "preparation",
+    "run",
+    "summarize",
+]

@@ -1,0 +1,97 @@
+"""What there is to compute: one cell is one method on one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from inldl.datasets import MECHANISMS
+from inldl.experiments.data import canonical_dataset
+from inldl.experiments.methods import canonical_method, make_method
+from inldl.experiments.protocol import RATES, RECIPES, SPLITS
+from inldl.experiments.specs import did_you_mean
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One method on one fold of one dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        A name that ``inldl.datasets.load`` knows, a file, or a function; see `canonical_dataset`.
+    rate : float
+        Share of the training degrees that is hidden.
+    split : int
+        Number of the partition, from 0.
+    recipe : str
+        Preparation of the data, a name in ``RECIPES``.
+    mechanism : str
+        How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``.
+    splits : {"seeded", "authors"}
+        Partitions and holes from seeds, or the files of the authors of the paper.
+    method : str
+        A name in ``METHODS`` or an import path, with arguments.
+    """
+
+    dataset: str
+    rate: float
+    split: int
+    recipe: str
+    mechanism: str
+    splits: str
+    method: str
+
+
+def grid(
+    datasets: Iterable[str],
+    methods: Iterable[str],
+    *,
+    rates: Sequence[float] = RATES,
+    splits: int = SPLITS,
+    recipe: str = "authors",
+    mechanism: str = "uniform",
+) -> list[Cell]:
+    """Return all combinations, each name checked and written in its one way.
+
+    Parameters
+    ----------
+    datasets, methods : iterable of str
+        Names; see `Cell`.
+    rates : sequence of float, default=RATES
+        Missing rates, at least 0 and below 1.
+    splits : int, default=5
+        Number of partitions.
+    recipe, mechanism : str
+        See `Cell`.
+
+    Returns
+    -------
+    list of Cell
+        In the order that lets a process keep the fold it has.
+    """
+    for rate in rates:
+        if not 0 <= rate < 1:
+            raise ValueError(f"A rate must be at least 0 and below 1, got {rate!r}.")
+    if splits < 1:
+        raise ValueError(f"The number of splits must be at least 1, got {splits!r}.")
+    check_name("recipe", recipe, RECIPES)
+    check_name("mechanism", mechanism, MECHANISMS)
+    names = [canonical_dataset(each) for each in datasets]
+    chosen = [canonical_method(each) for each in methods]
+    for method in chosen:
+        make_method(method)  # a wrong argument is told now, not in each cell
+    return sorted(
+        Cell(dataset, float(rate), split, recipe, mechanism, "seeded", method)
+        for dataset, rate, split, method in product(
+            dict.fromkeys(names), dict.fromkeys(rates), range(splits), dict.fromkeys(chosen)
+        )
+    )
+
+
+def check_name(kind: str, name: str, known: Iterable[str]) -> None:
+    """Refuse a name that is not known, with those that are near it."""
+    names = list(known)
+    if name not in names:
+        raise ValueError(f"There is no {kind} {name!r}{did_you_mean(name, names)}")

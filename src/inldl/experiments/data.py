@@ -1,0 +1,88 @@
+"""Datasets by name: public ones, files, a function of one's own, or random ones of any size."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePath
+from typing import cast
+
+import numpy as np
+
+from inldl import datasets
+from inldl.experiments.protocol import Array
+from inldl.experiments.specs import Spec, import_object, parse
+
+_RANDOM = {"n": 1000, "k": 20, "C": 5}
+
+
+def canonical_dataset(text: str) -> str:
+    """Return the one way to write the dataset `text`, or say what is near it.
+
+    Parameters
+    ----------
+    text : str
+        A name that ``inldl.datasets.load`` knows, the path of a .mat or .npz file, the function
+        ``package.module:function(...)`` that returns X and y, or ``random(n=1000, k=20, C=5)``.
+    """
+    if _is_file(text):
+        return text
+    spec = parse(text)
+    if spec.name == "random":
+        unknown = set(spec.arguments) - set(_RANDOM)
+        if unknown:
+            raise ValueError(f"random() takes n, k and C, not {', '.join(sorted(unknown))}.")
+        return str(Spec("random", {**_RANDOM, **spec.arguments}))
+    return str(spec) if ":" in spec.name else datasets.canonical_name(text)
+
+
+def load_dataset(text: str) -> tuple[Array, Array]:
+    """Return the features and the complete degrees of a dataset; see `canonical_dataset`."""
+    if not _is_file(text):
+        spec = parse(text)
+        if spec.name == "random":
+            return random_distributions(**{**_RANDOM, **spec.arguments})
+        if ":" in spec.name:
+            X, y = import_object(spec.name)(**spec.arguments)
+            return np.asarray(X), np.asarray(y)
+    return cast(tuple[Array, Array], datasets.load(text, return_X_y=True))
+
+
+def seed_name(text: str) -> str:
+    """Return the part of a dataset's name that seeds its splits: a file without its folder."""
+    return PurePath(text).stem if _is_file(text) else text
+
+
+def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
+    """Return n rows of k normal features and C degrees that are a softmax of them, with noise."""
+    rng = np.random.default_rng([n, k, C])
+    X = rng.normal(size=(n, k))
+    scores = np.exp(X @ rng.normal(size=(k, C)) / np.sqrt(k) + 0.5 * rng.normal(size=(n, C)))
+    return X, scores / scores.sum(axis=1, keepdims=True)
+
+
+def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, Array]:
+    """Return training rows, test rows and observed degrees that the authors used."""
+    path = _authors_file(dataset, rate, split)
+    if path is None:
+        raise ValueError(
+            f"The authors' split {split} of {dataset} at rate {rate:g} is not there: set "
+            "INLDL_DATA to a folder that has it under splits/."
+        )
+    with np.load(path, allow_pickle=False) as file:
+        return file["train"], file["test"], file["observed"]
+
+
+def has_authors_split(dataset: str, rate: float, split: int) -> bool:
+    """Return whether the folder INLDL_DATA holds this split of the authors."""
+    return _authors_file(dataset, rate, split) is not None
+
+
+def _authors_file(dataset: str, rate: float, split: int) -> Path | None:
+    folder = os.environ.get("INLDL_DATA")
+    name = f"missing{round(100 * rate)}_run{split + 1}.npz"
+    path = Path(folder or ".") / "splits" / dataset / name
+    return path if folder and path.is_file() else None
+
+
+def _is_file(text: str) -> bool:
+    return text.casefold().endswith((".mat", ".npz"))

@@ -1,0 +1,176 @@
+"""Compute one cell: fit, predict, judge, and say on what machine."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import platform
+import time
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from inldl._engines.local import one_blas_thread
+from inldl.experiments.cells import Cell
+from inldl.experiments.data import authors_split, load_dataset, seed_name
+from inldl.experiments.methods import make_method
+from inldl.experiments.protocol import Fold, make_fold, seed
+from inldl.experiments.store import Row
+from inldl.metrics import evaluate
+
+WARM_UP_ROWS = 64
+_WARM: set[tuple[str, int, str]] = set()  # what this process has compiled
+
+
+def measure(cell: Cell) -> Row:
+    """Return what became of `cell`; no error of a method gets out."""
+    with one_blas_thread():
+        try:
+            row = _measure(cell)
+        except Exception as error:
+            row = Row(cell, "failed", one_line(error))
+    return stamped(row)
+
+
+def stamped(row: Row) -> Row:
+    """Return `row` with the time and the machine."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(row, finished=now, environment=environment())
+
+
+def one_line(error: BaseException) -> str:
+    """Return the kind and the first line of an error."""
+    text = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {text[0]}"[:500].rstrip(": ")
+
+
+def _measure(cell: Cell) -> Row:
+    fold = _fold(replace(cell, method=""))
+    model = make_method(cell.method, seed(seed_name(cell.dataset), cell.rate, cell.split))
+    _warm_up(cell.method, fold)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit_seconds, peak_memory = _timed_fit(model, fold)
+        start = time.process_time()
+        predicted = model.predict(fold.X_test)
+        predict_seconds = time.process_time() - start
+    row = Row(
+        cell,
+        "ok",
+        _first_warning(caught),
+        fit_seconds=fit_seconds,
+        predict_seconds=predict_seconds,
+        peak_memory=peak_memory,
+        n_iter=_attribute(model, "n_iter_", int),
+        converged=_attribute(model, "converged_", bool),
+    )
+    try:
+        return replace(row, metrics=evaluate(fold.y_test, predicted))
+    except (ValueError, TypeError) as error:
+        return replace(
+            row, status="invalid", reason=str(error).replace("y_pred", "the prediction")
+        )
+
+
+_data = lru_cache(maxsize=4)(load_dataset)
+
+
+@lru_cache(maxsize=4)
+def _fold(cell: Cell) -> Fold:
+    """Return the fold of a cell without a method; the methods that follow share it."""
+    given = (
+        authors_split(cell.dataset, cell.rate, cell.split) if cell.splits == "authors" else None
+    )
+    return make_fold(
+        seed_name(cell.dataset),
+        *_data(cell.dataset),
+        rate=cell.rate,
+        split=cell.split,
+        recipe=cell.recipe,
+        mechanism=cell.mechanism,
+        given=given,
+    )
+
+
+def _warm_up(method: str, fold: Fold) -> None:
+    """Compile what the method compiles, once a process: the clock is for the fit."""
+    key = (method.partition("(")[0], fold.X.shape[1], str(fold.X.dtype))
+    if key not in _WARM:
+        _WARM.add(key)
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("ignore")
+            complete = np.where(np.isnan(fold.y), 1 / fold.y.shape[1], fold.y)[:WARM_UP_ROWS]
+            make_method(method, 0).fit(fold.X[:WARM_UP_ROWS], complete)
+
+
+def _timed_fit(model: Any, fold: Fold) -> tuple[float, int | None]:
+    """Return the CPU seconds of the fit and the memory it took above what there was."""
+    gc.collect()
+    before = _reset_peak()
+    start = time.process_time()
+    model.fit(fold.X, fold.y)
+    seconds = time.process_time() - start
+    peak = _status("VmHWM")
+    return seconds, None if before is None or peak is None else max(0, peak - before)
+
+
+def _reset_peak() -> int | None:
+    """Let the system count the peak anew, and return the memory in use (Linux only)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed before must not hide what is taken now
+        Path("/proc/self/clear_refs").write_text("5")
+        return _status("VmRSS")
+    return None
+
+
+def _status(name: str) -> int | None:
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(name):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def _first_warning(caught: list[warnings.WarningMessage]) -> str:
+    return one_line(caught[0].message) if caught and isinstance(caught[0].message, Warning) else ""
+
+
+def _attribute(model: Any, name: str, kind: type) -> Any:
+    """Return a fitted attribute of the model, or of the last step of a pipeline."""
+    with suppress(AttributeError, TypeError, ValueError):
+        return kind(getattr(model, name))
+    return None
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Return versions, processor and threads of this process."""
+    from threadpoolctl import threadpool_info
+
+    packages = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+    blas = sorted({f"{each['internal_api']} {each['version']}" for each in threadpool_info()})
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in packages},
+        "blas": ", ".join(blas),
+        "blas threads": "1",
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+    }
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

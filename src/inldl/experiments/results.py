@@ -1,0 +1,211 @@
+"""From rows to the numbers of tables: means, deviations, what did not run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inldl.metrics import METRICS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean and sample deviation over splits, one row per dataset, one column per method.
+
+    Parameters
+    ----------
+    metric : str
+        A name in ``METRICS``.
+    higher_is_better : bool
+        The direction of the metric.
+    mean, std : DataFrame
+        NaN where a cell did not run or not all its splits are "ok".
+    """
+
+    metric: str
+    higher_is_better: bool
+    mean: DataFrame
+    std: DataFrame
+
+
+def summarize(rows: DataFrame, metric: str) -> Summary:
+    """Return the mean and deviation over splits of a metric.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of a store, of one rate, recipe and mechanism: select them first.
+    metric : str
+        A name in ``METRICS``, or a measured column such as "fit_seconds".
+
+    Returns
+    -------
+    Summary
+        A method that failed in any split of a dataset has NaN there: a mean over the splits that
+        happened to work would flatter it.
+    """
+    ok = rows.assign(value=rows[metric].where(rows["status"] == "ok"))
+    groups = ok.groupby(["dataset", "method"], sort=False)["value"]
+    mean = groups.mean().where(groups.count() == groups.size())
+    std = groups.std(ddof=1).where(mean.notna())
+    higher = METRICS[metric].higher_is_better if metric in METRICS else False
+    return Summary(metric, higher, mean.unstack(), std.unstack())
+
+
+def not_ok(rows: DataFrame) -> DataFrame:
+    """Return the rows that failed, with their reasons."""
+    return rows.loc[
+        rows["status"] != "ok", ["dataset", "method", "rate", "split", "status", "reason"]
+    ]
+
+
+@dataclass(frozen=True)
+class CommonGround:
+    """Where methods can be compared: no gap is left in the scores.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        Datasets x methods, all finite, rounded to 10 decimals so that noise makes no winner.
+    left_out : tuple of str
+        Methods without a score on any dataset.
+    dropped : dict of str to tuple of str
+        Datasets that are not in `scores`, with the methods that have no finite score there.
+    """
+
+    scores: DataFrame
+    left_out: tuple[str, ...]
+    dropped: dict[str, tuple[str, ...]]
+
+
+def common_ground(summary: Summary) -> CommonGround:
+    """Leave out methods without any score, then datasets on which a method has none."""
+    finite = summary.mean.where(np.isfinite(summary.mean)).round(10)
+    scores = finite.dropna(axis="columns", how="all")
+    left_out = tuple(name for name in finite.columns if name not in scores.columns)
+    dropped = {
+        dataset: tuple(line.index[line.isna()])
+        for dataset, line in scores.iterrows()
+        if line.isna().any()
+    }
+    return CommonGround(scores.dropna(), left_out, dropped)
+
+
+def against_rate(rows: DataFrame, metric: str) -> DataFrame:
+    """Return mean and deviation in long form: dataset, method, rate, mean, std.
+
+    `rows` are of one recipe and mechanism, and of any number of rates.
+    """
+    import pandas as pd
+
+    parts = []
+    for rate, part in rows.groupby("rate"):
+        summary = summarize(part, metric)
+        mean = summary.mean.stack().rename("mean")
+        std = summary.std.stack(future_stack=True).rename("std")
+        parts.append(mean.to_frame().join(std).reset_index().assign(rate=rate))
+    return pd.concat(parts)[["dataset", "method", "rate", "mean", "std"]].dropna(subset="mean")
+
+
+def unfinished(rows: DataFrame) -> DataFrame:
+    """Return dataset, method, found and wanted where some, not all, of the splits have a row.
+
+    `rows` are of one rate, recipe and mechanism. A stopped run leaves such gaps, and a mean over
+    fewer splits is not comparable.
+    """
+    found = rows.groupby(["dataset", "method"])["split"].nunique().rename("found").reset_index()
+    wanted = rows["split"].nunique()
+    return found[found["found"] < wanted].assign(wanted=wanted)
+
+
+def costs(rows: DataFrame) -> DataFrame:
+    """Return what a fit of each method costs, the fastest first.
+
+    Means over the rows that are "ok": fit_seconds, predict_seconds, peak_memory, n_iter; and how
+    many fits there were (fits) and said that they did not converge (not_converged).
+    """
+    ok = rows[rows["status"] == "ok"]
+    columns = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter"]
+    groups = ok.assign(stopped=ok["converged"].eq(0)).groupby("method")
+    means = groups[columns].mean()
+    counts = {"fits": groups.size(), "not_converged": groups["stopped"].sum()}
+    return means.assign(**counts).sort_values("fit_seconds", kind="stable")
+
+
+def remarks(rows: DataFrame) -> DataFrame:
+    """Return failures and warnings, alike ones as one line: failures and frequent ones first.
+
+    Columns method, status, reason, cells (how many), datasets and rates (lists of names).
+    """
+    noted = rows[(rows["status"] != "ok") | (rows["reason"].fillna("") != "")]
+    groups = noted.fillna({"reason": ""}).groupby(["method", "status", "reason"])
+    lines = groups.agg(
+        cells=("split", "size"),
+        datasets=("dataset", lambda names: sorted(set(names))),
+        rates=("rate", lambda rates: sorted(set(rates))),
+    ).reset_index()
+    order = lines.assign(fine=lines["status"] == "ok").sort_values(
+        ["fine", "cells"], ascending=[True, False], kind="stable"
+    )
+    return order.drop(columns="fine").reset_index(drop=True)
+
+
+def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
+    """Return the environments in which rows were computed, and how many rows each has."""
+    found = []
+    for text, count in rows["environment"].fillna("").value_counts(sort=False).items():
+        with suppress(ValueError):
+            found.append((dict(json.loads(text)), int(count)))
+    return found
+
+
+def bench_commands(rows: DataFrame) -> list[str]:
+    """Return the commands that compute the cells of `rows` again.
+
+    Datasets and methods with the same rates and number of splits share a command. A run that was
+    stopped gives commands that also compute what it lacks. Rows on the authors' splits are not
+    covered: `inldl reproduce` makes them.
+    """
+    seeded = rows[rows["splits"] == "seeded"]
+    blocks: dict[tuple[object, ...], set[str]] = {}
+    for (recipe, mechanism, dataset), part in seeded.groupby(["recipe", "mechanism", "dataset"]):
+        for grid, methods in _alike(part).items():
+            blocks.setdefault((recipe, mechanism, *grid, tuple(methods)), set()).add(dataset)
+    return [_command(*key, sorted(datasets)) for key, datasets in blocks.items()]
+
+
+def _alike(rows: DataFrame) -> dict[tuple[tuple[float, ...], int], list[str]]:
+    """Group the methods of one dataset by their rates and number of splits."""
+    found: dict[tuple[tuple[float, ...], int], list[str]] = {}
+    for method, part in rows.groupby("method"):
+        grid = tuple(sorted(set(part["rate"]))), int(part["split"].max()) + 1
+        found.setdefault(grid, []).append(method)
+    return found
+
+
+def _command(
+    recipe: str,
+    mechanism: str,
+    rates: tuple[float, ...],
+    splits: int,
+    methods: tuple[str, ...],
+    datasets: list[str],
+) -> str:
+    options = {
+        "datasets": ",".join(datasets),
+        "methods": ",".join(methods),
+        "rates": ",".join(map(repr, map(float, rates))),
+        "splits": str(splits),
+        "recipe": recipe,
+        "mechanism": mechanism,
+    }
+    written = [f"--{name} {shlex.quote(value)}" for name, value in options.items()]
+    return " ".join(["inldl bench", *written])

@@ -1,0 +1,103 @@
+"""Name things in text: ``winldl(mu=8)``, ``package.module:Class(alpha=0.1)``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A name and keyword arguments.
+
+    Parameters
+    ----------
+    name : str
+        A known name, or ``package.module:attribute``.
+    arguments : dict
+        Keyword arguments, Python literals.
+    """
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{key}={value!r}" for key, value in sorted(self.arguments.items()))
+        return f"{self.name}({inside})" if inside else self.name
+
+
+def parse(text: str) -> Spec:
+    """Read ``name`` or ``name(key=literal, ...)``.
+
+    Examples
+    --------
+    >>> parse("winldl( mu = 8 )")
+    Spec(name='winldl', arguments={'mu': 8})
+    >>> str(parse("my.module:Method(b=2, a='x')"))
+    "my.module:Method(a='x', b=2)"
+    """
+    name, bracket, rest = text.strip().partition("(")
+    if not bracket:
+        return Spec(name.strip())
+    try:
+        call = ast.parse(f"f({rest}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError
+        arguments = {k.arg or "**": ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError):
+        raise ValueError(
+            f"{text!r} cannot be read: write a name, or a name with keyword arguments that are "
+            "plain numbers, strings, lists or None, such as winldl(mu=8)."
+        ) from None
+    return Spec(name.strip(), arguments)
+
+
+def import_object(path: str) -> Callable[..., Any]:
+    """Import what ``package.module:attribute`` names."""
+    module_name, _, attribute = path.partition(":")
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(
+            f"{path!r}: the module {module_name!r} cannot be imported ({error}); is it installed, "
+            "or is its folder on PYTHONPATH?"
+        ) from error
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        known = [name for name in dir(module) if not name.startswith("_")]
+        raise ValueError(
+            f"{module_name!r} has no {attribute!r}{did_you_mean(attribute, known)}"
+        ) from None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence: the near matches, or all that is known."""
+    names = list(known)
+    folded = {each.casefold(): each for each in names}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    if near:
+        return f": did you mean {' or '.join(folded[each] for each in near)}?"
+    return f": choose among {', '.join(names)}." if names else "."
+
+
+def split_list(text: str) -> list[str]:
+    """Split at the commas outside brackets.
+
+    Examples
+    --------
+    >>> split_list("winldl(mu=8, tol=0), ldm")
+    ['winldl(mu=8, tol=0)', 'ldm']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]

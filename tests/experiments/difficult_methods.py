@@ -1,0 +1,53 @@
+"""Methods that misbehave, each in its own way, for the runner to cope with."""
+
+import os
+import time
+
+import numpy as np
+
+from inldl import ConstantLDL
+
+
+class Raises(ConstantLDL):
+    def fit(self, X, y):
+        raise RuntimeError("no luck\nand no second line")
+
+
+class Hangs(ConstantLDL):
+    def fit(self, X, y):
+        time.sleep(1000)
+
+
+class Dies(ConstantLDL):
+    def fit(self, X, y):
+        os._exit(3)
+
+
+class PredictsNaN(ConstantLDL):
+    def predict(self, X):
+        return np.full_like(super().predict(X), np.nan)
+
+
+class LeavesTheSimplex(ConstantLDL):
+    def predict(self, X):
+        return 2 * super().predict(X)
+
+
+class PredictsTooFew(ConstantLDL):
+    def predict(self, X):
+        return super().predict(X)[:-1]
+
+
+class TakesItsTime(ConstantLDL):
+    def fit(self, X, y):
+        time.sleep(0.1)
+        return super().fit(X, y)
+
+
+class NoEstimator:
+    pass
+
+
+def my_data(n=60):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 3)), rng.dirichlet(np.ones(4), size=n)
