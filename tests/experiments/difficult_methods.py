@@ -44,6 +44,12 @@ class TakesItsTime(ConstantLDL):
         return super().fit(X, y)
 
 
+class Talks(ConstantLDL):
+    def fit(self, X, y):
+        print("hello", flush=True)
+        return super().fit(X, y)
+
+
 class NoEstimator:
     pass
 

@@ -76,7 +76,7 @@ def bench(
         recipe=recipe,
         mechanism=mechanism,
     )
-    _compute(cells, out, jobs, timeout, retry)
+    _compute(cells, out, jobs, timeout, retry, "bench")
     typer.echo(f"Results are in {out}; see them with: inldl report {out} -o report.html")
 
 
@@ -115,10 +115,41 @@ def reproduce(
 
         inldl reproduce --quick
     """
-    raise NotImplementedError
+    from inldl.experiments import Store
+    from inldl.experiments.paper_figures import collect
+    from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
+    from inldl.report.reproduction import counts, write_reproduction
+
+    wanted = paper_names(datasets) if datasets else list(QUICK if quick else DATASETS)
+    not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
+    not_run |= _missing(wanted)
+    for name, why in not_run.items():
+        typer.echo(f"not run: {name}: {why}")
+    store = out / "run.sqlite"
+    cells = plan([name for name in wanted if name not in not_run], quick=quick)
+    _compute(cells, store, jobs, timeout, retry, "reproduce")
+    typer.echo("Drawing the figures ...")
+    found = collect(Store(store).frame(), not_run)
+    pages = write_reproduction(found, out)
+    for number, table in found.tables.items():
+        typer.echo(f"table {number}: {counts(table)}")
+    typer.echo(f"Wrote {' and '.join(map(str, pages))}")
 
 
-def _compute(cells, out, jobs, timeout, retry):
+def _missing(names):
+    """Return the datasets that can be neither found nor downloaded, and why."""
+    from inldl.datasets import load
+
+    missing = {}
+    for name in names:
+        try:
+            load(name)
+        except OSError as error:
+            missing[name] = str(error)
+    return missing
+
+
+def _compute(cells, out, jobs, timeout, retry, what):
     """Run the cells with a progress display, and say what did not work."""
     from inldl.cli._progress import progress
     from inldl.experiments import Store, run
@@ -126,7 +157,7 @@ def _compute(cells, out, jobs, timeout, retry):
 
     todo = pending(cells, Store(out), retry=retry)
     typer.echo(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
-    with progress(len(todo), "bench") as done:
+    with progress(len(todo), what) as done:
         rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
     troubled = [row for row in rows if row.status != "ok"]
     for row in troubled[:10]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,10 @@ from inldl.experiments.reproduce import (
     RATE,
     TABLES_4_5,
     UNTRAINED,
+    comparison,
+    mu_dataset,
     our_result,
+    shapes,
     with_mu,
 )
 
@@ -194,3 +199,78 @@ def _degrees(dataset: str, method: str) -> tuple[Array, Array]:
     """Return the true and the predicted degrees of the test rows, each in one line."""
     fold = _fold(dataset)
     return fold.y_test.ravel(), _fitted(fold, method).predict(fold.X_test).ravel()
+
+
+WEIGHTED = {"unweighted (InLDL-U)": "inldl-u", "weighted (WInLDL)": "winldl"}
+"""The two fits that show what weighting does to small degrees."""
+
+METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
+"""The five metrics of the paper."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All that the paper shows and we have data for, measured again.
+
+    Parameters
+    ----------
+    not_run : dict of str to str
+        Datasets that are not there, and why.
+    tables : dict of int to DataFrame
+        Tables 2, 4, 5 and 6: printed, ours and a verdict.
+    growth, exponents : DataFrame and Series
+        Fit time against n, and its exponent (table 1 by measurement).
+    relative_errors : DataFrame
+        Figure 2, on the datasets that are there.
+    degree_errors, degree_counts : DataFrame and Series
+        Error by size of the degree, with and without weights.
+    run_times : DataFrame
+        Figure 4.
+    mu_dataset : str
+        Where mu was studied.
+    mu_metrics, mu_histories : DataFrame and dict
+        Figure 5.
+    bounds : DataFrame
+        Theorem 2 for that dataset.
+    environment : dict of str to str
+        Where it was measured.
+    """
+
+    not_run: dict[str, str]
+    tables: dict[int, DataFrame]
+    growth: DataFrame
+    exponents: Series
+    relative_errors: DataFrame
+    degree_errors: DataFrame
+    degree_counts: Series
+    run_times: DataFrame
+    mu_dataset: str
+    mu_metrics: DataFrame
+    mu_histories: dict[float, Array]
+    bounds: DataFrame
+    environment: dict[str, str]
+
+
+def collect(rows: DataFrame, not_run: Mapping[str, str]) -> Reproduction:
+    """Return the tables, and the data of the figures, from the rows of a finished `plan`."""
+    there = [name for name in DATASETS if name not in not_run]
+    study = mu_dataset(there)
+    if study is None:
+        raise ValueError("None of the paper's datasets is there; see `inldl datasets`.")
+    times, exponents = growth(rows)
+    errors, counts = error_by_degree(study, WEIGHTED)
+    return Reproduction(
+        not_run=dict(not_run),
+        tables={2: shapes(not_run), **{table: comparison(rows, table) for table in (4, 5, 6)}},
+        growth=times,
+        exponents=exponents,
+        relative_errors=relative_error_by_size(there, WEIGHTED),
+        degree_errors=errors,
+        degree_counts=counts,
+        run_times=run_times(rows),
+        mu_dataset=study,
+        mu_metrics=mu_metrics(rows, study, METRICS),
+        mu_histories=mu_histories(study),
+        bounds=bound_curves(study),
+        environment=json.loads(rows["environment"].iloc[-1]),
+    )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
-import time
+import queue
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError, Future, as_completed
-from concurrent.futures import TimeoutError as Timeout
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from pathlib import Path
 
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import load_dataset
 from inldl.experiments.store import Row, Store
+from inldl.experiments.worker import Worker
 
 
 def run(
@@ -76,61 +75,48 @@ def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list
 def _compute(
     todo: list[Cell],
     store: Store,
-    workers: int,
+    jobs: int,
     timeout: float | None,
     done: Callable[[Row], None],
 ) -> list[Row]:
-    from pebble import ProcessPool
-
-    # A fresh interpreter for each process: threads of BLAS and numba do not survive a fork.
-    context = multiprocessing.get_context("spawn")
     rows = []
-    with ProcessPool(
-        workers, initializer=_die_with, initargs=[os.getpid()], context=context
-    ) as pool:
-        futures: dict[Future[Row], Cell] = {
-            pool.schedule(_in_worker, args=[cell], timeout=timeout): cell for cell in todo
-        }
+    workers: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    every = [Worker() for _ in range(jobs)]
+    for worker in every:
+        workers.put(worker)
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+        for worker in every:
+            stack.enter_context(worker)
         try:
-            for future in as_completed(futures):
-                row = _outcome(future, futures[future], timeout)
+            for future in as_completed(
+                pool.submit(_with_free_worker, workers, cell, timeout) for cell in todo
+            ):
+                row = future.result()
                 if store.add(row):
                     rows.append(row)
                     done(row)
         except BaseException:
-            pool.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in every:
+                worker.kill()
             raise
     return rows
 
 
-def _outcome(future: Future[Row], cell: Cell, timeout: float | None) -> Row:
-    """Return the row of a finished task, also where the process is gone."""
-    from inldl.experiments.measure import one_line, stamped
-
+def _with_free_worker(
+    workers: queue.SimpleQueue[Worker], cell: Cell, timeout: float | None
+) -> Row:
+    """Compute a cell on a process that has nothing to do; there are as many as threads."""
+    worker = workers.get()
     try:
-        return future.result()
-    except CancelledError:
-        raise
-    except Timeout:
-        return stamped(Row(cell, "timeout", f"not finished after {timeout:g} seconds"))
-    except Exception as error:
-        code = getattr(error, "exitcode", None)
-        text = one_line(error) if code is None else f"its process ended with code {code}"
-        return stamped(Row(cell, "died", text))
+        return _stamped(worker.compute(cell, timeout))
+    finally:
+        workers.put(worker)
 
 
-def _in_worker(cell: Cell) -> Row:
-    from inldl.experiments.measure import measure
+def _stamped(row: Row) -> Row:
+    """Return a row with time and machine also where the process could not say them."""
+    from inldl.experiments.measure import stamped
 
-    return measure(cell)
-
-
-def _die_with(parent: int) -> None:
-    """End this process soon after the one that started it, however that ended."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    return row if row.finished else stamped(row)

@@ -1,0 +1,137 @@
+"""A process that computes cells: a line of JSON in, a line of JSON out.
+
+It is a Python of its own, so that it shares no thread, no lock and no script with the process that
+wants the results, and can be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from dataclasses import asdict
+from typing import Self
+
+from inldl.experiments.cells import Cell
+from inldl.experiments.store import Row
+
+READY = "ready\n"
+
+
+class Worker:
+    """The process, seen from outside; it is started again when it has gone.
+
+    Examples
+    --------
+    >>> cell = Cell("random(n=50)", 0.5, 0, "raw", "uniform", "seeded", "winldl")
+    >>> with Worker() as worker:
+    ...     worker.compute(cell).status
+    'ok'
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self.stop()
+
+    def compute(self, cell: Cell, timeout: float | None = None) -> Row:
+        """Return the row of a cell, also if the process hangs or dies over it."""
+        process = self._running()
+        late = threading.Event()
+
+        def give_up() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout or 0, give_up)
+        try:
+            if timeout is not None:
+                timer.start()
+            answer = _ask(process, cell)
+        finally:
+            timer.cancel()
+        if answer:
+            return Row(**{**json.loads(answer), "cell": cell})
+        code = self.stop()
+        if late.is_set():
+            return Row(cell, "timeout", f"not finished after {timeout:g} seconds")
+        return Row(cell, "died", f"its process ended with code {code}")
+
+    def stop(self) -> int | None:
+        """End the process and return its exit code."""
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        try:
+            process.communicate(timeout=1)  # closes its input, at which it ends
+        except (subprocess.TimeoutExpired, OSError, ValueError):
+            process.kill()
+            process.communicate()
+        return process.returncode
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._process is not None:
+            self._process.kill()
+
+    def _running(self) -> subprocess.Popen[str]:
+        """Return the process, started and ready: the time it takes to import is not a method's."""
+        if self._process is None:
+            paths = os.pathsep.join(path or "." for path in sys.path)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", "from inldl.experiments.worker import main; main()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                env={**os.environ, "PYTHONPATH": paths},  # what can be imported here, can there
+            )
+            assert self._process.stdout is not None
+            if self._process.stdout.readline() != READY:
+                raise OSError(f"A process for the cells could not be started: {sys.executable}.")
+        return self._process
+
+
+def _ask(process: subprocess.Popen[str], cell: Cell) -> str:
+    """Return the answer of the process, or nothing if it is gone."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        print(json.dumps(asdict(cell)), file=process.stdin, flush=True)
+        answer = process.stdout.readline()
+    except OSError:
+        return ""
+    return answer if answer.endswith("\n") else ""
+
+
+def main() -> None:
+    """Compute the cells that come in, until the other end is closed or gone."""
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a method prints is not a result
+    cells: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_read, args=[cells], daemon=True).start()
+    from inldl import estimators  # noqa: F401
+    from inldl.experiments.measure import measure
+
+    print(READY, end="", file=out, flush=True)
+    while True:
+        row = measure(Cell(**json.loads(cells.get())))
+        print(json.dumps({**vars(row), "cell": None}), file=out, flush=True)
+
+
+def _read(cells: queue.Queue[str]) -> None:
+    """Hand over the lines; end the process, whatever it does, when there can be no more."""
+    for line in sys.stdin:
+        cells.put(line)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The commands of the researcher, as a user gives them."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+DATA = "random(C=3, k=4, n=80)"
+
+
+@pytest.fixture
+def inldl(tmp_path):
+    """Return a function that runs the command in an empty folder: exit code, output, errors."""
+
+    def call(*arguments, **environment):
+        done = subprocess.run(
+            [sys.executable, "-m", "inldl", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "200", **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+def test_help_and_version(inldl):
+    code, out, _ = inldl("--help")
+    assert code == 0
+    for command in ("datasets", "methods", "bench", "report", "reproduce"):
+        assert command in out
+        code, text, _ = inldl(command, "--help")
+        assert code == 0
+        assert command in text
+    assert inldl("--version")[1].startswith("inldl ")
+
+
+def test_lists(inldl):
+    code, out, _ = inldl("datasets")
+    assert code == 0
+    assert "SBU_3DFE" in out
+    assert "2500" in out
+    code, out, _ = inldl("methods")
+    assert code == 0
+    assert "winldl" in out
+    assert "constant-mean" in out
+
+
+def test_bench_then_report(inldl, tmp_path):
+    arguments = ["bench", "--datasets", DATA, "--methods", "winldl,ridge,constant-mean"]
+    arguments += ["--rates", "0.3,0.6", "--splits", "2", "--jobs", "2"]
+    code, out, err = inldl(*arguments)
+    assert code == 0, err
+    assert "12 cells, of which 0 are done" in out
+    assert "12 cells, of which 12 are done" in inldl(*arguments)[1]
+    code, out, err = inldl("report", "run.sqlite", "-o", "page.html")
+    assert code == 0, err
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bench", "--datasets", "SBU3DEF"], "did you mean 'SBU_3DFE'"),
+        (["bench", "--datasets", DATA, "--methods", "winld"], "did you mean winldl"),
+        (["bench", "--datasets", DATA, "--rates", "half"], "not a list of numbers"),
+        (["bench", "--datasets", DATA, "--rates", "1"], "below 1"),
+        (["bench", "--datasets", "nowhere.npz"], "There is no file"),
+        (["report", "nothing.sqlite"], "There is no file"),
+        (["reproduce", "--datasets", "Yeast_heat"], "not in the paper"),
+    ],
+)
+def test_mistakes_are_one_sentence(inldl, tmp_path, arguments, message):
+    code, _, err = inldl(*arguments)
+    assert code == 1
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_foreign_file_is_refused(inldl, tmp_path):
+    (tmp_path / "run.sqlite").write_text("my diary")
+    code, _, err = inldl("bench", "--datasets", DATA)
+    assert code == 1
+    assert "left as it is" in err
+    assert (tmp_path / "run.sqlite").read_text() == "my diary"
+
+
+def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
+    nowhere = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "https_proxy": "http://127.0.0.1:9"}
+    code, _, err = inldl("bench", "--datasets", "Flickr", INLDL_DATA="", **nowhere)
+    assert code == 1
+    assert "could not be downloaded" in err
+    assert "INLDL_DATA" in err
+    assert not (tmp_path / "run.sqlite").exists()
+
+
+def test_reproduce(inldl, shared, tmp_path):
+    arguments = ["reproduce", "--quick", "--datasets", "SJAFFE", "--jobs", "2", "--out", "again"]
+    code, out, err = inldl(*arguments, INLDL_DATA=str(shared))
+    assert code == 0, err
+    assert "not run: Gene: not asked for" in out
+    page = (tmp_path / "again" / "report.html").read_text(encoding="utf-8")
+    overview = (tmp_path / "again" / "README.md").read_text(encoding="utf-8")
+    for text in (page, overview):
+        assert "0.9517(.0043)" in text  # the printed number of WInLDL
+        assert "within one std" in text
+        assert "Not run" in text
+    for name in ("figure2_relative_error", "figure4_run_time", "figure5_mu", "table1_growth"):
+        for suffix in ("svg", "pdf", "png"):
+            assert (tmp_path / "again" / "figures" / f"{name}.{suffix}").stat().st_size > 1000
+    for table in (2, 4, 5, 6):
+        for suffix in ("csv", "md", "tex"):
+            assert (tmp_path / "again" / "tables" / f"table{table}.{suffix}").exists()

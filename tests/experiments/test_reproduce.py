@@ -1,0 +1,132 @@
+"""The paper again: the printed numbers are the printed ones, and ours come out as they should."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.experiments import Store, printed, run
+from inldl.experiments.paper_figures import (
+    bound_curves,
+    error_by_degree,
+    growth,
+    relative_error_by_size,
+)
+from inldl.experiments.reproduce import (
+    DATASETS,
+    comparison,
+    paper_names,
+    plan,
+    shapes,
+    verdict,
+)
+
+
+@pytest.fixture(scope="module")
+def rows(shared, tmp_path_factory):
+    """Return the rows of WInLDL, IIS-LDL, InLDL-p and InLDL-a on the authors' splits."""
+    out = tmp_path_factory.mktemp("reproduce") / "run.sqlite"
+    wanted = ("winldl", "iis-ldl-published", "inldl-p-published", "inldl-a-published")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("INLDL_DATA", str(shared))
+        cells = [cell for cell in plan(["SBU3DFE"]) if cell.method in wanted]
+        run([cell for cell in cells if cell.dataset == "SBU_3DFE"], out, jobs=2)
+        yield Store(out).frame()
+
+
+def test_printed_tables(shared):
+    source = json.loads((shared / "reference" / "paper_tables.json").read_text())
+    for table, key in ((4, "cosine"), (5, "clark"), (6, "weighting_cosine")):
+        mean, std = printed.results(table)
+        for name, row in source[key].items():
+            for method, expected in row.items():
+                assert [mean.loc[name, method], std.loc[name, method]] == expected
+        assert mean.size == std.size == sum(len(row) for row in source[key].values())
+    assert {name: [*row] for name, row in printed.shapes().T.items()} == source["datasets"]
+
+
+def test_sbu_3dfe_as_the_authors_print_it(rows):
+    """Four methods on the authors' own splits: every mean is the printed one, or next to it."""
+    for table, digits in ((4, 1e-4), (5, 2e-4)):
+        found = comparison(rows, table)
+        here = found[found["verdict"] != "not run"].set_index("method")
+        assert set(here.index) == {"WInLDL", "IIS-LDL", "InLDL-p", "InLDL-a"}
+        assert (here["ours"] - here["printed"]).abs().max() < digits
+        assert (here["ours_std"] - here["printed_std"]).abs().max() < digits
+        assert here.loc[["WInLDL", "IIS-LDL"], "verdict"].eq("same").all()
+
+
+def test_what_did_not_run_is_listed(rows):
+    found = comparison(rows, 4)
+    assert {*found["dataset"]} == {*DATASETS}
+    missing = found[found["dataset"] == "Gene"]
+    assert missing["verdict"].eq("not run").all()
+    assert missing["ours"].isna().all()
+    assert missing["printed"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [(0.50004, "same"), (0.51, "within one std"), (0.49, "within one std"), (0.53, "differs")],
+)
+def test_verdict(ours, expected):
+    assert verdict(0.5, 0.02, ours)[1] == expected
+
+
+def test_a_failed_split_is_not_averaged_away(rows):
+    failed = rows.copy()
+    first = failed.index[failed["method"] == "winldl"][0]
+    failed.loc[first, ["status", "reason"]] = ["failed", "no memory"]
+    found = comparison(failed, 4).set_index(["dataset", "method"])
+    assert found.loc[("SBU3DFE", "WInLDL"), ["verdict", "why"]].tolist() == ["failed", "no memory"]
+    assert np.isnan(found.loc[("SBU3DFE", "WInLDL"), "ours"])
+
+
+def test_shapes(shared, monkeypatch):
+    monkeypatch.setenv("INLDL_DATA", str(shared))
+    there = ("SJAFFE", "Emotion6")
+    table = shapes({name: "no" for name in DATASETS if name not in there}).set_index("dataset")
+    assert table.loc["SJAFFE", "verdict"] == "same"
+    assert table.loc["Emotion6", ["ours", "verdict"]].tolist() == ["1980 x 168 x 7", "differs"]
+    assert table.loc["Gene", "verdict"] == "not run"
+
+
+def test_growth_recovers_the_exponent():
+    n = np.array([1000, 2000, 4000])
+    rows = pd.DataFrame(
+        {
+            "dataset": [f"random(C=6, k=40, n={each})" for each in n] * 2,
+            "method": ["linear"] * 3 + ["square"] * 3,
+            "status": "ok",
+            "fit_seconds": [*(3e-6 * n), *(2e-9 * n**2.0)],
+        }
+    )
+    _, exponents = growth(rows)
+    np.testing.assert_allclose(exponents[["linear", "square"]], [1, 2])
+
+
+def test_errors_by_size():
+    """Against the same by hand, from the only fold there is."""
+    frame = relative_error_by_size(["random(n=300)"], {"mean": "constant-mean"}, threshold=0.2)
+    assert frame["size"].tolist() == ["below 0.2", "from 0.2"]
+    assert frame["error"].iloc[0] > frame["error"].iloc[1]  # a constant misses small ones by more
+    bins, counts = error_by_degree("random(n=300)", {"a": "constant-mean", "b": "winldl"})
+    assert counts.sum() == 60 * 5
+    assert bins.groupby("method")["error"].size().eq(len(counts)).all()
+
+
+def test_bound_falls_to_the_risk():
+    frame = bound_curves("random(n=300)")
+    for _, curve in frame.groupby("max_weight"):
+        assert (np.diff(curve["bound"]) < 0).all()
+        gap = (curve["bound"] - curve["floor"]).to_numpy()
+        np.testing.assert_allclose(
+            gap[0] / gap[-1], 1000, rtol=1e-6
+        )  # 1 / sqrt(N), N from 1e2 to 1e8
+
+
+def test_names_of_the_paper():
+    assert paper_names("Natural_Scene, sbu3dfe") == ["Scene", "SBU3DFE"]
+    with pytest.raises(ValueError, match="Yeast_heat is not in the paper"):
+        paper_names("Yeast_heat")
