@@ -104,7 +104,7 @@ def test_reproduce(inldl, shared, tmp_path):
     arguments = ["reproduce", "--quick", "--datasets", "SJAFFE", "--jobs", "2", "--out", "again"]
     code, out, err = inldl(*arguments, INLDL_DATA=str(shared))
     assert code == 0, err
-    assert "not run: Gene: not asked for" in out
+    assert "Not run: Gene, not asked for." in out
     page = (tmp_path / "again" / "report.html").read_text(encoding="utf-8")
     overview = (tmp_path / "again" / "README.md").read_text(encoding="utf-8")
     for text in (page, overview):

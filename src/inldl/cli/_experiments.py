@@ -124,7 +124,7 @@ def reproduce(
     not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
     not_run |= _missing(wanted)
     for name, why in not_run.items():
-        typer.echo(f"not run: {name}: {why}")
+        typer.echo(f"Not run: {name}, {why}.")
     store = out / "run.sqlite"
     cells = plan([name for name in wanted if name not in not_run], quick=quick)
     _compute(cells, store, jobs, timeout, retry, "reproduce")
@@ -145,7 +145,8 @@ def _missing(names):
         try:
             load(name)
         except OSError as error:
-            missing[name] = str(error)
+            typer.echo(error, err=True)
+            missing[name] = "its file is not there and could not be downloaded"
     return missing
 
 

@@ -52,7 +52,9 @@ def make_distributions(n_samples=500, *, random_state=None):
     >>> X.shape, y.shape
     ((4, 3), (4, 3))
     """
-    X = generator(random_state).uniform(-1.0, 1.0, size=(n_samples, 3))
+    # A stream of its own: `hide` with the same seed must not hide by the values of X.
+    rng = generator(random_state).spawn(1)[0]
+    X = rng.uniform(-1.0, 1.0, size=(n_samples, 3))
     return X, _degrees(X)
 
 

@@ -1,12 +1,15 @@
 """The WInLDL estimator."""
 
+from sklearn.base import clone
+
 from inldl._validation import check_choice, check_number
 from inldl.estimators._base import LinearDistributionEstimator
+from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
 
-class WInLDL(LinearDistributionEstimator):
+class WInLDL(IntervalMixin, LinearDistributionEstimator):
     r"""Weighted incomplete label distribution learning.
 
     Fits a linear map whose rows ``xW`` lie on the simplex, by ADMM on
@@ -40,6 +43,10 @@ class WInLDL(LinearDistributionEstimator):
     close_rows : bool, default=True
         Whether a row with exactly one unobserved degree counts as complete, since the sum of 1
         leaves no choice.
+    cross_fit : int or None, default=None
+        The number of folds (5, for example) in which `fit` also predicts the training rows
+        without having seen them, for `predict_interval`. It then fits as many more models, each
+        to a copy of its rows. None leaves that out.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
@@ -58,6 +65,11 @@ class WInLDL(LinearDistributionEstimator):
         how it is meant, and no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "coef_change" and "degree_change", the largest absolute change in each iteration.
+    held_out_ : ndarray of shape (n_samples, n_labels) or None
+        With `cross_fit`, predictions of the training rows by models that did not see them.
+    calibration_ : ndarray of shape (2, n_kept, n_labels) or None
+        With `cross_fit`, the held-out predictions and the observed degrees that
+        `predict_interval` needs, at most 10000 of each label.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -73,6 +85,10 @@ class WInLDL(LinearDistributionEstimator):
     >>> model = WInLDL().fit(X, hide(y, 0.5, random_state=0))
     >>> model.predict(X[:1]).sum().round(6).item()
     1.0
+    >>> model = WInLDL(cross_fit=5).fit(X, hide(y, 0.5, random_state=1))
+    >>> lower, upper = model.predict_interval(X, coverage=0.9)
+    >>> bool(((lower <= y) & (y <= upper)).mean() > 0.85)
+    True
     """
 
     def __init__(
@@ -85,6 +101,7 @@ class WInLDL(LinearDistributionEstimator):
         ridge=1e-5,
         fit_intercept=True,
         close_rows=True,
+        cross_fit=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -96,6 +113,7 @@ class WInLDL(LinearDistributionEstimator):
         self.ridge = ridge
         self.fit_intercept = fit_intercept
         self.close_rows = close_rows
+        self.cross_fit = cross_fit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -105,8 +123,18 @@ class WInLDL(LinearDistributionEstimator):
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
         check_number("ridge", self.ridge, low=0)
+        if self.cross_fit is not None:
+            check_number("cross_fit", self.cross_fit, low=2, integer=True)
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, integer=True)
+
+    def _fit_linear(self, X, y):
+        super()._fit_linear(X, y)
+        self.held_out_ = None
+        if self.cross_fit is not None:
+            plain = clone(self).set_params(cross_fit=None)
+            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit)
+        self._calibrate(y)
 
     def _problem(self, fit_intercept, expand):
         return WInLDLProblem(

@@ -89,7 +89,11 @@ def mu_histories(dataset: str, iterations: int = 100) -> dict[float, Array]:
 
 
 def relative_error_by_size(
-    datasets: Iterable[str], methods: Mapping[str, str], *, threshold: float = 0.5
+    datasets: Iterable[str],
+    methods: Mapping[str, str],
+    *,
+    threshold: float = 0.5,
+    smallest: float = 0.01,
 ) -> DataFrame:
     """Return the mean of |predicted - true| / true below the threshold and from it upwards.
 
@@ -100,7 +104,10 @@ def relative_error_by_size(
     methods : mapping of str to str
         The name to show, and the method.
     threshold : float, default=0.5
-        Degrees below it are small. A degree of 0 has no relative error and is left out.
+        Degrees below it are small.
+    smallest : float, default=0.01
+        Degrees below it are left out: those of 0 have no relative error, and a few of 1e-6 would
+        be all that the mean shows.
 
     Returns
     -------
@@ -113,11 +120,12 @@ def relative_error_by_size(
     for dataset in datasets:
         for shown, method in methods.items():
             true, predicted = _degrees(dataset, method)
-            error = np.abs(predicted - true) / np.where(true > 0, true, np.nan)
+            true, predicted = true[true >= smallest], predicted[true >= smallest]
+            error = np.abs(predicted - true) / true
             for size, here in (("below", true < threshold), ("from", true >= threshold)):
-                seen = error[here & (true > 0)]
-                if seen.size:
-                    lines.append((dataset, shown, f"{size} {threshold:g}", float(seen.mean())))
+                if here.any():
+                    mean = float(error[here].mean())
+                    lines.append((dataset, shown, f"{size} {threshold:g}", mean))
     return pd.DataFrame(lines, columns=["dataset", "method", "size", "error"])
 
 

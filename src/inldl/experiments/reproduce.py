@@ -54,7 +54,7 @@ PENALTIES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The values of mu in figure 5."""
 
 _GROWTH = ("winldl", "inldl-p", "inldl-a", "bfgs-ldl", "iis-ldl", "edl-lrl", "ldm")
-SIZES = (2000, 4000, 8000, 16000, 32000)
+SIZES = (2000, 8000, 32000, 128000)
 """The numbers of rows at which growth is measured (table 1)."""
 
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -84,8 +83,7 @@ class Store:
 
     Examples
     --------
-    >>> import tempfile
-    >>> Store(tempfile.mkdtemp() + "/run.sqlite").cells()
+    >>> Store("not_there_yet.sqlite").cells()
     set()
     """
 
@@ -172,8 +170,7 @@ _OTHER = "Choose another name for the results."
 def _create(path: Path) -> None:
     """Make an empty store under another name and link it to its place, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         connection = sqlite3.connect(draft)
         connection.execute(_table())
@@ -184,7 +181,7 @@ def _create(path: Path) -> None:
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
     finally:
-        os.unlink(draft)
+        draft.unlink(missing_ok=True)
 
 
 def _table() -> str:

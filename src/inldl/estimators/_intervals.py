@@ -1,0 +1,252 @@
+"""Intervals around predicted degrees, calibrated on predictions of held-out rows."""
+
+import math
+import numbers
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from inldl._validation import as_degrees, like
+
+GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
+PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
+SHARES = (0.5, 0.2, 0.8)  # of an interval that may lie below the prediction
+MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
+
+
+class IntervalMixin:
+    """Intervals for estimators that predict their own training rows as if they were unseen.
+
+    A method sets `held_out_`, predictions of the training rows that were each made without the
+    row's degrees (or None), and calls `_calibrate(y)` at the end of its fit.
+    """
+
+    def _calibrate(self, y):
+        """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
+
+        `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN.
+        """
+        self.calibration_ = None
+        if self.held_out_ is None:
+            return
+        kept = [_evenly(np.flatnonzero(~np.isnan(column))) for column in y.T]
+        self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
+        for j, rows in enumerate(kept):
+            self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
+
+    def predict_interval(self, X, coverage=0.9):
+        r"""Predict an interval for each degree.
+
+        An interval reaches from the prediction p downwards and upwards by multiples of s(p), the
+        usual error of predictions of that size. The multiples are, label by label, the smallest
+        with which a share :math:`\lceil (m + 1) c \rceil / m` of the m held-out degrees is
+        covered, where c is `coverage`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        coverage : float, default=0.9
+            The share of degrees of new rows that should lie in their intervals, in (0, 1).
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n_samples, n_labels)
+            Within [0, 1], with the prediction in between.
+
+        Notes
+        -----
+        The promise holds for each label on average over rows like those of the fit, if a degree's
+        being unobserved has nothing to do with its value; not for each single row, and not for
+        all degrees of a row at once. A label observed too rarely for the asked coverage gets
+        [0, 1], with a warning.
+        """
+        check_is_fitted(self)
+        _check_coverage(coverage)
+        if self.calibration_ is None:
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} kept no held-out predictions, on which intervals rest; fit "
+                f"{name}(cross_fit=5)."
+            )
+        predicted = np.asarray(self.predict(X))
+        labels = [_Errors(*pairs[~np.isnan(pairs[:, 0])].T) for pairs in self.calibration_.T]
+        self._warn_about_rare_labels(labels, coverage)
+        bounds = [label.around(p, coverage) for label, p in zip(labels, predicted.T, strict=True)]
+        lower, upper = np.stack(bounds, axis=-1).astype(predicted.dtype)
+        return lower, upper
+
+    def complete(self, X, y, return_interval=False, coverage=0.9):
+        """Fill the unobserved degrees of `y` with what `X` predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+        return_interval : bool, default=False
+            Whether to return an interval for each degree, too.
+        coverage : float, default=0.9
+            The share of unobserved degrees that should lie in their intervals, in (0, 1).
+
+        Returns
+        -------
+        completed : ndarray or frame of shape (n_samples, n_labels)
+            `y` with its observed degrees as they are. The others are the nearest values to the
+            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
+            names the row) where the observed degrees alone sum to more than 1.
+        lower, upper : ndarray or frame of shape (n_samples, n_labels)
+            Only with `return_interval`. That of `predict_interval`, as far as the observed
+            degrees of the row leave room for it, and always around the completed degree. Both
+            equal the degree where it is observed, or the only unobserved one of its row.
+        """
+        completed = super().complete(X, y)
+        if not return_interval:
+            return completed
+        bounds = self.predict_interval(X, coverage)
+        lower, upper = _within_rows(as_degrees(y), np.asarray(completed), *bounds)
+        return completed, like(y, lower), like(y, upper)
+
+    def _warn_about_rare_labels(self, labels, coverage):
+        rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]
+        if not rare:
+            return
+        names = getattr(self, "label_names_", None)
+        name = rare[0] if names is None else repr(names[rare[0]])
+        needed = math.ceil(coverage / (1 - coverage) - 1e-9)
+        warnings.warn(
+            f"Label {name} was observed {len(labels[rare[0]].errors)} time(s), but a coverage of "
+            f"{coverage:g} needs {needed}, so its intervals are [0, 1] ({len(rare)} such "
+            "label(s)); ask for less coverage, or observe more degrees.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+class _Errors:
+    """The errors of the held-out predictions of one label.
+
+    Parameters
+    ----------
+    predicted, degrees : ndarray of shape (m,)
+        Held-out predictions and what was observed.
+    """
+
+    def __init__(self, predicted, degrees):
+        errors = degrees - predicted
+        groups = np.array_split(np.argsort(predicted, kind="stable"), min(GROUPS, len(errors)))
+        total = PRIOR * np.abs(errors).mean()
+        self.predicted = predicted
+        self.centres = [predicted[rows].mean() for rows in groups]
+        self.sizes = [
+            (np.abs(errors[rows]).sum() + total) / (len(rows) + PRIOR) for rows in groups
+        ]
+        self.errors = errors / self.size(predicted)
+
+    def size(self, predicted):
+        """Return the usual absolute error of predictions of the given sizes; never 0."""
+        sizes = np.interp(predicted, self.centres, self.sizes)
+        return np.maximum(sizes, np.finfo(float).tiny)
+
+    def rank(self, coverage):
+        """Return how many of the errors must be covered; it may be one more than there are."""
+        return math.ceil((len(self.errors) + 1) * coverage - 1e-9)
+
+    def around(self, predicted, coverage):
+        """Return the lower and the upper ends of intervals around predictions."""
+        below, above = self._reach(coverage)
+        return self._interval(predicted, below, above)
+
+    def _reach(self, coverage):
+        """Return how many sizes an interval reaches below and above a prediction.
+
+        A lopsided interval must be narrower by more than chance, since choosing costs coverage.
+        """
+        rank = self.rank(coverage)
+        if rank > len(self.errors):
+            return np.inf, np.inf
+        reaches, widths = [], []
+        for share in SHARES:
+            scores = np.maximum(self.errors / (1 - share), -self.errors / share)
+            radius = np.partition(scores, rank - 1)[rank - 1]
+            reaches.append((share * radius, (1 - share) * radius))
+            lower, upper = self._interval(self.predicted, *reaches[-1])
+            handicap = 0 if share == 0.5 else 2 / math.sqrt(len(scores))
+            widths.append((upper - lower).mean() * (1 + handicap))
+        return reaches[np.argmin(widths)]
+
+    def _interval(self, predicted, below, above):
+        size = self.size(predicted)
+        return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
+
+
+def predict_held_out(estimator, X, y, n_folds):
+    """Return predictions of the rows of `X`, each made by a clone that did not see the row.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is cloned, never fitted itself.
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
+        The features.
+    y : ndarray of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    n_folds : int
+        Clones; each predicts a random part of the rows, the same ones each time.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels)
+    """
+    from sklearn.model_selection import KFold  # time that a plain fit need not pay
+
+    if len(y) < 2:
+        raise ValueError("Held-out predictions need at least two rows, got n_samples=1.")
+    out = np.empty_like(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the fit to all rows has said it
+        for train, test in KFold(min(n_folds, len(y)), shuffle=True, random_state=0).split(y):
+            model = clone(estimator).fit(X[train], _with_every_label(y[train]))
+            out[test] = model.predict(X[test])
+    return out
+
+
+def _with_every_label(y):
+    """Return `y` with a 0 for each label that is nowhere observed, which no method accepts."""
+    unseen = np.isnan(y).all(axis=0)
+    if unseen.any():
+        y = y.copy()
+        y[0, unseen] = 0
+    return y
+
+
+def _evenly(rows):
+    """Return at most `MOST` of the rows, evenly spread."""
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
+
+
+def _within_rows(y, completed, lower, upper):
+    """Return intervals cut to what the observed degrees of their row leave.
+
+    No degree can be more than the rest, so cutting loses no coverage. An interval that lies
+    wholly above it must be wrong, and gives way to all that is possible.
+    """
+    holes = np.isnan(y)
+    rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+    lower = np.minimum(np.where(lower > rest, 0, lower), completed)
+    upper = np.maximum(np.minimum(upper, rest), completed)
+    known = ~holes | (holes.sum(axis=1) == 1)[:, None]
+    return np.where(known, completed, lower), np.where(known, completed, upper)
+
+
+def _check_coverage(coverage):
+    good = isinstance(coverage, numbers.Real) and 0 < coverage < 1
+    if not good:
+        raise ValueError(
+            f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 asks for intervals "
+            "that hold nine of ten degrees."
+        )

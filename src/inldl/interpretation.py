@@ -1,0 +1,172 @@
+"""Which features move which degrees: frames of numbers, ready for a plot."""
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from inldl._validation import as_degrees, check_number, label_names
+
+
+def contributions(model, X, reference=None):
+    r"""Return what each feature adds to the score of each label, row by row.
+
+    A linear model computes the scores :math:`s_j = b_j + \sum_k w_{jk} x_k` before it turns them
+    into a distribution, so the share of feature k in a row's difference from the reference
+    :math:`r` is exactly :math:`w_{jk} (x_k - r_k)`.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted linear model. The scores of `WInLDL`, `InLDLProx` and `InLDLADMM` are degrees
+        before the projection onto the simplex; those of `BFGSLDL`, `IISLDL`, `LDM` and `EDLLRL`
+        are logarithms of degrees, up to a number common to the labels of a row: compare labels.
+    X : array-like of shape (n_samples, n_features)
+        The rows to explain; dense.
+    reference : array-like of shape (n_features,), optional
+        What the rows are compared with; by default the mean of `X`. ``X_train.mean(axis=0)``
+        compares with the rows of the fit.
+
+    Returns
+    -------
+    DataFrame of shape (n_samples * n_labels, n_features)
+        Indexed by ("row", "label"). Each row sums to the score minus that of the reference.
+
+    See Also
+    --------
+    importance_by_label : For any model.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL
+    >>> from inldl.datasets import make_distributions
+    >>> from inldl.interpretation import contributions
+    >>> X, y = make_distributions(500, random_state=0)
+    >>> parts = contributions(WInLDL().fit(X, y), X)
+    >>> parts.loc[(0, 2)].round(3).tolist()  # row 0, label 2
+    [-0.078, -0.043, -0.002]
+    """
+    import pandas as pd
+
+    coef = _coefficients(model)
+    _refuse_sparse(X)
+    checked = validate_data(model, X, reset=False, dtype=np.float64)
+    origin = checked.mean(axis=0) if reference is None else _reference(reference, checked.shape[1])
+    values = (checked - origin)[:, None, :] * coef
+    rows = X.index if hasattr(X, "index") else range(len(checked))
+    index = pd.MultiIndex.from_product([rows, _labels(model, len(coef))], names=["row", "label"])
+    columns = _features(model, X, checked.shape[1])
+    return pd.DataFrame(values.reshape(-1, checked.shape[1]), index=index, columns=columns)
+
+
+def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None):
+    """Measure how much worse each label is predicted when a feature is shuffled.
+
+    Worse means a larger mean squared error on the observed degrees of the label. Features that
+    say the same can stand in for each other, and then none of them seems to matter.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted estimator of distributions, or a pipeline that ends in one.
+    X : array-like of shape (n_samples, n_features)
+        Features, best of rows that the model has not seen; dense.
+    y : array-like of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    n_repeats : int, default=5
+        How often each feature is shuffled.
+    random_state : int, RandomState instance or None, default=0
+        For the shuffling.
+    n_jobs : int or None, default=None
+        Processes, over the features.
+
+    Returns
+    -------
+    DataFrame of shape (n_features, 2 * n_labels)
+        The columns are ("mean", label) and ("std", label), over the repeats, so that
+        ``frame["mean"]`` has a row for each feature and a column for each label. A label without
+        an observed degree is NaN.
+
+    See Also
+    --------
+    contributions : Exact, and for each row, if the model is linear.
+
+    Examples
+    --------
+    >>> from inldl import WInLDL
+    >>> from inldl.datasets import make_distributions
+    >>> from inldl.interpretation import importance_by_label
+    >>> X, y = make_distributions(500, random_state=0)
+    >>> importance_by_label(WInLDL().fit(X, y), X, y)["mean"].idxmax().tolist()
+    [0, 2, 1]
+    """
+    import pandas as pd
+    from sklearn.inspection import permutation_importance
+
+    check_number("n_repeats", n_repeats, low=1, integer=True)
+    _refuse_sparse(X)
+    degrees = as_degrees(y)
+    if hasattr(X, "columns") and not hasattr(X, "iloc"):  # of frames scikit-learn shuffles pandas'
+        X = pd.DataFrame(X.to_numpy(), columns=list(X.columns))
+    options = {"n_repeats": n_repeats, "random_state": random_state, "n_jobs": n_jobs}
+    found = permutation_importance(model, X, degrees, scoring=_minus_squared_errors, **options)
+    names = label_names(y)
+    labels = list(_labels(model, degrees.shape[1]) if names is None else names)
+    values = [found[j].importances_mean for j in found] + [found[j].importances_std for j in found]
+    columns = pd.MultiIndex.from_product([["mean", "std"], labels], names=[None, "label"])
+    return pd.DataFrame(
+        np.column_stack(values), _features(model, X, np.shape(X)[1]), columns
+    ).rename_axis("feature")
+
+
+def _minus_squared_errors(model, X, y):
+    """Return minus the mean squared error of each label on its observed degrees."""
+    errors = (y - np.asarray(model.predict(X))) ** 2
+    seen = ~np.isnan(errors)
+    with np.errstate(invalid="ignore"):  # 0/0 for a label without an observed degree
+        return dict(enumerate(-np.where(seen, errors, 0).sum(axis=0) / seen.sum(axis=0)))
+
+
+def _coefficients(model):
+    """Return the coefficients, labels x features, of a model that is linear in its features."""
+    if hasattr(model, "steps"):
+        raise TypeError(
+            "contributions takes a model, not a pipeline; give it the last step and what reaches "
+            "that: contributions(pipe[-1], pipe[:-1].transform(X))."
+        )
+    check_is_fitted(model)
+    coef = np.asarray(getattr(model, "coef_", np.nan), dtype=np.float64)
+    if coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
+        raise TypeError(
+            f"{type(model).__name__} is not linear in its features, so exact contributions do not "
+            "exist; use importance_by_label."
+        )
+    return coef
+
+
+def _refuse_sparse(X):
+    if issparse(X):
+        raise TypeError(
+            "X is sparse, which is not supported here; give some rows of it as X[rows].toarray()."
+        )
+
+
+def _reference(reference, n_features):
+    origin = np.asarray(reference, dtype=np.float64)
+    if origin.shape != (n_features,) or not np.isfinite(origin).all():
+        raise ValueError(
+            f"reference must be one finite number per feature, {n_features} in all, but its shape "
+            f"is {origin.shape}."
+        )
+    return origin
+
+
+def _labels(model, n_labels):
+    """Return the label names of a model, or of the last step of a pipeline, or numbers."""
+    last = model[-1] if hasattr(model, "steps") else model
+    names = getattr(last, "label_names_", None)
+    return range(n_labels) if names is None else names
+
+
+def _features(model, X, n_features):
+    names = getattr(X, "columns", getattr(model, "feature_names_in_", None))
+    return range(n_features) if names is None else list(names)
