@@ -48,7 +48,7 @@ def test_what_a_row_holds(tmp_path):
     assert frame.loc[frame["method"] == "winldl", "n_iter"].gt(1).all()
     for text in frame["environment"]:
         assert '"numpy"' in text
-        assert '"blas threads": "1"' in text
+        assert '"threads of BLAS and OpenMP": "1"' in text
 
 
 def test_same_command_twice_does_nothing(tmp_path):

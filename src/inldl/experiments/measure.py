@@ -161,7 +161,7 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         **{name: version(name) for name in packages},
         "blas": ", ".join(blas),
-        "blas threads": "1",
+        "threads of BLAS and OpenMP": "1",
         "system": platform.platform(),
         "processor": _processor(),
         "cores": str(os.cpu_count()),

@@ -6,7 +6,7 @@ import json
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -168,18 +168,18 @@ def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
 
 
 def bench_commands(rows: DataFrame) -> list[str]:
-    """Return the commands that compute the cells of `rows` again.
+    """Return the commands for a shell that compute the cells of `rows` again.
 
     Datasets and methods with the same rates and number of splits share a command. A run that was
     stopped gives commands that also compute what it lacks. Rows on the authors' splits are not
     covered: `inldl reproduce` makes them.
     """
     seeded = rows[rows["splits"] == "seeded"]
-    blocks: dict[tuple[object, ...], set[str]] = {}
+    blocks: dict[Any, set[str]] = {}
     for (recipe, mechanism, dataset), part in seeded.groupby(["recipe", "mechanism", "dataset"]):
         for grid, methods in _alike(part).items():
             blocks.setdefault((recipe, mechanism, *grid, tuple(methods)), set()).add(dataset)
-    return [_command(*key, sorted(datasets)) for key, datasets in blocks.items()]
+    return [_command(sorted(datasets), *key) for key, datasets in blocks.items()]
 
 
 def _alike(rows: DataFrame) -> dict[tuple[tuple[float, ...], int], list[str]]:
@@ -192,12 +192,12 @@ def _alike(rows: DataFrame) -> dict[tuple[tuple[float, ...], int], list[str]]:
 
 
 def _command(
+    datasets: list[str],
     recipe: str,
     mechanism: str,
     rates: tuple[float, ...],
     splits: int,
     methods: tuple[str, ...],
-    datasets: list[str],
 ) -> str:
     options = {
         "datasets": ",".join(datasets),
@@ -208,4 +208,4 @@ def _command(
         "mechanism": mechanism,
     }
     written = [f"--{name} {shlex.quote(value)}" for name, value in options.items()]
-    return " ".join(["inldl bench", *written])
+    return " \\\n    ".join(["inldl bench", *written])

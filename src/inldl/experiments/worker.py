@@ -84,14 +84,16 @@ class Worker:
     def _running(self) -> subprocess.Popen[str]:
         """Return the process, started and ready: the time it takes to import is not a method's."""
         if self._process is None:
+            # What can be imported here, can be there; and one thread each for BLAS and OpenMP.
             paths = os.pathsep.join(path or "." for path in sys.path)
+            settings = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
                 [sys.executable, "-c", "from inldl.experiments.worker import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
                 encoding="utf-8",
-                env={**os.environ, "PYTHONPATH": paths},  # what can be imported here, can there
+                env={**os.environ, **settings},
             )
             assert self._process.stdout is not None
             if self._process.stdout.readline() != READY:

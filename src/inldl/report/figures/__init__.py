@@ -1,0 +1,24 @@
+"""Draw the figures of a study from tables of numbers.
+
+Every function takes frames, series and arrays, and returns a ``matplotlib.figure.Figure`` that
+belongs to nobody: pyplot is not used. Widths are in inches.
+"""
+
+from ._bars import relative_error_by_size, run_time
+from ._curves import error_by_degree, growth, metric_against_rate, risk_bound
+from ._mu import mu_study
+from ._ranks import critical_difference
+from ._saving import save, svg
+
+__all__ = [
+    "critical_difference",
+    "error_by_degree",
+    "growth",
+    "metric_against_rate",
+    "mu_study",
+    "relative_error_by_size",
+    "risk_bound",
+    "run_time",
+    "save",
+    "svg",
+]

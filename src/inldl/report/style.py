@@ -1,0 +1,221 @@
+"""Give all figures one look: readable at print size, in grey, and by the colour-blind."""
+
+import functools
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import cycle, islice
+
+from inldl.metrics import METRICS
+
+COLUMN = 3.5
+"""Width in inches of one column of a journal."""
+
+FULL = 7.0
+"""Width in inches of a whole page of a journal."""
+
+GREY = "#595959"
+LIGHT = "#d0d0d0"
+
+# Okabe and Ito's palette without yellow, which is too pale for a line on white.
+COLOURS = ["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
+DASHES = ["-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))]
+HATCHES = ["", "////", "....", "xxxx", "----"]
+
+_RC = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "figure.titlesize": 8,
+    "figure.labelsize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4.5,
+    "hatch.linewidth": 0.5,
+    "legend.frameon": False,
+    "legend.borderpad": 0.1,
+    "legend.columnspacing": 1.2,
+    "legend.handlelength": 2.6,
+    "legend.handletextpad": 0.5,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "axes.unicode_minus": True,
+    "svg.fonttype": "none",  # text stays text: it can be selected, searched and read aloud
+    "svg.hashsalt": "inldl",  # the same figure gives the same bytes
+    "pdf.fonttype": 42,  # journals refuse type 3 fonts
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a line or a bar is told from the others, three times over."""
+
+    color: str
+    marker: str
+    linestyle: object
+    hatch: str
+
+    def line(self):
+        """Return the keywords of a line with markers."""
+        return {
+            "color": self.color,
+            "marker": self.marker,
+            "linestyle": self.linestyle,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.3,
+        }
+
+
+def looks(names):
+    """Return a dict that gives every name its own look, by its place among the names."""
+    parts = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES), cycle(HATCHES), strict=False)
+    chosen = islice(parts, len(names))
+    return {name: Look(*part) for name, part in zip(names, chosen, strict=True)}
+
+
+@contextmanager
+def house_style():
+    """Use this module's settings inside the block, whatever the user's own settings are."""
+    try:
+        from matplotlib import style
+    except ImportError as error:
+        raise ImportError("Figures need matplotlib: pip install 'inldl[report]'") from error
+    with style.context(["default", _RC]):
+        yield
+
+
+def drawn(function):
+    """Draw the figure of `function` in the house style and fix its layout.
+
+    The layout is computed once: drawing again, or at another resolution, moves nothing.
+    """
+
+    @functools.wraps(function)
+    def draw(*args, **kwargs):
+        with house_style():
+            figure = function(*args, **kwargs)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+            for axes in figure.axes:
+                _drop_crowded_labels(axes.xaxis)
+        return figure
+
+    return draw
+
+
+def _drop_crowded_labels(axis):
+    """Leave out labels of hand-set ticks that would touch the label before them."""
+    from matplotlib.ticker import FixedLocator
+
+    if not isinstance(axis.get_major_locator(), FixedLocator):
+        return
+    kept, end = [], float("-inf")
+    for label in axis.get_ticklabels():
+        extent = label.get_window_extent()
+        fits = extent.x0 > end
+        kept.append(label.get_text() if fits else "")
+        end = extent.x1 + 4 if fits else end
+    axis.set_ticklabels(kept)
+
+
+def new_figure(width, height):
+    """Return an empty figure of that size in inches that can measure its own texts."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05, wspace=0.02, hspace=0.02)
+    return figure
+
+
+def legend_above(figure, handles, title=None):
+    """Put a legend above all panels, and make the figure higher for it."""
+    options = {"handles": handles, "loc": "outside upper center", "borderaxespad": 0.4}
+    options["title"] = title
+    height = _fitted_legend(figure, options, figure.get_figwidth() - 0.1)
+    figure.set_figheight(figure.get_figheight() + height)
+
+
+def legend_over(axes, handles, width):
+    """Put a legend at most `width` inches wide over one panel, and return its height."""
+    options = {"handles": handles, "loc": "lower left", "bbox_to_anchor": (0, 1)}
+    return _fitted_legend(axes, options, width)
+
+
+def _fitted_legend(owner, options, width):
+    """Give the owner a legend of as few lines as `width` inches allow; return its height."""
+    count = len(options["handles"])
+    for lines in range(1, count + 1):
+        legend = owner.legend(ncols=-(-count // lines), **options)
+        size = legend.get_window_extent()
+        if size.width <= width * owner.figure.dpi or lines == count:
+            break
+        legend.remove()
+    return size.height / owner.figure.dpi
+
+
+def log_axis(axis):
+    """Scale an axis (``axes.xaxis`` or ``axes.yaxis``) by powers of ten, after drawing on it."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    low, high = sorted(axis.get_view_interval())
+    short = high / low < 100
+    plain = low >= 1e-3 and high < 1e5
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:g}" if plain else power(value))
+    )
+    if short:
+        axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def power(value):
+    """Write 10⁻⁴ or 2.5·10⁵."""
+    factor, exponent = f"{value:.3e}".split("e")
+    factor = f"{float(factor):g}"
+    superscript = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{'' if factor == '1' else factor + '·'}10{superscript}"
+
+
+def with_direction(metric):
+    """Return the name and direction of a known metric on two lines, other text unchanged."""
+    if metric not in METRICS:
+        return metric
+    word = "higher" if METRICS[metric].higher_is_better else "lower"
+    return f"{metric.replace('_', ' ')}\n({word} is better)"
+
+
+def need_columns(frame, *columns):
+    """Refuse a frame that is empty or lacks one of the columns."""
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise ValueError(
+            f"The frame lacks the column(s) {', '.join(map(repr, missing))}; it has "
+            f"{', '.join(map(repr, frame.columns))}."
+        )
+    if frame.empty:
+        raise ValueError("The frame has no rows, so there is nothing to draw.")
+
+
+def in_order(column, given=None):
+    """Return the names in `column` in order of appearance, or all of the `given` ones instead."""
+    names = list(dict.fromkeys(column))
+    if given is None:
+        return names
+    unknown = [name for name in names if name not in given]
+    if unknown:
+        raise ValueError(f"The frame has {unknown[0]!r}, which is not among {list(given)}.")
+    return list(given)

@@ -1,0 +1,136 @@
+"""No text is cut off, small, or on top of another, whatever the size of the study."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from inldl import report
+from inldl.report.style import COLUMN, FULL
+
+FIGURES = {
+    "critical_difference": lambda d, w: report.critical_difference(
+        d.ranks, 1.5, d.groups, width=w
+    ),
+    "metric_against_rate": lambda d, w: report.metric_against_rate(d.scores, "cosine", width=w),
+    "run_time": lambda d, w: report.run_time(d.seconds, width=w),
+    "growth": lambda d, w: report.growth(d.times, d.exponents, width=w),
+    "mu_study": lambda d, w: report.mu_study(d.mu, d.histories, width=w),
+    "relative_error_by_size": lambda d, w: report.relative_error_by_size(d.sizes, width=w),
+    "error_by_degree": lambda d, w: report.error_by_degree(
+        d.degrees, d.counts, by="weighting", width=w
+    ),
+    "risk_bound": lambda d, w: report.risk_bound(d.bounds, width=w),
+}
+
+
+@pytest.fixture
+def drawn_texts(monkeypatch):
+    """Return a function that draws a figure and lists the texts that came to paper."""
+    draw, seen = Text.draw, []
+
+    def record(self, renderer, *args, **kwargs):
+        if self.get_text().strip() and self.get_visible():
+            seen.append(self)
+        return draw(self, renderer, *args, **kwargs)
+
+    monkeypatch.setattr(Text, "draw", record)
+
+    def texts(figure):
+        seen.clear()
+        figure.canvas.draw()
+        return list(seen)
+
+    return texts
+
+
+def boxes_of(texts):
+    return [(text.get_text(), text.get_window_extent()) for text in texts]
+
+
+def area(one, other):
+    width = min(one.x1, other.x1) - max(one.x0, other.x0)
+    height = min(one.y1, other.y1) - max(one.y0, other.y0)
+    return max(width, 0) * max(height, 0)
+
+
+def overlapping(texts):
+    return [
+        (a, b) for (a, box), (b, other) in combinations(boxes_of(texts), 2) if area(box, other) > 1
+    ]
+
+
+def cut_off(figure, texts):
+    page = figure.bbox
+    return [
+        text
+        for text, box in boxes_of(texts)
+        if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1
+    ]
+
+
+@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("count", [3, 7, 20])
+@pytest.mark.parametrize("name", FIGURES)
+def test_all_texts_can_be_read(study, drawn_texts, name, count, width):
+    figure = FIGURES[name](study(count), width)
+    texts = drawn_texts(figure)
+    assert len(texts) > 5
+    assert figure.get_figwidth() == width
+    assert cut_off(figure, texts) == []
+    assert overlapping(texts) == []
+    assert min(text.get_fontsize() for text in texts) >= 8
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_panels_keep_their_room(study, name):
+    """The legend of twenty methods makes the figure higher, not the panels lower."""
+    figure = FIGURES[name](study(20), COLUMN)
+    for axes in figure.axes:
+        box = axes.get_window_extent()
+        assert box.width / figure.dpi > 0.9
+        assert box.height / figure.dpi > 0.35
+
+
+@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("count", [2, 3, 7, 12, 20])
+@pytest.mark.parametrize("cd", [0.2, 3, 40])
+def test_no_line_of_the_rank_diagram_crosses_a_text(study, drawn_texts, count, width, cd):
+    data = study(count)
+    figure = report.critical_difference(data.ranks, cd, [data.methods], width=width)
+    texts = drawn_texts(figure)
+    assert cut_off(figure, texts) == []
+    assert overlapping(texts) == []
+    for line in figure.axes[0].get_lines():
+        path = line.get_path().transformed(line.get_transform())
+        assert path.vertices[:, 0].max() < figure.bbox.x1
+        crossed = [
+            text for text, box in boxes_of(texts) if path.intersects_bbox(box, filled=False)
+        ]
+        assert crossed == []
+
+
+def test_crowded_ticks_are_thinned(study, drawn_texts):
+    scores = study(3).scores
+    many = scores.assign(rate=np.resize(np.linspace(0.02, 0.98, 40), len(scores)))
+    assert overlapping(drawn_texts(report.metric_against_rate(many, "cosine"))) == []
+
+
+def test_drawing_again_moves_nothing(study, drawn_texts):
+    figure = report.metric_against_rate(study(3).scores, "cosine")
+    first = [box.bounds for _, box in boxes_of(drawn_texts(figure))]
+    report.svg(figure, "in between")
+    assert [box.bounds for _, box in boxes_of(drawn_texts(figure))] == first
+
+
+def test_odd_names_are_written_as_they_are(study, drawn_texts):
+    odd = {"WInLDL": "cost $5 & $6", "LDM": "under_score", "EDL-LRL": "a\\frac{1}<b>"}
+    data = study(3)
+    for figure in (
+        report.metric_against_rate(data.scores.replace(odd), "cosine"),
+        report.relative_error_by_size(data.sizes.replace(odd)),
+        report.critical_difference(data.ranks.rename(odd), 1.0, []),
+    ):
+        written = " ".join(text.get_text() for text in drawn_texts(figure))
+        assert all(name in written for name in odd.values())

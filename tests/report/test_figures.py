@@ -1,0 +1,248 @@
+"""What is drawn is what was given."""
+
+import sys
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl import report
+
+COUNTS = [3, 7, 20]
+
+
+def lines_of(axes):
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+def legend_texts(owner):
+    legend = owner.legends[0] if hasattr(owner, "legends") else owner.get_legend()
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def tick_texts(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+@pytest.mark.parametrize("count", COUNTS)
+def test_critical_difference_is_to_scale(study, count):
+    data = study(count)
+    axes = report.critical_difference(data.ranks, 1.5, data.groups).axes[0]
+    lines = lines_of(axes)
+    x = pd.Series({name: lines[name].get_xdata()[0] for name in data.methods})
+    slope, start = np.polyfit(data.ranks, x, 1)
+    np.testing.assert_allclose(x, start + slope * data.ranks, atol=1e-9)
+    assert slope > 0
+    assert np.ptp(lines["CD"].get_xdata()) == pytest.approx(1.5 * slope)
+    assert len([line for line in axes.get_lines() if line.get_label() == "group"]) == sum(
+        len(group) > 1 for group in data.groups
+    )
+
+
+def test_critical_difference_bars_span_their_groups_and_keep_apart(study):
+    data = study(7)
+    axes = report.critical_difference(data.ranks, 1.5, data.groups).axes[0]
+    place = {name: lines_of(axes)[name].get_xdata()[0] for name in data.methods}
+    bars = [line for line in axes.get_lines() if line.get_label() == "group"]
+    spans = {tuple(np.round(bar.get_xdata(), 6)): bar.get_ydata()[0] for bar in bars}
+    for group in data.groups:
+        ends = [place[name] for name in group]
+        assert (round(min(ends) - 0.03, 6), round(max(ends) + 0.03, 6)) in spans
+    overlapping = [(a, b) for a in spans for b in spans if a < b and b[0] <= a[1]]
+    assert overlapping
+    assert all(spans[a] != spans[b] for a, b in overlapping)
+
+
+def test_critical_difference_names_every_method_with_its_rank(study):
+    data = study(20)
+    axes = report.critical_difference(data.ranks, 3.2, data.groups).axes[0]
+    texts = {text.get_text() for text in axes.texts}
+    assert {f"{name} ({rank:.2f})" for name, rank in data.ranks.items()} < texts
+    assert "CD = 3.20" in texts
+
+
+@pytest.mark.parametrize(
+    ("ranks", "cd", "groups", "message"),
+    [
+        ({"a": 1.0, "b": 2.0}, 0, [], "cd must be a number greater than 0"),
+        ({"a": 1.0, "b": 2.5}, 1, [], "between 1 and 2"),
+        ({"a": 1.0}, 1, [], "at least two methods"),
+        ({"a": 1.0, "b": 2.0}, 1, [["a", "c"]], "'c', which has no rank"),
+        ({"a" * 60: 1.0, "b": 2.0}, 1, [], "names leave no room"),
+    ],
+)
+def test_critical_difference_refuses(ranks, cd, groups, message):
+    with pytest.raises(ValueError, match=message):
+        report.critical_difference(pd.Series(ranks), cd, groups, width=report.style.COLUMN)
+
+
+def test_rate_panels_hold_the_scores(study):
+    data = study(7)
+    figure = report.metric_against_rate(data.scores.sample(frac=1, random_state=0), "cosine")
+    assert {axes.get_title() for axes in figure.axes} == set(data.scores["dataset"])
+    for axes in figure.axes:
+        for bars in axes.containers:
+            part = data.scores.query(
+                "dataset == @axes.get_title() and method == @bars.get_label()"
+            )
+            line, _, (segments,) = bars.lines
+            np.testing.assert_array_equal(line.get_xydata(), part[["rate", "mean"]])
+            ends = np.array([segment[:, 1] for segment in segments.get_segments()])
+            np.testing.assert_allclose(np.ptp(ends, axis=1), 2 * part["std"])
+        assert tick_texts(axes.xaxis) == ["10", "30", "50", "70", "90"]
+    assert figure.axes[0].get_ylabel() == "cosine\n(higher is better)"
+    assert set(legend_texts(figure)) == set(data.methods)
+
+
+def test_a_method_keeps_its_look_when_others_are_left_out(study):
+    data = study(7)
+    some = data.scores[data.scores["method"].isin(["LDM", "IIS-LDL"])]
+    drawn = [
+        report.metric_against_rate(frame, "cosine", methods=data.methods)
+        for frame in (data.scores, some)
+    ]
+    colours = [
+        {bars.get_label(): bars.lines[0].get_color() for bars in figure.axes[0].containers}
+        for figure in drawn
+    ]
+    assert set(colours[1]) == {"LDM", "IIS-LDL"}
+    assert colours[1].items() < colours[0].items()
+    assert set(legend_texts(drawn[1])) == {"LDM", "IIS-LDL"}
+    with pytest.raises(ValueError, match="'LDM', which is not among"):
+        report.metric_against_rate(some, "cosine", methods=["IIS-LDL"])
+
+
+def test_no_two_of_twenty_looks_agree():
+    looks = report.style.looks([f"m{number}" for number in range(20)])
+    assert len({(look.color, look.marker) for look in looks.values()}) == 20
+    assert len({(look.linestyle, look.marker) for look in looks.values()}) == 20
+
+
+def test_run_time_sums_and_tells_of_gaps(study):
+    data = study(7)
+    seconds = data.seconds[~((data.seconds.method == "LDM") & (data.seconds.dataset == "Gene"))]
+    axes = report.run_time(seconds, label="sum of medians (s)").axes[0]
+    totals = seconds.groupby("method")["seconds"].sum().sort_values()
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], totals)
+    names = [
+        name.replace("LDM", "LDM (5 of 6 datasets)") if name == "LDM" else name
+        for name in totals.index
+    ]
+    assert tick_texts(axes.yaxis) == names
+    written = [float(text.get_text()) for text in axes.texts]
+    np.testing.assert_allclose(written, totals, rtol=0.01)
+    assert axes.get_xscale() == "log"
+    assert axes.get_xlabel() == "sum of medians (s)"
+    with pytest.raises(ValueError, match="one row per method and dataset"):
+        report.run_time(pd.concat([seconds, seconds]))
+    with pytest.raises(ValueError, match="positive number of seconds"):
+        report.run_time(seconds.assign(seconds=0.0))
+
+
+def test_growth_writes_the_slopes(study):
+    data = study(7)
+    figure = report.growth(data.times, data.exponents)
+    axes = figure.axes[0]
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert legend_texts(figure) == [f"{m} ({data.exponents[m]:.2f})" for m in data.methods]
+    for method, line in zip(data.methods, axes.get_lines(), strict=True):
+        part = data.times[data.times["method"] == method]
+        np.testing.assert_array_equal(line.get_xydata(), part[["n", "seconds"]])
+    with pytest.raises(ValueError, match="no slope for the method 'LDM'"):
+        report.growth(data.times, data.exponents.drop("LDM"))
+
+
+def test_mu_study_compares_with_the_reference(study):
+    data = study()
+    scores, speed = report.mu_study(data.mu, data.histories).axes
+    for bars in scores.containers:
+        part = data.mu[data.mu["metric"] == bars.get_label()].set_index("mu")["mean"]
+        expected = 100 * (part - part[2]) / part[2]
+        drawn = bars.lines[0].get_ydata().astype(float)
+        np.testing.assert_allclose(drawn, expected, atol=1e-9)
+    assert legend_texts(scores)[-2:] == ["cosine ↑", "intersection ↑"]
+    assert legend_texts(scores)[0] == "chebyshev ↓"
+    for mu, changes in data.histories.items():
+        np.testing.assert_array_equal(lines_of(speed)[f"{mu:g}"].get_ydata(), changes)
+    assert speed.get_yscale() == "log"
+    with pytest.raises(ValueError, match="one row with mu = 3"):
+        report.mu_study(data.mu, data.histories, reference=3)
+    with pytest.raises(ValueError, match="histories is empty"):
+        report.mu_study(data.mu, {})
+
+
+def test_a_change_of_zero_is_left_out_of_the_log_scale(study):
+    data = study()
+    speed = report.mu_study(data.mu, {2: [1.0, 0.1, 0.0]}).axes[1]
+    np.testing.assert_array_equal(speed.get_lines()[0].get_ydata(), [1.0, 0.1, np.nan])
+
+
+def test_relative_errors_stand_at_their_methods(study):
+    data = study(7)
+    figure = report.relative_error_by_size(data.sizes)
+    assert legend_texts(figure) == ["below 0.5", "0.5 and above"]
+    assert tick_texts(figure.axes[0].yaxis) == data.methods
+    for axes in figure.axes:
+        for bars in axes.containers:
+            part = data.sizes.query("dataset == @axes.get_title() and size == @bars.get_label()")
+            np.testing.assert_array_equal([bar.get_width() for bar in bars], part["error"])
+            middles = [bar.get_y() + bar.get_height() / 2 for bar in bars]
+            np.testing.assert_array_equal(np.round(middles), np.arange(7))
+    with pytest.raises(ValueError, match="one error per dataset"):
+        report.relative_error_by_size(pd.concat([data.sizes, data.sizes]))
+
+
+def test_errors_by_degree_stand_over_their_counts(study):
+    data = study()
+    above, below = report.error_by_degree(data.degrees, data.counts, by="weighting").axes
+    for name, line in lines_of(above).items():
+        part = data.degrees[data.degrees["weighting"] == name]
+        np.testing.assert_array_equal(line.get_xydata(), part[["degree", "error"]])
+    np.testing.assert_array_equal([bar.get_height() for bar in below.patches], data.counts)
+    assert above.get_ylabel().endswith("(lower is better)")
+    assert len(report.error_by_degree(data.degrees, by="weighting").axes) == 1
+
+
+def test_risk_bounds_and_their_floors(study):
+    data = study()
+    figure = report.risk_bound(data.bounds)
+    lines = lines_of(figure.axes[0])
+    for weight, part in data.bounds.groupby("max_weight"):
+        line = lines[f"largest weight {weight}"]
+        np.testing.assert_array_equal(line.get_xydata(), part[["N", "bound"]])
+    np.testing.assert_array_equal(lines["weighted risk"].get_ydata(), 0.1)
+    own = data.bounds.assign(floor=data.bounds["max_weight"] / 10)
+    axes = report.risk_bound(own).axes[0]
+    floors = [line for line in axes.get_lines() if line.get_label() == "weighted risk"]
+    assert sorted(line.get_ydata()[0] for line in floors) == [0.1, 0.2, 0.4]
+    assert len(report.risk_bound(data.bounds.drop(columns="floor")).axes[0].get_lines()) == 3
+
+
+def test_frames_without_their_columns_or_rows_are_refused(study):
+    data = study()
+    with pytest.raises(ValueError, match="lacks the column\\(s\\) 'std'; it has 'dataset'"):
+        report.metric_against_rate(data.scores.drop(columns="std"), "cosine")
+    with pytest.raises(ValueError, match="no rows"):
+        report.run_time(data.seconds.iloc[:0])
+
+
+@pytest.mark.parametrize(("value", "text"), [(1e-4, "10⁻⁴"), (2.5e5, "2.5·10⁵"), (1, "10⁰")])
+def test_powers_of_ten(value, text):
+    assert report.style.power(value) == text
+
+
+def test_the_settings_of_the_user_neither_matter_nor_change(study):
+    data = study(3)
+    plain = report.svg(report.growth(data.times, data.exponents), "growth")
+    with matplotlib.rc_context({"font.size": 20, "axes.facecolor": "red", "lines.linewidth": 9}):
+        before = dict(matplotlib.rcParams)
+        assert report.svg(report.growth(data.times, data.exponents), "growth") == plain
+        assert dict(matplotlib.rcParams) == before
+
+
+def test_without_matplotlib_the_extra_is_named(study, monkeypatch):
+    data = study(3)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'inldl\[report\]'"):
+        report.growth(data.times, data.exponents)

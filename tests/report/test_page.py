@@ -1,0 +1,373 @@
+"""The page of a run as a document: what it says, that it is whole, and that names do no harm."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from fabricated_runs import fabricate, fail
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments.statistics import mean_ranks, wins_ties_losses
+from inldl.metrics import METRICS
+from inldl.report import ScoreTable, svg, write_page
+from inldl.report._compact import compact
+from inldl.report.page import Page, Section, Table, Views, code, paragraph, script_json, terms
+from inldl.report.run_page import run_page
+
+VOID = {"meta", "link", "br", "use", "path"}
+
+
+class Document(HTMLParser):
+    """What a browser would see: the tags, texts, tables and the data."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts, self.tables, self.data = [], [], [], [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "table":
+            self.tables.append([])
+        if tag == "tr":
+            self.tables[-1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        if self.open and self.open[-1] == "script":
+            self.data += text if self.tags[-1][1].get("id") == "views" else ""
+        elif self.open and self.open[-1] != "style":
+            self.texts.append(text)
+            if {"td", "th"} & set(self.open[-2:]):
+                self.tables[-1][-1][-1] += text
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).split())
+
+
+def document(rows, **kwargs):
+    found = Document(run_page(rows, **kwargs).html())
+    assert found.open == []
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows():
+    methods = ["winldl", "ldm", "ridge", "constant-mean"]
+    return fabricate(methods, ["Gene", "Movie", "Scene", "SJAFFE"], [0.1, 0.5], metrics=METRICS)
+
+
+@pytest.fixture(scope="module")
+def few(rows):
+    """Return the rows of one rate with three metrics only: figures take their time."""
+    unused = [name for name in METRICS if name not in ("cosine", "clark", "kl_divergence")]
+    return rows[rows["rate"] == 0.5].drop(columns=unused)
+
+
+@pytest.fixture(scope="module")
+def page(rows):
+    return document(rows)
+
+
+def test_everything_stands_in_the_one_file(page):
+    for tag, attributes in page.tags:
+        assert tag not in {"iframe", "img", "object", "embed", "base"}
+        for name in ("src", "href", "xlink:href", "srcset", "action"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:"))
+    policy = next(a["content"] for t, a in page.tags if "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert "script-src 'unsafe-inline'" in policy
+
+
+def test_style_and_script_fetch_nothing():
+    text = Page("Empty").html()
+    assert "@import" not in text
+    assert "url(" not in text
+    assert not re.search(r"https?:", text)
+
+
+def test_ids_are_unique(page):
+    ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    assert {"what-was-run", "results", "run-time", "how-to-reproduce"} <= set(ids)
+    anchors = {a["href"][1:] for t, a in page.tags if t == "a" and "href" in a}
+    assert anchors <= set(ids)
+
+
+def test_the_first_table_is_there_without_a_script(rows, page):
+    part = rows[rows["rate"] == 0.5]
+    summary = summarize(part, "cosine")
+    expected = ScoreTable(
+        summary.mean, summary.std, True, mean_rank=mean_ranks(summary.mean, True)
+    )
+    table = page.tables[0]
+    assert table[0] == ["dataset", *expected.methods]
+    lines = expected.rows() + expected.footer()
+    assert table[1:] == [[name, *(cell.text for cell in cells)] for name, cells in lines]
+
+
+def test_each_view_has_the_numbers_of_its_rows(rows, page):
+    views = json.loads(page.data)
+    assert len(views) == len(METRICS) * 2
+    for m, metric in enumerate(METRICS):
+        for r, rate in enumerate([0.1, 0.5]):
+            view = views[f"{m}-{r}-0"]
+            summary = summarize(rows[rows["rate"] == rate], metric)
+            for dataset, *cells in view["scores"]["rows"]:
+                texts = [each if isinstance(each, str) else each[0] for each in cells]
+                means = [float(text.partition("(")[0]) for text in texts]
+                np.testing.assert_allclose(means, summary.mean.loc[dataset], atol=5.1e-5)
+            word = "higher" if METRICS[metric].higher_is_better else "lower"
+            assert f"{word} is better" in view["scores"]["caption"]
+
+
+def test_wins_are_those_of_the_statistics(rows, page):
+    scores = summarize(rows[rows["rate"] == 0.1], "clark").mean
+    pairs = wins_ties_losses(scores, False)
+    view = json.loads(page.data)[f"{list(METRICS).index('clark')}-0-0"]["wins"]
+    opponents = view["head"][2:]
+    for method, _, *cells in view["rows"]:
+        for other, text in zip(opponents, cells, strict=True):
+            if other == method:
+                assert text == ""
+            else:
+                assert text == "/".join(map(str, pairs.loc[(method, other)]))
+
+
+def test_figures_are_drawn_for_the_main_metrics(page):
+    names = [a["data-name"] for t, a in page.tags if a.get("class") == "drawing"]
+    assert len(names) == len(set(names)) == 6 * 2 + 6 + 1
+    assert "ranks-kl_divergence-10" in names
+    assert "rates-cosine" in names
+    assert "ranks-euclidean-10" not in names
+    tests = json.loads(page.data)[f"{list(METRICS).index('euclidean')}-0-0"]["tests"]
+    assert "drawn for cosine" in tests[1]
+    shown = [
+        a["data-name"] for t, a in page.tags if a.get("class") == "drawing" and "hidden" not in a
+    ]
+    assert sorted(shown) == ["ranks-cosine-50", "rates-cosine", "run-time"]
+
+
+@pytest.mark.parametrize(
+    ("datasets", "told"),
+    [(2, "the two do not agree"), (12, "the methods are not all equal")],
+)
+def test_alike_ranks_on_two_datasets_prove_nothing(datasets, told):
+    """Of the 6 orders of 3 methods, two datasets agree on one by chance once in 6 times."""
+    names = [f"Data {number}" for number in range(datasets)]
+    rows = fabricate(["a", "b", "c"], names, [0.5], metrics=["cosine"])
+    rows["cosine"] = rows["method"].map({"a": 0.9, "b": 0.8, "c": 0.7})
+    assert told in document(rows).text
+
+
+def test_failures_are_told_and_their_datasets_named(few):
+    broken = (few["method"] == "ldm") & (few["dataset"] == "Movie") & (few["split"] == 1)
+    found = document(fail(few, broken, "ValueError: a <b>bold</b> reason"))
+    assert f"{len(few) - 1} ended well, 1 did not" in found.text
+    assert "ValueError: a <b>bold</b> reason" in found.text
+    assert "Movie (no score of ldm)" in found.text
+    assert found.tables[0][2][2] == "–"
+    assert "over 3 datasets" in found.text
+
+
+def test_a_method_that_always_failed_does_not_empty_the_comparison(few):
+    found = document(fail(few, few["method"] == "ldm"))
+    assert "no score at all: ldm" in found.text
+    assert "Friedman's test over 3 methods and 4 datasets" in found.text
+
+
+def test_a_stopped_run_says_what_it_lacks(few):
+    last = (few["method"] == "ldm") & (few["dataset"] == "Gene") & (few["split"] == 2)
+    assert "ldm on Gene (2 of 3)" in document(few[~last]).text
+
+
+@pytest.mark.parametrize(
+    ("methods", "datasets", "rates", "splits", "told"),
+    [
+        (["a"], ["Gene", "Movie"], [0.1, 0.5], 2, "1 of this view has scores"),
+        (["a", "b"], ["Gene", "Movie"], [0.5], 2, "3 methods or more; 2 of this view have scores"),
+        (["a", "b", "c"], ["Gene"], [0.5], 2, "there is 1"),
+        (["a", "b", "c"], ["Gene", "Movie"], [0.5], 1, "the score of the one split"),
+        (["a", "b", "c"], ["Gene", "Movie"], [0.3], 2, "no curve to draw"),
+        (["a"], ["Gene"], [0.0], 1, "1 fit, all ended well"),
+    ],
+)
+def test_small_runs(methods, datasets, rates, splits, told):
+    found = document(fabricate(methods, datasets, rates, splits))
+    assert told in found.text
+    assert "nan" not in " ".join(cell for row in found.tables[0] for cell in row)
+    assert found.tables[0][0] == ["dataset", *methods]
+
+
+def test_an_empty_run(few, tmp_path):
+    write_page(few.head(0), tmp_path / "page.html")
+    assert "no finished cell" in (tmp_path / "page.html").read_text()
+
+
+def test_a_run_in_which_all_failed(few):
+    found = document(fail(few, few["rate"] >= 0))
+    assert "No fit ended well" in found.text
+    assert "ValueError: it did not work" in found.text
+    assert "inldl bench" in found.text
+
+
+def test_a_run_from_a_store_in_which_all_failed(tmp_path):
+    """Columns without a single number have no type in the database."""
+    cells = grid(["random(C=3, k=4, n=60)"], ["ridge(alpha='wrong')"], rates=[0.5], splits=1)
+    run(cells, tmp_path / "run.sqlite")
+    found = document(Store(tmp_path / "run.sqlite").frame())
+    assert "No fit ended well" in found.text
+
+
+def test_a_real_run(tmp_path):
+    names = ["random(C=3, k=4, n=60)", "random(C=4, k=4, n=60)"]
+    cells = grid(names, ["winldl", "ridge", "constant-mean"], rates=[0.5], splits=2)
+    run(cells, tmp_path / "run.sqlite")
+    frame = Store(tmp_path / "run.sqlite").frame()
+    write_page(frame, tmp_path / "page.html", title="Three methods")
+    text = (tmp_path / "page.html").read_text()
+    found = Document(text)
+    assert "<title>Three methods</title>" in text
+    best = summarize(frame[frame["rate"] == 0.5], "cosine").mean.loc[names[0], "winldl"]
+    assert f"{best:.4f}" in found.text
+    assert "numpy==" in found.text
+    assert [path.name for path in tmp_path.glob("*.html")] == ["page.html"]
+
+
+def test_settings_are_told_apart(few):
+    other = fabricate(["winldl", "ldm"], ["Gene"], [0.1], seed=1, recipe="raw")
+    found = document(pd.concat([few, other], ignore_index=True))
+    views = json.loads(found.data)
+    assert "Nothing was run" in views["0-0-0"]["scores"]["caption"]
+    expected = summarize(other, "cosine").mean.loc["Gene", "ldm"]
+    assert f"{expected:.4f}" in str(views["0-0-1"]["scores"]["rows"])
+    assert found.text.count("inldl bench") == 2
+
+
+def test_infinite_scores_are_shown_but_not_ranked(few):
+    endless = few.assign(kl_divergence=few["kl_divergence"].where(few["method"] != "ldm", np.inf))
+    view = json.loads(document(endless).data)["2-0-0"]
+    assert "inf" in str(view["scores"]["rows"][0])
+    assert "ldm" in view["tests"][-1]
+
+
+def test_what_cannot_be_written(few, tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        write_page(few.head(0), tmp_path / "nowhere" / "page.html")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        write_page(few.head(0), tmp_path)
+    with pytest.raises(ValueError, match=r"lacks the column\(s\) status"):
+        write_page(few.drop(columns="status"), tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+NASTY = st.text(min_size=1, max_size=60) | st.sampled_from(
+    [
+        "</script><script>alert(1)</script>",
+        "<!--<script>",
+        "]]>",
+        '"><img src=x onerror=alert(1)>',
+        "{{ 7 * 7 }}",
+        "{% raw %}",
+        "&lt;b&gt;",
+        "$\\frac$",
+        "日本語",
+        "a" * 300,
+        "*",
+        "_x_",
+    ]
+)
+
+
+def _small(methods, datasets):
+    return fabricate(methods, datasets, [0.1, 0.5], 1, metrics=["cosine", "euclidean"])
+
+
+@pytest.fixture(scope="module")
+def harmless():
+    return document(_small(["a", "b", "c"], ["d", "e"]), title="d")
+
+
+@settings(max_examples=10)
+@given(st.lists(NASTY, min_size=3, max_size=3, unique=True), NASTY)
+def test_names_do_no_harm(harmless, methods, dataset):
+    other = "Gene" if dataset != "Gene" else "Movie"
+    found = document(_small(methods, [dataset, other]), title=dataset)
+    kinds = {"script", "img", "h2", "table", "td", "tr", "select", "form"}
+    counted = [[tag for tag, _ in each.tags if tag in kinds] for each in (found, harmless)]
+    assert counted[0] == counted[1]
+    assert set(json.loads(found.data)["0-1-0"]["scores"]["head"][1:]) == set(methods)
+
+
+@given(st.text())
+def test_parts_show_the_text_they_are_given(text):
+    # A carriage return and a NUL are not the same after a browser has read them.
+    parts = [paragraph(text), code(text), terms([(text, text)]), Table([text], [[text]]).html()]
+    for part in parts:
+        found = Document(part)
+        assert text in found.texts or not text.strip("\n")
+
+
+@given(st.recursive(st.text() | st.integers(), st.lists))
+def test_json_cannot_end_its_script(data):
+    text = script_json(data)
+    assert json.loads(text) == data
+    assert not {"<", ">", "&"} & set(text)
+
+
+def test_a_page_of_ones_own():
+    table = Table(
+        ["dataset", "printed", "ours", ("verdict", "text")],
+        [["SJAFFE", "0.94", ("0.95", "best"), ("same", "good")]],
+        caption="Ours beside the printed",
+    )
+    views = Views({"Pick": ["x", "y"]}, {"0": {"a": ["one"]}, "1": {"a": ["two"]}}, "1")
+    sections = [
+        Section("A title!", [table.html()]),
+        Section("More", [views.controls(), views.slot("a")]),
+    ]
+    found = Document(Page("Own", [paragraph("Hello.")], sections, views).html())
+    assert found.tables == [
+        [["dataset", "printed", "ours", "verdict"], ["SJAFFE", "0.94", "0.95", "same"]]
+    ]
+    assert ("td", {"class": "good"}) in found.tags
+    assert "two" in found.texts
+    assert "one" not in found.texts
+    assert ("option", {"value": "1", "selected": None}) in found.tags
+    assert {a["id"] for t, a in found.tags if t == "section"} == {"a-title", "more"}
+
+
+def test_compact_drawings_keep_texts_and_lines():
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([0, 1, 2], [0.123456, 0.5, 0.25], marker="o")
+    axes.set_title("two  words 1.23456789 <g> & more")
+    text = svg(figure, "a title 0.123456")
+    small = compact(text, "d1-")
+    before, after = Document(text), Document(small)
+    assert after.open == before.open == []
+    assert len(small) < 0.75 * len(text)
+    assert [t for t in after.texts if t.strip()] == [t for t in before.texts if t.strip()]
+    for tag in ("path", "use", "text"):
+        assert sum(t == tag for t, _ in after.tags) == sum(t == tag for t, _ in before.tags)
+    ids = {a["id"] for _, a in after.tags if "id" in a}
+    assert {a["xlink:href"][1:] for t, a in after.tags if t == "use"} <= ids

@@ -1,0 +1,310 @@
+"""The page of a run in a real browser: choosing, sorting, taking along, and fitting the screen."""
+
+import json
+import shutil
+import time
+
+import numpy as np
+import pytest
+from fabricated_runs import fabricate, fail
+
+from inldl.experiments import summarize
+from inldl.experiments.results import common_ground
+from inldl.experiments.statistics import mean_ranks
+from inldl.metrics import METRICS
+from inldl.report import ScoreTable, write_page
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--lang=en",
+]
+METHODS = ["winldl", "ldm", "ridge", "package.module:Class_with_a_long_name(argument='a & b')"]
+DATASETS = ["Gene", "Movie", "Scene_100%", "random(C=5, k=20, n=1000)"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    made = fabricate(METHODS, DATASETS, [0.1, 0.5])
+    broken = (made["method"] == "ridge") & (made["dataset"] == "Movie") & (made["split"] == 1)
+    return fail(made, broken & (made["rate"] == 0.1))
+
+
+@pytest.fixture(scope="module")
+def page(rows, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    write_page(rows, path, title="A run <in> a browser")
+    return path
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """Start Chromium; nothing is downloaded, neither it nor its driver."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium.webdriver.chrome.service import Service
+
+    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("needs chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    folder = str(tmp_path_factory.mktemp("downloads"))
+    options.add_experimental_option("prefs", {"download.default_directory": folder})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SE_OFFLINE", "true")
+        patch.setenv("SE_AVOID_STATS", "true")
+        browser = webdriver.Chrome(options=options, service=Service(programs[1]))
+    browser.downloads = folder
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(driver, page):
+    """Return the browser with the page freshly loaded."""
+    driver.get_log("performance")
+    driver.get_log("browser")
+    driver.get(page.as_uri())
+    yield driver
+    assert driver.get_log("browser") == []
+
+
+def find(browser, selector):
+    return browser.find_element("css selector", selector)
+
+
+def choose(browser, place, text):
+    from selenium.webdriver.support.ui import Select
+
+    Select(find(browser, f'select[data-choice="{place}"]')).select_by_visible_text(text)
+
+
+def cells(browser, selector):
+    """Return the texts of a table, row by row, also of what is scrolled out of sight."""
+    script = """return [...document.querySelector(arguments[0]).rows]
+        .map(row => [...row.cells].map(cell => cell.textContent))"""
+    return browser.execute_script(script, selector)
+
+
+def expected(rows, metric, rate):
+    summary = summarize(rows[rows["rate"] == rate], metric)
+    scores = common_ground(summary).scores
+    ranks = mean_ranks(scores, summary.higher_is_better)
+    return ScoreTable(summary.mean, summary.std, summary.higher_is_better, mean_rank=ranks)
+
+
+def texts(table):
+    lines = table.rows() + table.footer()
+    head = [["dataset", *table.methods]]
+    return head + [[name, *(cell.text for cell in line)] for name, line in lines]
+
+
+SCORES = '[data-slot="scores"] table'
+
+
+def test_the_page_asks_for_nothing_but_itself(browser, page):
+    choose(browser, 0, "clark ↓")
+    events = [json.loads(each["message"])["message"] for each in browser.get_log("performance")]
+    asked = {
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    }
+    assert {url for url in asked if not url.startswith("data:")} == {page.as_uri()}
+    assert find(browser, "h1").text == "A run <in> a browser"
+
+
+def test_choosing_shows_the_right_numbers(browser, rows):
+    names = {"cosine": "cosine ↑", "clark": "clark ↓", "euclidean": "euclidean ↓"}
+    for metric, name in names.items():
+        choose(browser, 0, name)
+        for rate in (0.1, 0.5):
+            choose(browser, 1, f"{100 * rate:g}%")
+            assert cells(browser, SCORES) == texts(expected(rows, metric, rate))
+            caption = find(browser, '[data-slot="scores"] figcaption').text
+            word = "higher" if METRICS[metric].higher_is_better else "lower"
+            assert f"{word} is better" in caption
+            assert caption.lower().startswith(f"{metric} at {100 * rate:g}%")
+
+
+def test_choosing_and_going_back_gives_the_first_page_again(browser):
+    script = """return [...document.querySelectorAll("[data-slot], [data-when]")]
+        .map(each => each.outerHTML)"""
+    before = browser.execute_script(script)
+    choose(browser, 0, "clark ↓")
+    assert browser.execute_script(script) != before
+    choose(browser, 0, "cosine ↑")
+    assert browser.execute_script(script) == before
+
+
+def test_figures_and_tests_follow_the_choice(browser):
+    script = """return [...document.querySelectorAll("figure.drawing")]
+        .filter(each => each.checkVisibility()).map(each => each.dataset.name)"""
+    assert browser.execute_script(script) == ["ranks-cosine-50", "rates-cosine", "run-time"]
+    choose(browser, 0, "clark ↓")
+    choose(browser, 1, "10%")
+    assert browser.execute_script(script) == ["ranks-clark-10", "rates-clark", "run-time"]
+    assert "Movie (no score of ridge)" in find(browser, '[data-slot="tests"]').text
+    choose(browser, 0, "euclidean ↓")
+    assert browser.execute_script(script) == ["run-time"]
+    assert "drawn for cosine" in find(browser, '[data-slot="tests"]').text
+
+
+def test_sorting_by_click_and_by_keyboard(browser, rows):
+    from selenium.webdriver.common.keys import Keys
+
+    choose(browser, 1, "10%")
+    mean = expected(rows, "cosine", 0.1).mean["ridge"]
+    upwards = list(mean.dropna().sort_values().index)
+    column = list(expected(rows, "cosine", 0.1).methods).index("ridge") + 2
+    head = find(browser, f"{SCORES} th:nth-child({column})")
+    assert head.get_attribute("aria-sort") == "none"
+
+    head.find_element("css selector", "button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert [row[0] for row in cells(browser, SCORES)[1:-1]] == [*upwards, "Movie"]
+    assert cells(browser, SCORES)[-1][0] == "mean rank"
+
+    head.find_element("css selector", "button").send_keys(Keys.ENTER)
+    assert head.get_attribute("aria-sort") == "descending"
+    assert [row[0] for row in cells(browser, SCORES)[1:-1]] == [*upwards[::-1], "Movie"]
+
+    first = find(browser, f"{SCORES} th")
+    first.find_element("css selector", "button").send_keys(Keys.SPACE)
+    assert first.get_attribute("aria-sort") == "ascending"
+    assert head.get_attribute("aria-sort") == "none"
+    assert [row[0] for row in cells(browser, SCORES)[1:-1]] == sorted(DATASETS, key=str.casefold)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_page_fits_the_screen(driver, page, width, scheme):
+    size = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
+    media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    driver.get(page.as_uri())
+    inner, outer = driver.execute_script(
+        "return [document.documentElement.scrollWidth, innerWidth]"
+    )
+    assert inner <= outer == width
+    assert _contrast(driver, "body") > 7
+    assert _contrast(driver, "figcaption") > 4.5
+    pinned = """const box = document.querySelector(".scroll"); box.scrollLeft = 1e4;
+        return box.querySelector("tbody th").getBoundingClientRect().left
+            - box.getBoundingClientRect().left"""
+    assert abs(driver.execute_script(pinned)) < 1
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def test_the_page_fits_the_paper(driver, page):
+    landscape = {"width": 960, "height": 700, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", landscape)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    driver.get(page.as_uri())
+    inner, outer = driver.execute_script(
+        "return [document.documentElement.scrollWidth, innerWidth]"
+    )
+    assert inner <= outer == 960
+    assert not find(driver, ".controls").is_displayed()
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def _contrast(driver, selector):
+    """Return the contrast of text and paper by the formula of WCAG."""
+    script = """return [getComputedStyle(document.querySelector(arguments[0])).color,
+        getComputedStyle(document.body).backgroundColor]"""
+    colours = [each[4:-1].split(",") for each in driver.execute_script(script, selector)]
+    shares = np.array(colours, dtype=float) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    low, high = sorted(linear @ [0.2126, 0.7152, 0.0722])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_the_latex_is_that_of_the_table(browser, rows):
+    choose(browser, 1, "10%")
+    found = browser.execute_script(
+        f"return latex(document.querySelector('{SCORES}').closest('figure'))"
+    )
+    wanted = expected(rows, "cosine", 0.1).to_latex()
+
+    def body(text):
+        return text[text.index(r"\begin{tabular}") :].replace("Dataset &", "dataset &")
+
+    assert body(found) == body(wanted)
+
+
+def test_the_csv_has_means_and_deviations_as_printed(browser, rows):
+    from io import StringIO
+
+    import pandas as pd
+
+    choose(browser, 1, "10%")
+    find(browser, '[data-slot="scores"] .tools a').click()
+    text = _downloaded(browser, "scores-cosine-10.csv")
+    found = pd.read_csv(StringIO(text), index_col=0).loc[DATASETS]
+    table = expected(rows, "cosine", 0.1)
+    np.testing.assert_allclose(found[METHODS], table.mean.loc[DATASETS, METHODS], atol=5.1e-5)
+    stds = found[[f"{name} std" for name in METHODS]]
+    np.testing.assert_allclose(stds, table.std.loc[DATASETS, METHODS], atol=5.1e-5)
+
+
+def test_a_figure_can_be_taken_along(browser):
+    from xml.etree import ElementTree
+
+    find(browser, 'figure[data-name="run-time"] a').click()
+    root = ElementTree.fromstring(_downloaded(browser, "run-time.svg"))
+    assert root.tag.endswith("svg")
+    assert "winldl" in "".join(root.itertext())
+
+
+def _downloaded(browser, name):
+    """Wait until the file is there: the browser renames it when it is whole."""
+    from pathlib import Path
+
+    path = Path(browser.downloads) / name
+    for _ in range(200):
+        if path.exists():
+            return path.read_text()
+        time.sleep(0.05)
+    raise AssertionError(f"{name} was not downloaded")
+
+
+def test_the_command_can_be_copied(browser):
+    from selenium.webdriver.common.keys import Keys
+
+    button = find(browser, ".code button")
+    button.click()
+    for _ in range(200):
+        if button.text == "Copied":
+            break
+        time.sleep(0.05)
+    browser.execute_script("document.body.append(document.createElement('textarea'))")
+    area = find(browser, "textarea")
+    area.send_keys(Keys.CONTROL, "v")
+    assert area.get_property("value") == find(browser, ".code pre").get_property("textContent")
+    assert area.get_property("value").startswith("inldl bench")
+
+
+def test_without_a_script_the_first_table_is_there(driver, page, rows):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get(page.as_uri())
+        assert not find(driver, ".controls").is_displayed()
+        shown = [each.text for each in driver.find_elements("css selector", f"{SCORES} tbody th")]
+        assert shown == list(expected(rows, "cosine", 0.5).mean.index)
+        assert find(driver, 'figure[data-name="ranks-cosine-50"]').is_displayed()
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
