@@ -8,12 +8,16 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AutoInLDL": "inldl.estimators",
     "BFGSLDL": "inldl.estimators",
     "ConstantLDL": "inldl.estimators",
     "EDLLRL": "inldl.estimators",
+    "ForestLDL": "inldl.estimators",
     "IISLDL": "inldl.estimators",
     "InLDLADMM": "inldl.estimators",
     "InLDLProx": "inldl.estimators",
+    "KernelRidgeLDL": "inldl.estimators",
+    "KernelSoftmaxLDL": "inldl.estimators",
     "LDM": "inldl.estimators",
     "RegressorLDL": "inldl.estimators",
     "WInLDL": "inldl.estimators",

@@ -11,7 +11,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inldl import ConstantLDL, InLDLADMM, InLDLProx, WInLDL, hide
+from inldl import (
+    AutoInLDL,
+    ConstantLDL,
+    ForestLDL,
+    InLDLADMM,
+    InLDLProx,
+    KernelRidgeLDL,
+    KernelSoftmaxLDL,
+    WInLDL,
+    hide,
+)
 from inldl.datasets import make_distributions
 
 ESTIMATORS = [
@@ -21,6 +31,10 @@ ESTIMATORS = [
     ConstantLDL("uniform"),
     InLDLProx(),
     InLDLADMM(),
+    AutoInLDL(random_state=0),
+    KernelRidgeLDL(random_state=0),
+    KernelSoftmaxLDL(random_state=0),
+    ForestLDL(random_state=0),
 ]
 
 

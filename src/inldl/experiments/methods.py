@@ -16,6 +16,12 @@ _OURS = {
     "ldm": "LDM",
 }
 _PUBLISHED = [name for name in _OURS if name != "winldl"]
+_BEYOND = {
+    "auto": ("AutoInLDL", "no parameter to set: the mean of the next three, with chosen kernels"),
+    "kernel-ridge": ("KernelRidgeLDL", "kernel ridge, chosen by leave-one-out, completed by sums"),
+    "kernel-softmax": ("KernelSoftmaxLDL", "softmax of kernel features, at observed degrees"),
+    "forest": ("ForestLDL", "extra trees on completed distributions"),
+}
 _SCHEMES = {
     "inldl-u": "uniform",
     "inldl-i": "proportional",
@@ -24,16 +30,17 @@ _SCHEMES = {
 }
 _REGRESSORS: dict[str, tuple[str, dict[str, Any]]] = {
     "ridge": ("sklearn.linear_model:Ridge", {}),
-    "knn": ("sklearn.neighbors:KNeighborsRegressor", {"n_neighbors": 20}),
+    "knn": ("sklearn.neighbors:KNeighborsRegressor", {"n_neighbors": 10}),
     "extra-trees": (
         "sklearn.ensemble:ExtraTreesRegressor",
-        {"n_estimators": 100, "min_samples_leaf": 2},
+        {"n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.3},
     ),
     "boosting": ("sklearn.ensemble:HistGradientBoostingRegressor", {}),
 }
 
 METHODS: dict[str, str] = {
     **dict.fromkeys(_OURS, "a method of the paper, with sound defaults"),
+    **{name: meaning for name, (_, meaning) in _BEYOND.items()},
     **{f"{name}-published": "the same, as it was published" for name in _PUBLISHED},
     **{name: f"WInLDL with {scheme} weights (table 6)" for name, scheme in _SCHEMES.items()},
     **dict.fromkeys(_REGRESSORS, "a regressor per label, projected onto the simplex"),
@@ -99,6 +106,8 @@ def _make(spec: Spec) -> Any:
     if name in _OURS:
         kind = getattr(estimators, _OURS[name])
         return kind.as_published(**spec.arguments) if published else kind(**spec.arguments)
+    if name in _BEYOND:
+        return getattr(estimators, _BEYOND[name][0])(**spec.arguments)
     if name in _SCHEMES:
         return estimators.WInLDL(**{"weighting": _SCHEMES[name], **spec.arguments})
     if name in _REGRESSORS:

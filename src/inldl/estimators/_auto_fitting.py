@@ -1,0 +1,152 @@
+"""Fit the members of AutoInLDL in time, and keep what was chosen and why."""
+
+import warnings
+
+import numpy as np
+from scipy.optimize import nnls
+
+from inldl._engines import row_blocks
+from inldl.estimators._auto_report import AutoReport, MemberReport
+from inldl.estimators._budget import Budget
+from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+
+CONSTANT = "constant-mean"
+MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
+
+
+def error_of(y, predicted):
+    """Return the root mean square of the error at the observed degrees."""
+    return float(np.sqrt(np.nanmean((y - predicted) ** 2)))
+
+
+def stacked(y, held_out, names):
+    """Return the weights, not negative and of sum 1, with the least error at observed degrees."""
+    seen = ~np.isnan(y)
+    parts = np.column_stack([held_out[name][seen] for name in names])
+    gram, moments = parts.T @ parts, parts.T @ y[seen]
+    heavy = 1e6 * max(np.trace(gram), 1.0)  # makes the sum of the weights 1
+    factor = np.linalg.cholesky(gram + heavy + 1e-9 * np.trace(gram) * np.eye(len(gram)))
+    weights = nnls(factor.T, np.linalg.solve(factor, moments + heavy))[0]
+    return dict(zip(names, (weights / weights.sum()).tolist(), strict=True))
+
+
+class Fitting:
+    """One fit of AutoInLDL.
+
+    Parameters
+    ----------
+    data : Prepared
+        All training rows.
+    time_budget : float or None
+        Seconds for all that is done here.
+    n_jobs : int or None
+        Threads.
+    verbose : int
+        Whether to print a line for each part.
+    """
+
+    def __init__(self, data, time_budget, n_jobs, verbose):
+        self.data, self.n_jobs, self.verbose = data, n_jobs, verbose
+        self.budget = Budget(time_budget, data.started)
+        self.notes, self.fitted = [], {}
+        self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
+        self.learned = data.take(self.rows)
+        if len(self.rows) < len(data.y):
+            self._note(
+                f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from; more "
+                "would change little."
+            )
+
+    def choose_kernel(self):
+        """Return the kernel with the smallest leave-one-out error."""
+        found = []
+
+        def choose(size):
+            data = self._part(size)[1]
+            found.append(choose_kernel(data.scaled, data.y, data.seed, self.n_jobs))
+            return 0
+
+        n = min(ROWS_FOR_KERNEL, len(self.rows))
+        size = self.budget.rows(choose, n, share=0.2)
+        if size or not found:
+            choose(size or n)
+        if size < n:
+            self._note("The kernel was chosen with fewer rows, to keep the time budget.")
+        self.choice = found[-1]
+        self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
+        return self.choice
+
+    def fit(self, name, member, share):
+        """Fit a member; return its held-out predictions, or None if there is no time for it."""
+        n, began = len(self.rows), self.budget.elapsed
+        size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
+        if not size:
+            self._note(f"{name} was left out, to keep the time budget.")
+            return None
+        if size < n:
+            self._note(f"{name} was fitted to about {size} of {n} rows, to keep the time budget.")
+        rows, part = self._part(size)
+        member._learn(part)
+        held_out = self._held_out(member, rows)
+        self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
+        self._say(f"{name}: held-out error {error_of(self.data.y, held_out):.5f}")
+        return held_out
+
+    def report(self, y, held_out, weights, combined):
+        """Return the report, and warn if the time budget changed anything."""
+        members = {}
+        for name, predicted in held_out.items():
+            rows, seconds, member = self.fitted.get(name, (len(y), 0.0, None))
+            alpha = getattr(member, "alpha_", None)
+            chosen = {} if alpha is None else {"alpha": alpha}
+            members[name] = MemberReport(
+                error_of(y, predicted), weights[name], rows, seconds, chosen
+            )
+        left_out = [name for name in self.fitted if not weights[name]]
+        if left_out:
+            self._note(f"No better than the constant mean, so not used: {', '.join(left_out)}.")
+        if self.notes and self.budget.seconds is not None:
+            warnings.warn(" ".join(self.notes), UserWarning, stacklevel=4)
+        choice = self.choice
+        return AutoReport(
+            len(y),
+            choice.kernel,
+            choice.scale,
+            choice.errors,
+            members,
+            error_of(y, combined),
+            self.notes,
+        )
+
+    def _trial(self, member, size):
+        """Fit a member to few rows; return the seconds in which it would predict all rows."""
+        part = self._part(size)[1]
+        member._learn(part)
+        began = self.budget.elapsed
+        member._degrees(part.dense, part.scaled)
+        return (self.budget.elapsed - began) * len(self.data.y) / len(part.y)
+
+    def _part(self, size):
+        """Return the numbers of about `size` rows, and their data."""
+        if size >= len(self.rows):
+            return self.rows, self.learned
+        rows = sample_rows(self.data.y, size, self.data.seed)
+        return rows, self.data.take(rows)
+
+    def _held_out(self, member, rows):
+        """Return predictions of all rows; those that were not learned from are held out anyway."""
+        if len(rows) == len(self.data.y):
+            return member.held_out_
+        out = np.empty(self.data.y.shape)
+        for dense, part in row_blocks(self.data.dense, out):
+            part[:] = member._degrees(dense, self.data.columns.scaled(dense))
+        out[rows] = member.held_out_
+        return out
+
+    def _note(self, text):
+        self.notes.append(text)
+        self._say(text)
+
+    def _say(self, text):
+        if self.verbose:
+            print(f"AutoInLDL {self.budget.elapsed:6.1f} s: {text}", flush=True)

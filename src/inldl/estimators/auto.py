@@ -1,0 +1,197 @@
+"""The estimator that needs no choice."""
+
+import numpy as np
+
+from inldl._validation import check_choice, check_number
+from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
+from inldl.estimators._calibration import choose_calibration
+from inldl.estimators._intervals import IntervalMixin
+from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators.forest import ForestLDL
+from inldl.estimators.kernel_ridge import KernelRidgeLDL
+from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
+from inldl.metrics import METRICS
+from inldl.solvers.completion import projected
+from inldl.solvers.masked_ridge import leave_one_out
+
+MEMBERS = {
+    "kernel-ridge": KernelRidgeLDL,
+    "kernel-softmax": KernelSoftmaxLDL,
+    "forest": ForestLDL,
+}
+PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
+SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
+
+
+class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
+    """Predict distributions with no parameter to set.
+
+    It is a weighted mean of three models that err in different ways: a kernel ridge regression, a
+    softmax regression on kernel features, and extra trees on completed distributions. The kernel
+    and all penalties are chosen by predictions of rows that were held out. A member that predicts
+    held-out rows worse than the constant mean is left out.
+
+    Parameters
+    ----------
+    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest")
+        Which models to average; "kernel-softmax" alone takes a fifth of the time.
+    weights : {"learned", "equal"}, default="learned"
+        "equal" is the plain mean of the members. "learned" goes from there towards the
+        non-negative weights, also for the constant mean, that predict held-out rows best: half
+        way with 1000 observed degrees, further with more.
+    floor : bool, default=True
+        Whether no degree is predicted below the 10% quantile of the observed degrees of its
+        label. Where a tenth of these are 0, there is no floor for the label.
+    calibrate : str or None, default=None
+        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are bent towards it by two
+        numbers chosen on held-out rows. What one measure gains others lose, so by default it is
+        off.
+    time_budget : float or None, default=None
+        Seconds that `fit` should take. Where it would take longer, members are fitted to fewer
+        rows or left out; a warning and `report_` say so. What is affordable depends on the
+        machine, so results with a budget may differ from run to run.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For landmarks, folds and trees; an int makes the result reproducible to the bit.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+    verbose : int, default=0
+        1 prints a line for each part of the fit.
+
+    Attributes
+    ----------
+    report_ : AutoReport
+        What was chosen and why: ``print(model.report_)``.
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without that row's degrees.
+    members_ : dict of str to estimator
+        The fitted models.
+    weights_ : dict of str to float
+        The weight of each model, and that of the constant mean; they sum to 1.
+    constant_ : ndarray of shape (n_labels,)
+        The mean of the observed degrees, as a distribution.
+    floor_ : ndarray of shape (n_labels,)
+        The smallest degrees that are predicted, before rows are scaled to sum to 1.
+    bend_ : callable or None
+        What `calibrate` does to predictions; it prints what it gained.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Notes
+    -----
+    Beyond 100000 rows a random sample of as many is learned from; the others are only predicted.
+
+    Examples
+    --------
+    >>> from inldl import AutoInLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = AutoInLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> model.predict(X[:1]).sum().round(6).item()
+    1.0
+    """
+
+    def __init__(
+        self,
+        members=("kernel-softmax", "kernel-ridge", "forest"),
+        weights="learned",
+        floor=True,
+        calibrate=None,
+        time_budget=None,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.members = members
+        self.weights = weights
+        self.floor = floor
+        self.calibrate = calibrate
+        self.time_budget = time_budget
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self):
+        names = self._names()
+        unknown = [name for name in names if name not in MEMBERS]
+        if unknown or not names or len(set(names)) < len(names):
+            raise ValueError(
+                f"members must be some of {', '.join(map(repr, MEMBERS))}, each once, got "
+                f"{self.members!r}."
+            )
+        check_choice("weights", self.weights, ("learned", "equal"))
+        if self.calibrate is not None:
+            check_choice("calibrate", self.calibrate, METRICS)
+        if self.time_budget is not None:
+            check_number("time_budget", self.time_budget, above=0)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
+
+    def _learn(self, data):
+        fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
+        choice = fitting.choose_kernel()
+        held_out, self.members_ = {CONSTANT: _held_out_mean(data.y)}, {}
+        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
+        for i, name in enumerate(self._names()):
+            member = MEMBERS[name](random_state=data.seed, **shared)
+            found = fitting.fit(name, member, share=1 / (len(self._names()) - i))
+            if found is not None:
+                self.members_[name], held_out[name] = self._adopted(member), found
+        self._combine(data.y, held_out)
+        self._calibrate(data.y)
+        if self.bend_ is not None:
+            fitting.notes.append(str(self.bend_))
+        self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)
+
+    def _names(self):
+        return [self.members] if isinstance(self.members, str) else list(self.members)
+
+    def _adopted(self, member):
+        """Return a member that knows what `fit` of its own would have told it about X and y."""
+        member.columns_, member.label_names_ = self.columns_, self.label_names_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(member, name, getattr(self, name))
+        return member
+
+    def _combine(self, y, held_out):
+        """Weigh what beats the constant mean; the mean itself gets all if nothing does."""
+        errors = {name: error_of(y, each) for name, each in held_out.items()}
+        good = [name for name in held_out if errors[name] < errors[CONSTANT]]
+        self.weights_ = dict.fromkeys(held_out, 0.0)
+        self.weights_.update(dict.fromkeys(good or [CONSTANT], 1 / max(len(good), 1)))
+        if self.weights == "learned" and good:
+            observed = int(np.count_nonzero(~np.isnan(y)))
+            trust = observed / (observed + PRIOR)
+            for name, best in stacked(y, held_out, [CONSTANT, *good]).items():
+                self.weights_[name] += trust * (best - self.weights_[name])
+        self.constant_ = projected(np.nanmean(y, axis=0)[None])[0]
+        self.floor_ = np.zeros(y.shape[1])
+        if self.floor:
+            self.floor_ = np.maximum(np.nanquantile(y, SMALL, axis=0), 0)
+        self.bend_, self.held_out_ = None, self._mixed(held_out)
+        if self.calibrate is not None:
+            self.bend_ = choose_calibration(self.calibrate, y, self.held_out_)
+            self.held_out_ = self.bend_(self.held_out_)
+
+    def _degrees(self, dense, scaled):
+        parts = {CONSTANT: np.tile(self.constant_, (len(dense), 1))}
+        for name, member in self.members_.items():
+            if self.weights_[name]:
+                parts[name] = member._degrees(dense, scaled)
+        degrees = self._mixed(parts)
+        return degrees if self.bend_ is None else self.bend_(degrees)
+
+    def _mixed(self, parts):
+        """Return the weighted mean of predictions, none of them below the floor."""
+        degrees = sum(self.weights_[name] * part for name, part in parts.items())
+        degrees = np.maximum(degrees, self.floor_)
+        return degrees / degrees.sum(axis=1, keepdims=True)
+
+
+def _held_out_mean(y):
+    """Return the mean of the degrees that are observed in other rows, for each row."""
+    return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0))

@@ -1,0 +1,141 @@
+"""Extra trees on completed distributions."""
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from inldl._validation import check_number
+from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._kernel_features import choose_alpha, kernel_features
+from inldl.solvers.completion import fill_near, projected
+from inldl.solvers.masked_ridge import leave_one_out, spread_of
+
+FOLDS = 5
+ROWS_PER_TREE = 20_000
+
+
+class ForestLDL(KernelDistributionEstimator):
+    """Extra trees that learn all labels together, from distributions without holes.
+
+    The rows are cut into five folds. Without each fold the holes are filled near the
+    leave-one-out predictions of a kernel ridge regression, such that rows sum to 1, and extra
+    trees learn the completed distributions. The five forests predict the fold that they have not
+    seen, in no way, and their mean predicts new rows.
+
+    Parameters
+    ----------
+    n_trees : int, default=30
+        Trees of each of the five forests.
+    min_samples_leaf : int, default=2
+        Rows in a leaf at least.
+    max_features : float, default=0.5
+        Share of the features that a split looks at.
+    kernel : {"auto", "rbf", "laplacian"}, default="auto"
+        The kernel of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
+    scale : float or "auto", default="auto"
+        The kernel is exp(-scale * distance / median distance).
+    n_landmarks : int, default=300
+        Random rows that span the kernel features.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the folds, the landmarks and the trees.
+    n_jobs : int or None, default=None
+        Threads, over labels and trees; None is 1, -1 all cores. The result is the same to the bit.
+
+    Attributes
+    ----------
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without the degrees of that row's fold.
+    forests_ : list of ExtraTreesRegressor
+        One without each fold. Beyond 20000 rows each tree learns from as many, drawn with
+        replacement.
+    kernel_, scale_ : str, float
+        What was chosen.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from inldl import ForestLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = ForestLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> len(model.forests_)
+    5
+    """
+
+    def __init__(
+        self,
+        n_trees=30,
+        min_samples_leaf=2,
+        max_features=0.5,
+        kernel="auto",
+        scale="auto",
+        n_landmarks=300,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_trees = n_trees
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.kernel = kernel
+        self.scale = scale
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        self._check_kernel()
+        check_number("n_trees", self.n_trees, low=1, integer=True)
+        check_number("min_samples_leaf", self.min_samples_leaf, low=1, integer=True)
+        check_number("max_features", self.max_features, above=0)
+
+    def _learn(self, data):
+        self._choose(data)
+        features = kernel_features(
+            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
+        ).transform(data.scaled)
+        folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
+        self.held_out_, self.forests_ = np.empty(data.y.shape), []
+
+        def grow(train, test, seed):
+            completed = _completed(features[train], data.y[train], seed, self.n_jobs)
+            target = completed[:, 0] if completed.shape[1] == 1 else completed
+            forest = self._forest(len(train), seed).fit(data.dense[train], target)
+            forest.n_jobs = None  # threads would add up the trees of a prediction in any order
+            self.held_out_[test] = _predict(forest, data.dense[test], data.y.shape)
+            return forest
+
+        for i, fold in enumerate(folds.split(data.y)):
+            self.forests_.append(grow(*fold, (data.seed + i) % 2**31))
+        self.held_out_ = projected(self.held_out_)
+
+    def _degrees(self, dense, scaled):
+        shape = (len(dense), self.held_out_.shape[1])
+        return projected(np.mean([_predict(f, dense, shape) for f in self.forests_], axis=0))
+
+    def _forest(self, n, seed):
+        from sklearn.ensemble import ExtraTreesRegressor  # .2 s that other methods need not pay
+
+        sampled = n > ROWS_PER_TREE
+        return ExtraTreesRegressor(
+            self.n_trees,
+            min_samples_leaf=self.min_samples_leaf,
+            max_features=self.max_features,
+            bootstrap=sampled,
+            max_samples=ROWS_PER_TREE if sampled else None,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+
+
+def _completed(features, y, seed, n_jobs):
+    """Return y without holes, by what a ridge regression on these rows alone predicts."""
+    raw = leave_one_out(features, y, choose_alpha(features, y, seed, n_jobs), n_jobs)
+    return fill_near(y, raw, spread_of(y, raw))
+
+
+def _predict(forest, dense, shape):
+    return forest.predict(dense).reshape(-1, shape[1])

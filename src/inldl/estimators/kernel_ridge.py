@@ -1,0 +1,103 @@
+"""Kernel ridge regression on what is observed, then on what the sum of 1 makes of it."""
+
+from inldl._validation import check_number
+from inldl.estimators._kernel_base import KernelDistributionEstimator, check_auto
+from inldl.estimators._kernel_features import choose_alpha, kernel_features
+from inldl.solvers.completion import projected
+from inldl.solvers.masked_ridge import fit_completed, leave_one_out
+
+
+class KernelRidgeLDL(KernelDistributionEstimator):
+    r"""Kernel ridge regression whose kernel and penalty are chosen by leave-one-out.
+
+    Each label is regressed on kernel features of the rows where it is observed; one
+    eigendecomposition gives the residuals with every row left out, in closed form, and one kernel
+    and one penalty for all labels are those with the smallest sum of their squares. Then the
+    holes are filled near these predictions, such that rows sum to 1 and labels that are harder to
+    predict give way more, and the model is fitted to all rows; this is repeated.
+
+    Parameters
+    ----------
+    kernel : {"auto", "rbf", "laplacian"}, default="auto"
+        RBF, or the same with sums of absolute differences; "auto" chooses.
+    scale : float or "auto", default="auto"
+        The kernel is exp(-scale * distance / median distance).
+    alpha : float or "auto", default="auto"
+        The penalty of the squared coefficients.
+    n_landmarks : int, default=400
+        Random rows that span the kernel features (Nystroem's method).
+    max_iter : int, default=10
+        How often holes are filled and the model is fitted again.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the landmarks.
+    n_jobs : int or None, default=None
+        Threads, over the labels; None is 1, -1 all cores. The result is the same to the bit.
+
+    Attributes
+    ----------
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without that row's degrees.
+    kernel_, scale_, alpha_ : str, float, float
+        What was chosen.
+    coef_ : ndarray of shape (n_landmarks, n_labels)
+        Coefficients of the kernel features.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_iter_ : int
+        Fits done.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from inldl import KernelRidgeLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = KernelRidgeLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> model.kernel_
+    'rbf'
+    """
+
+    def __init__(
+        self,
+        kernel="auto",
+        scale="auto",
+        alpha="auto",
+        n_landmarks=400,
+        max_iter=10,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.scale = scale
+        self.alpha = alpha
+        self.n_landmarks = n_landmarks
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        self._check_kernel()
+        check_auto("alpha", self.alpha)
+        check_number("max_iter", self.max_iter, low=1, integer=True)
+
+    def _learn(self, data):
+        self._choose(data)
+        self.map_ = kernel_features(
+            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
+        )
+        features, y = self.map_.transform(data.scaled), data.y
+        self.alpha_ = self.alpha
+        if self.alpha == "auto":
+            self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs)
+        raw = leave_one_out(features, y, self.alpha_, self.n_jobs)
+        result = fit_completed(features, y, raw, self.alpha_, max_iter=self.max_iter)
+        self.coef_, self.intercept_, self.n_iter_ = result.coef, result.intercept, result.n_iter
+        self.held_out_ = projected(raw)
+
+    def _degrees(self, dense, scaled):
+        return projected(self.map_.transform(scaled) @ self.coef_ + self.intercept_)

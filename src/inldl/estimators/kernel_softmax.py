@@ -1,0 +1,159 @@
+"""Softmax regression on kernel features, with a loss that looks at observed degrees only."""
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.model_selection import KFold
+
+from inldl.estimators._kernel_base import KernelDistributionEstimator, check_auto
+from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, kernel_features, sample_rows
+from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.softmax import Features, softmax
+
+ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
+FOLDS = 5
+MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
+
+
+class KernelSoftmaxLDL(KernelDistributionEstimator):
+    r"""Softmax regression on kernel features.
+
+    With :math:`q = \mathrm{softmax}(b + \varphi W)` it minimises
+
+    .. math:: \sum_{ij \text{ observed}} (q_{ij} - d_{ij} \log q_{ij})
+              + \frac{\alpha}{2} \|W\|^2
+
+    by L-BFGS. The kernel is chosen by leave-one-out ridge regression as in
+    :class:`inldl.KernelRidgeLDL`, the penalty by five folds of the rows.
+
+    Parameters
+    ----------
+    kernel : {"auto", "rbf", "laplacian"}, default="auto"
+        RBF, or the same with sums of absolute differences; "auto" chooses.
+    scale : float or "auto", default="auto"
+        The kernel is exp(-scale * distance / median distance).
+    alpha : float or "auto", default="auto"
+        The penalty of the squared coefficients.
+    n_landmarks : int, default=250
+        Random rows that span the kernel features (Nystroem's method).
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the landmarks and the folds.
+    n_jobs : int or None, default=None
+        Threads, over the folds; None is 1, -1 all cores. The result is the same to the bit.
+
+    Attributes
+    ----------
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without the degrees of that row's fold.
+    kernel_, scale_, alpha_ : str, float, float
+        What was chosen.
+    coef_ : ndarray of shape (n_landmarks, n_labels)
+        Coefficients of the kernel features.
+    intercept_ : ndarray of shape (n_labels,)
+        Bias of each label.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names.
+
+    Examples
+    --------
+    >>> from inldl import KernelSoftmaxLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = KernelSoftmaxLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> bool(model.predict(X).min() > 0)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel="auto",
+        scale="auto",
+        alpha="auto",
+        n_landmarks=250,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.kernel = kernel
+        self.scale = scale
+        self.alpha = alpha
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self):
+        self._check_kernel()
+        check_auto("alpha", self.alpha)
+
+    def _learn(self, data):
+        self._choose(data)
+        self.map_ = kernel_features(
+            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
+        )
+        features = self.map_.transform(data.scaled)
+        center = features.mean(axis=0)
+        features -= center
+        squares, basis = eigenbasis(features)
+        problem = _Folds(features @ basis, squares, data.y, data.seed, self.n_jobs)
+        self.alpha_ = problem.best_alpha() if self.alpha == "auto" else self.alpha
+        self.held_out_, V = problem.cross_fit(self.alpha_)
+        self.coef_ = basis @ V[:-1]
+        self.intercept_ = V[-1] - center @ self.coef_
+
+    def _degrees(self, dense, scaled):
+        return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
+
+
+class _Folds:
+    """Softmax regressions without each fold of the rows, and with all rows.
+
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`.
+    """
+
+    def __init__(self, features, squares, y, seed, n_jobs):
+        self.features, self.squares, self.y = features, squares, y
+        self.seed, self.n_jobs = seed, n_jobs
+
+    def best_alpha(self):
+        """Return the penalty with the smallest squared error at held-out observed degrees."""
+        rows = sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)
+        features, y = self.features[rows], self.y[rows]
+
+        def errors(train, test):
+            V = start_at_mean(y[train], features.shape[1])
+            found = []
+            for alpha in ALPHAS:  # each starts where the stronger penalty ended
+                V = self._fit(features[train], y[train], alpha, V)
+                found.append(np.nansum((_predict(features[test], V) - y[test]) ** 2))
+            return found
+
+        return ALPHAS[np.argmin(np.sum(self._each_fold(errors, y), axis=0))]
+
+    def cross_fit(self, alpha):
+        """Return held-out predictions of all rows, and the parameters fitted to all rows."""
+        held_out = np.empty(self.y.shape)
+
+        def fit(train, test):
+            V = start_at_mean(self.y[train], self.features.shape[1])
+            V = self._fit(self.features[train], self.y[train], alpha, V)
+            held_out[test] = _predict(self.features[test], V)
+            return V
+
+        start = np.mean(self._each_fold(fit, self.y), axis=0)
+        return held_out, self._fit(self.features, self.y, alpha, start)
+
+    def _fit(self, features, y, alpha, V):
+        squares = self.squares * (len(y) / len(self.y))
+        problem = MaskedSoftmax(Features(features, True), squares, y, alpha)
+        return problem.minimise(V, MAX_ITER)
+
+    def _each_fold(self, function, y):
+        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=self.seed)
+        calls = (delayed(function)(train, test) for train, test in folds.split(y))
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
+
+
+def _predict(features, V):
+    return softmax(features @ V[:-1] + V[-1])

@@ -1,0 +1,187 @@
+r"""Ridge regression of each label on the rows where it is observed, left out one by one.
+
+For label j with the observed rows :math:`O_j`, features :math:`\varphi` centred on those rows and
+an intercept that is not penalised,
+
+.. math:: \min_{w, b} \sum_{i \in O_j} (y_{ij} - b - \varphi_i' w)^2 + \alpha \|w\|^2
+
+has the leave-one-out residual :math:`(y_{ij} - f_{ij}) / (1 - h_i)`, where
+:math:`h_i = 1/n_j + \varphi_i' (\Phi'\Phi + \alpha I)^{-1} \varphi_i`. One eigendecomposition per
+label gives it for every alpha. Rows are walked in chunks, so that the features are never copied.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import linalg
+
+from inldl.solvers.completion import fill_near
+from inldl.solvers.softmax import Array
+
+CHUNK = 2048  # rows at a time: they stay in a cache, and copies of them cost nothing
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The regression problem of one label, in the eigenbasis of its features."""
+
+    rows: Array
+    degrees: Array
+    center: Array
+    basis: Array
+    squares: Array
+    moments: Array
+
+    @classmethod
+    def of(cls, features: Array, column: Array) -> "Spectrum":
+        """Decompose the features of the rows in which `column` is observed."""
+        rows = np.flatnonzero(~np.isnan(column))
+        degrees = column[rows]
+        center = sum(features[part].sum(axis=0) for part in _chunks(rows)) / len(rows)
+        squares, basis = _eigenbasis(features, rows, center)
+        moments = np.zeros(features.shape[1])
+        for part in _chunks(rows):
+            moments += features[part].T @ (column[part] - degrees.mean())
+        return cls(rows, degrees, center, basis, squares, basis.T @ moments)
+
+    def coef(self, alphas: Array) -> Array:
+        """Return the coefficients in the eigenbasis, one column per alpha."""
+        return self.moments[:, None] / (self.squares[:, None] + alphas)
+
+    def residuals(self, features: Array, alphas: Array) -> Array:
+        """Return the leave-one-out residuals, observed rows x alphas."""
+        coef, inverse = self.coef(alphas), 1 / (self.squares[:, None] + alphas)
+        parts = []
+        for part in _chunks(self.rows):
+            rotated = (features[part] - self.center) @ self.basis
+            parts.append((rotated @ coef, (rotated**2) @ inverse))
+        fitted, leverage = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+        deviation = (self.degrees - self.degrees.mean())[:, None]
+        return (deviation - fitted) / (1 - 1 / len(self.rows) - leverage)
+
+    def leave_one_out(self, features: Array, alpha: float) -> Array:
+        """Return a prediction for every row, made without that row's own degree."""
+        alphas = np.array([alpha])
+        coef = self.basis @ self.coef(alphas)[:, 0]
+        out = features @ coef + (self.degrees.mean() - self.center @ coef)
+        out[self.rows] = self.degrees - self.residuals(features, alphas)[:, 0]
+        return out
+
+
+def leave_one_out_errors(
+    features: Array, y: Array, alphas: Array, n_jobs: int | None = None
+) -> Array:
+    """Return the summed squared leave-one-out residuals of all labels, one number per alpha.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        The rows.
+    y : ndarray of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved. A label with fewer than two observed degrees says nothing.
+    alphas : ndarray of shape (n_alphas,)
+        Positive penalties.
+    n_jobs : int, optional
+        Threads, over the labels.
+    """
+
+    def error(column: Array) -> Array:
+        if np.count_nonzero(~np.isnan(column)) < 2:
+            return np.zeros(len(alphas))
+        return (Spectrum.of(features, column).residuals(features, alphas) ** 2).sum(axis=0)
+
+    return np.sum(Parallel(n_jobs, prefer="threads")(delayed(error)(c) for c in y.T), axis=0)
+
+
+def leave_one_out(features: Array, y: Array, alpha: float, n_jobs: int | None = None) -> Array:
+    """Return a prediction for each row and label, made without that row's degrees.
+
+    Where no degree of the label is left to learn from it is 1/C. The predictions are not
+    projected.
+    """
+
+    def predict(column: Array) -> Array:
+        count = np.count_nonzero(~np.isnan(column))
+        if count > 1:
+            return Spectrum.of(features, column).leave_one_out(features, alpha)
+        out = np.full(len(column), np.nanmean(column) if count else 1 / y.shape[1])
+        out[~np.isnan(column)] = 1 / y.shape[1]
+        return out
+
+    return np.column_stack(Parallel(n_jobs, prefer="threads")(delayed(predict)(c) for c in y.T))
+
+
+def spread_of(y: Array, held_out: Array) -> Array:
+    """Return the mean squared residual of each label, never 0."""
+    squares = (y - held_out) ** 2
+    seen = ~np.isnan(squares)
+    mean = np.where(seen, squares, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    return np.maximum(mean, np.finfo(float).tiny ** 0.5)
+
+
+@dataclass(frozen=True)
+class CompletedRidge:
+    """A ridge regression onto completed degrees."""
+
+    coef: Array
+    intercept: Array
+    n_iter: int
+    completed: Array
+
+
+def fit_completed(
+    features: Array, y: Array, held_out: Array, alpha: float, *, max_iter: int, tol: float = 1e-6
+) -> CompletedRidge:
+    """Fill the holes of y near the predictions, refit on all rows, and repeat.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        The rows.
+    y : ndarray of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    held_out : ndarray of shape (n_samples, n_labels)
+        The first predictions: those of `leave_one_out`.
+    alpha : float
+        The penalty, the same as for `held_out`.
+    max_iter : int
+        Refits at most.
+    tol : float
+        Stop when no filled degree changes by as much.
+    """
+    spread, center = spread_of(y, held_out), features.mean(axis=0)
+    gram = features.T @ features - len(features) * np.outer(center, center)
+    gram[np.diag_indices_from(gram)] += alpha
+    factor = linalg.cho_factor(gram, overwrite_a=True)
+    completed, change, n_iter = fill_near(y, held_out, spread), np.inf, 0
+    while n_iter < max_iter and change >= tol:
+        mean = completed.mean(axis=0)
+        coef = linalg.cho_solve(factor, features.T @ (completed - mean))
+        intercept = mean - center @ coef
+        before, completed = completed, fill_near(y, features @ coef + intercept, spread)
+        change, n_iter = np.abs(completed - before).max(), n_iter + 1
+    return CompletedRidge(coef, intercept, n_iter, completed)
+
+
+def _chunks(rows: Array) -> Iterator[Array]:
+    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))
+
+
+def _eigenbasis(features: Array, rows: Array, center: Array) -> tuple[Array, Array]:
+    """Return the nonzero eigenvalues of the centred Gram matrix, and their vectors as columns.
+
+    Fewer rows than features are decomposed as rows x rows.
+    """
+    if len(rows) < features.shape[1]:
+        part = features[rows] - center
+        squares, left = linalg.eigh(part @ part.T)
+        kept = squares > squares[-1:] * 1e-14
+        return squares[kept], part.T @ (left[:, kept] / np.sqrt(squares[kept]))
+    gram = np.zeros((features.shape[1],) * 2)
+    for part in _chunks(rows):
+        centred = features[part] - center
+        gram += centred.T @ centred
+    squares, basis = linalg.eigh(gram)
+    return np.maximum(squares, 0), basis

@@ -1,0 +1,77 @@
+r"""Softmax regression with a loss that looks at the observed degrees only.
+
+With :math:`q = \mathrm{softmax}(b + \varphi W)` it minimises
+
+.. math:: \sum_{ij \text{ observed}} (q_{ij} - d_{ij} \log q_{ij}) + \frac{\alpha}{2} \|W\|^2
+
+The term :math:`q` is what a row with holes needs: without it the loss is least where all mass
+lies on the observed labels.
+"""
+
+import numpy as np
+from scipy import linalg
+
+from inldl.solvers.softmax import Array, Features, lbfgs, log_softmax, zero_filled
+
+
+class MaskedSoftmax:
+    """The objective, as a function of parameters in which its curvature is about 1.
+
+    Kernel features have eigenvalues of very different size; plain L-BFGS needs hundreds of
+    iterations on them, and a tenth of that once each direction is scaled by its curvature.
+
+    Parameters
+    ----------
+    features : Features
+        The rows, in the eigenbasis of their Gram matrix, with a bias.
+    squares : ndarray of shape (n_features,)
+        The eigenvalues.
+    y : ndarray of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved; a negative degree counts as 0.
+    alpha : float
+        The penalty of all coefficients but the bias.
+    """
+
+    def __init__(self, features: Features, squares: Array, y: Array, alpha: float) -> None:
+        degrees, self.observed = zero_filled(y)
+        self.features, self.degrees = features, np.maximum(degrees, 0)
+        n, C = y.shape
+        curvature = max(self.observed.mean(), 1 / n) / C
+        self.penalty = np.append(np.full(len(squares), float(alpha)), 0)[:, None]
+        weight = curvature * np.append(squares, n) + self.penalty[:, 0]
+        self.unit = 1 / np.sqrt(np.maximum(weight, np.finfo(float).tiny))[:, None]
+
+    def value_and_gradient(self, U: Array) -> tuple[float, Array]:
+        """Return the objective and its gradient at the scaled parameters U."""
+        V = self.unit * U
+        log_q = log_softmax(self.features.scores(V))
+        q = np.exp(log_q)
+        residual = np.where(self.observed, q - self.degrees, 0)
+        value = np.vdot(self.observed, q) - np.vdot(self.degrees, log_q)
+        value += np.vdot(self.penalty * V, V) / 2
+        residual -= q * residual.sum(axis=1, keepdims=True)
+        return float(value), self.unit * (self.features.moments(residual) + self.penalty * V)
+
+    def minimise(self, V: Array, max_iter: int) -> Array:
+        """Return the best parameters, starting at V; both are not scaled."""
+        return self.unit * lbfgs(self.value_and_gradient, V / self.unit, max_iter)
+
+
+def eigenbasis(features: Array) -> tuple[Array, Array]:
+    """Return the eigenvalues of the Gram matrix, and its eigenvectors as columns."""
+    squares, basis = linalg.eigh(features.T @ features)
+    return np.maximum(squares, 0), basis
+
+
+def start_at_mean(y: Array, n_features: int) -> Array:
+    """Return parameters that predict the mean of the observed degrees for every row.
+
+    A label without any starts at 1/C; no label starts at 0, where the softmax has no end.
+    """
+    degrees, observed = zero_filled(y)
+    count = observed.sum(axis=0)
+    mean = np.maximum(degrees, 0).sum(axis=0) / np.maximum(count, 1)
+    mean = np.maximum(np.where(count > 0, mean, 1 / y.shape[1]), 1e-6)
+    V = np.zeros((n_features + 1, y.shape[1]))
+    V[-1] = np.log(mean / mean.sum())
+    return V

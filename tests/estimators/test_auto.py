@@ -1,0 +1,316 @@
+"""AutoInLDL: what it chooses, what it says, hard data, budgets, and expected numbers."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+
+from inldl import AutoInLDL, ConstantLDL, evaluate, hide
+from inldl.datasets import make_distributions
+from inldl.estimators import _auto_fitting, _budget
+from inldl.solvers.completion import fill_forced
+from inldl.solvers.softmax import softmax
+
+nan = np.nan
+
+
+def curved(n=300, rate=0.4, seed=0):
+    """Return distributions that no linear function predicts, with holes, and without."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    y = softmax(2 * np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, X[:, 2], np.zeros(n)]))
+    return X, hide(y, rate, random_state=seed), y
+
+
+def assert_distributions(P, shape):
+    assert P.shape == shape
+    assert P.min() >= 0
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, _ = curved()
+    return AutoInLDL(random_state=0).fit(X, y)
+
+
+def test_mean_of_members(fitted):
+    X, y, truth = curved()
+    parts = [fitted.weights_[name] * m.predict(X) for name, m in fitted.members_.items()]
+    mean = sum(parts) + fitted.weights_["constant-mean"] * fitted.constant_
+    raised = np.maximum(mean, fitted.floor_)
+    expected = raised / raised.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fitted.predict(X), expected, atol=1e-12)
+    np.testing.assert_allclose(fitted.floor_, np.nanquantile(fill_forced(y), 0.1, axis=0))
+    assert_distributions(fitted.held_out_, y.shape)
+    assert evaluate(truth, fitted.held_out_)["cosine"] > 0.97
+
+
+def test_learned_weights_are_on_the_way_to_the_best(fitted):
+    """Another optimiser finds the same weights, and equal ones are an option."""
+    X, y, _ = curved()
+    y = fill_forced(y)
+    seen = ~np.isnan(y)
+    held_out = [member.held_out_[seen] for member in fitted.members_.values()]
+    found = minimize(
+        lambda w: 1e3 * ((w @ held_out - y[seen]) ** 2).sum(),
+        np.ones(3) / 3,
+        bounds=[(0, 1)] * 3,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        tol=1e-12,
+    )
+    weights = [fitted.weights_[name] for name in fitted.members_]
+    observed = seen.sum()
+    expected = (observed * found.x + 1000 / 3) / (observed + 1000)
+    np.testing.assert_allclose(weights, expected, atol=2e-3)
+    equal = clone(fitted).set_params(weights="equal").fit(X, y)
+    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3]
+    with pytest.raises(ValueError, match="weights must be one of 'learned', 'equal'"):
+        AutoInLDL(weights="best").fit(X, y)
+
+
+def test_intervals_hold_what_they_promise(fitted):
+    X, _, truth = curved(600, seed=1)
+    for coverage in (0.5, 0.9):
+        lower, upper = fitted.predict_interval(X, coverage)
+        inside = np.mean((lower <= truth) & (truth <= upper))
+        assert inside == pytest.approx(coverage, abs=0.05)
+
+
+def test_report(fitted):
+    _, y, _ = curved()
+    report = fitted.report_
+    assert report.rows == 300
+    assert report.kernel == fitted.members_["forest"].kernel_
+    assert report.members["kernel-ridge"].chosen == {
+        "alpha": fitted.members_["kernel-ridge"].alpha_
+    }
+    rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
+    assert report.error == pytest.approx(rmse, rel=0.05)
+    assert report.error < report.members["constant-mean"].error / 2
+    assert report.notes == []
+    text = str(report)
+    for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
+        assert word in text
+
+
+def test_reproducible_for_any_number_of_threads():
+    X, y, _ = curved(150)
+    models = [AutoInLDL(random_state=3, n_jobs=n).fit(X, y) for n in (None, 2, -1)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.predict(X), models[0].predict(X))
+        np.testing.assert_array_equal(model.held_out_, models[0].held_out_)
+    copy = pickle.loads(pickle.dumps(models[0]))
+    np.testing.assert_array_equal(copy.predict(X), models[0].predict(X))
+
+
+def test_members_can_be_fewer():
+    X, y, _ = curved(100)
+    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, y)
+    assert list(model.members_) == ["kernel-softmax"]
+    assert model.weights_["kernel-softmax"] > 0.9
+    for members in ("trees", ("forest", "forest"), ()):
+        with pytest.raises(ValueError, match="members must be some of 'kernel-ridge', "):
+            AutoInLDL(members).fit(X, y)
+
+
+def test_verbose_says_what_is_done(capsys):
+    X, y, _ = curved(60)
+    AutoInLDL(random_state=0, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert "kernel of scale" in lines[0]
+    assert "forest: held-out error" in lines[3]
+
+
+# --- honest where there is nothing to learn -----------------------------------------------------
+
+
+def test_noise_gives_the_constant_mean():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 10)), rng.dirichlet(np.ones(4), 200)
+    holes = hide(y, 0.5, random_state=0)
+    model = AutoInLDL(random_state=0).fit(X[:150], holes[:150])
+    constant = ConstantLDL().fit(X[:150], holes[:150])
+    ours, theirs = (evaluate(y[150:], m.predict(X[150:]))["cosine"] for m in (model, constant))
+    assert model.weights_["forest"] == 0
+    assert ours > theirs - 0.004
+    assert "No better than the constant mean" in str(model.report_)
+
+
+def test_held_out_predictions_do_not_see_their_fold():
+    """Degrees that are noise cannot be predicted, though a feature gives each row away."""
+    rng = np.random.default_rng(0)
+    y = hide(rng.dirichlet(np.ones(3), 100), 0.3, random_state=0)
+    model = AutoInLDL(random_state=0).fit(np.eye(100), y)
+    for member in model.report_.members.values():
+        assert member.error > 0.95 * model.report_.members["constant-mean"].error
+
+
+# --- the floor --------------------------------------------------------------------------------
+
+
+def test_no_zero_is_predicted_where_there_is_none():
+    X, _, truth = curved(200)
+    y = hide(truth**4 / (truth**4).sum(axis=1, keepdims=True), 0.4, random_state=0)
+    model = AutoInLDL("kernel-ridge", "equal", random_state=0).fit(X, y)
+    bare = clone(model).set_params(floor=False).fit(X, y)
+    assert np.all(model.floor_ > 0)
+    assert model.predict(X).min() > 0
+    assert model.held_out_.min() > 0
+    assert bare.predict(X).min() == 0
+    assert not bare.floor_.any()
+
+
+def test_real_zeros_get_no_floor():
+    X, _, truth = curved(200)
+    truth[::3, 0] = 0
+    truth /= truth.sum(axis=1, keepdims=True)
+    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, hide(truth, 0.5, random_state=0))
+    assert model.floor_[0] == 0
+    assert np.all(model.floor_[1:] > 0)
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def test_a_budget_of_nothing_gives_the_constant_mean():
+    X, y, _ = curved(100)
+    with pytest.warns(UserWarning, match="forest was left out, to keep the time budget"):
+        model = AutoInLDL(time_budget=1e-9, random_state=0).fit(X, y)
+    expected = np.maximum(model.constant_, model.floor_)
+    np.testing.assert_allclose(model.predict(X), np.tile(expected / expected.sum(), (100, 1)))
+    assert model.report_.members.keys() == {"constant-mean"}
+
+
+def test_a_budget_that_is_ample_changes_nothing():
+    X, y, _ = curved(100)
+    models = [AutoInLDL(time_budget=t, random_state=0).fit(X, y) for t in (None, 1e4)]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
+def test_a_budget_takes_rows(monkeypatch):
+    """Rows are taken by their predicted cost: here the clock counts rows instead of seconds."""
+    X, y, truth = curved(1500)
+    asked = []
+
+    def rows(self, trial, n, share):
+        asked.append((n, share))
+        return n if len(asked) < 3 else 600
+
+    monkeypatch.setattr(_budget.Budget, "rows", rows)
+    with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
+        model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
+    assert [share for _, share in asked] == pytest.approx([0.2, 1 / 3, 1 / 2, 1])
+    assert [m.rows for m in model.report_.members.values()] == [1500, 1500, 600, 600]
+    assert_distributions(model.held_out_, y.shape)
+    assert evaluate(truth, model.held_out_)["cosine"] > 0.97
+
+
+def test_budget_extrapolates_a_trial(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(_budget, "perf_counter", lambda: now[0])
+
+    def trial(rows):
+        now[0] += rows / 500  # a second
+        return 2.0
+
+    assert _budget.Budget(None, 0.0).rows(trial, 10_000, 1) == 10_000
+    assert _budget.Budget(100.0, 0.0).rows(trial, 900, 1) == 900
+    assert now[0] == 0
+    assert _budget.Budget(13.0, 0.0).rows(trial, 10_000, 1) == 5000
+    assert _budget.Budget(100.0, now[0]).rows(trial, 10_000, 1) == 10_000
+    assert _budget.Budget(3.5, now[0]).rows(trial, 10_000, 1) == 0
+    assert _budget.Budget(0.5, 0.0).rows(trial, 900, 1) == 0
+
+
+def test_beyond_the_most_rows_a_sample_is_learned_from(monkeypatch):
+    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 200)
+    X, y, truth = curved(500)
+    model = AutoInLDL(random_state=0).fit(X, y)
+    assert "A sample of 200 of 500 rows" in model.report_.notes[0]
+    assert_distributions(model.held_out_, y.shape)
+    assert evaluate(truth, model.held_out_)["cosine"] > 0.95
+
+
+# --- hard data ----------------------------------------------------------------------------------
+
+
+def hard_cases():
+    rng = np.random.default_rng(0)
+    X, y, _ = curved(20)
+    yield "20 rows", X, y
+    yield "2 labels", X, hide(rng.dirichlet([1, 1], 20), 0.3, random_state=0)
+    yield "one feature", X[:, :1], y
+    yield "all rows with holes", X, np.where(np.eye(4)[rng.integers(4, size=20)], nan, y)
+    rare = y.copy()
+    rare[3:, 1] = nan
+    yield "three degrees of a label", X, rare
+    rare = rare.copy()
+    rare[1:, 1] = nan
+    yield "one degree of a label", X, rare
+    yield "constant features", np.ones((20, 3)), y
+    empty = y.copy()
+    empty[::2] = nan
+    yield "rows without degrees", X, empty
+    yield "duplicated rows", X[[0, 1] * 10], y[[0, 1] * 10]
+    yield "two rows", X[:2], np.array([[0.2, 0.8], [0.6, 0.4]])
+    yield "one label", X, np.ones((20, 1))
+    yield "more features than rows", rng.normal(size=(20, 60)), y
+    yield "degrees 0 and 1", X, np.eye(4)[rng.integers(4, size=20)]
+
+
+CASES = {name: (X, y) for name, X, y in hard_cases()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hard_data(case):
+    X, y = CASES[case]
+    y = y.copy()
+    if np.isnan(y).all(axis=0).any():
+        y[0] = 1 / y.shape[1]
+    model = AutoInLDL(random_state=0).fit(X, y)
+    assert_distributions(model.predict(X), y.shape)
+    assert_distributions(model.held_out_, y.shape)
+    assert_distributions(model.predict(X + 1e6), y.shape)
+    assert str(model.report_)
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(ValueError, match="AutoInLDL needs at least 2 rows to hold one out"):
+        AutoInLDL().fit(np.ones((1, 2)), np.array([[0.5, 0.5]]))
+
+
+def test_wrong_parameters():
+    X, y = make_distributions(20, random_state=0)
+    with pytest.raises(ValueError, match="time_budget must be a number greater than 0"):
+        AutoInLDL(time_budget=0).fit(X, y)
+
+
+# --- expected numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "cosine"),
+    [
+        ("SJAFFE", 0.1, 0.962),
+        ("SJAFFE", 0.5, 0.956),
+        ("SJAFFE", 0.9, 0.937),
+        ("SCUT_FBP", 0.5, 0.860),
+        ("Yeast_heat", 0.5, 0.9887),
+    ],
+)
+def test_expected_cosine(public, name, rate, cosine):
+    X, y = public(name)
+    n, found, constant = len(X), [], []
+    for seed in range(5 if name == "SJAFFE" else 2):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(n)
+        train, test = order[: int(0.8 * n)], order[int(0.8 * n) :]
+        given = np.where(rng.random((len(train), y.shape[1])) < 1 - rate, y[train], nan)
+        for models, model in ((found, AutoInLDL(random_state=0)), (constant, ConstantLDL())):
+            models.append(evaluate(y[test], model.fit(X[train], given).predict(X[test]))["cosine"])
+    assert np.mean(found) == pytest.approx(cosine, abs=0.004)
+    assert np.mean(found) > np.mean(constant)
