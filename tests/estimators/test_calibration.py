@@ -17,10 +17,11 @@ def rows(n, seed):
 
 
 @pytest.mark.parametrize(
-    ("metric", "rate"), [("clark", 0.5), ("kl_divergence", 0.5), ("canberra", 0.5), ("chebyshev", 0)]
+    ("metric", "rate"),
+    [("clark", 0.5), ("kl_divergence", 0.5), ("canberra", 0.5), ("chebyshev", 0)],
 )
 def test_it_helps_new_rows(metric, rate):
-    """The largest error of part of a row says little about the row: there it needs whole ones."""
+    """The largest error of a part of a row says little: for that it needs whole rows."""
     y, predicted = rows(1000, 0)
     chosen = choose_calibration(metric, hide(y, rate, random_state=1), predicted)
     y, predicted = rows(1000, 1)

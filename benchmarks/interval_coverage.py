@@ -1,0 +1,72 @@
+"""Measure intervals on unseen rows: the share of degrees inside, and how wide they are.
+
+For AutoInLDL, for WInLDL(cross_fit=5) and, by the same procedure, for the constant mean. Needs the
+public datasets (they are downloaded, or found in INLDL_DATA):
+
+    python benchmarks/interval_coverage.py --splits 3
+"""
+
+import argparse
+
+import numpy as np
+
+from inldl import AutoInLDL, ConstantLDL, WInLDL
+from inldl.datasets import load
+from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.experiments import make_fold
+
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+DATASETS = (
+    "SJAFFE", "SBU_3DFE", "Natural_Scene", "SCUT_FBP", "emotion6", "Yeast_heat", "Yeast_alpha",
+    "Yeast_cdc",
+)  # fmt: skip
+
+
+class Constant(IntervalMixin, ConstantLDL):
+    """The constant mean with intervals."""
+
+    def fit(self, X, y):
+        """Fit, and predict the rows of each of five folds from the others."""
+        super().fit(X, y)
+        self.held_out_ = predict_held_out(ConstantLDL(), X, y, 5)
+        self._calibrate(y)
+        return self
+
+
+METHODS = {
+    "AutoInLDL": AutoInLDL(random_state=0),
+    "WInLDL": WInLDL(cross_fit=5),
+    "constant": Constant(),
+}
+
+
+def measure(name, method, splits):
+    """Return the coverage and the mean width at each level, over all test degrees."""
+    record = load(name)
+    inside, width = [], []
+    for split in range(splits):
+        fold = make_fold(record.name, record.X, record.y, rate=0.5, split=split)
+        model = method.fit(fold.X, fold.y)
+        bounds = [model.predict_interval(fold.X_test, level) for level in LEVELS]
+        inside.append(np.stack([(low <= fold.y_test) & (fold.y_test <= up) for low, up in bounds]))
+        width.append(np.stack([up - low for low, up in bounds]))
+    return [np.concatenate(each, axis=1).mean(axis=(1, 2)) for each in (inside, width)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--splits", type=int, default=5)
+    parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    arguments = parser.parse_args()
+    levels = " ".join(f"{level:6.0%}" for level in LEVELS)
+    print(f"{'':14} {'':10} coverage at {levels}   mean width at {levels}")
+    for name in arguments.datasets:
+        for shown, method in METHODS.items():
+            coverage, width = measure(name, method, arguments.splits)
+            covered = " ".join(f"{100 * each:6.1f}" for each in coverage)
+            wide = " ".join(f"{each:6.4f}" for each in width)
+            print(f"{name:14} {shown:10}             {covered}                 {wide}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
