@@ -84,6 +84,17 @@ def label_names(y):
     return np.asarray(list(columns), dtype=object)
 
 
+def check_label_order(model, y):
+    """Refuse a frame `y` whose labels are not those of the fit, in the order of the fit."""
+    fitted, given = getattr(model, "label_names_", None), label_names(y)
+    if fitted is None or given is None or list(fitted) == list(given):
+        return
+    raise ValueError(
+        f"The labels of y are {', '.join(given)}, but the model was fitted to "
+        f"{', '.join(fitted)}: give the same columns in the same order."
+    )
+
+
 def like(template, values):
     """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
     if not hasattr(template, "columns"):

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from inldl._validation import as_degrees, check_number, label_names
+from inldl._validation import as_degrees, check_label_order, check_number, label_names
 
 
 def contributions(model, X, reference=None):
@@ -104,6 +104,7 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
 
     check_number("n_repeats", n_repeats, low=1, integer=True)
     _refuse_sparse(X)
+    check_label_order(model[-1] if hasattr(model, "steps") else model, y)
     degrees = as_degrees(y)
     if hasattr(X, "columns") and not hasattr(X, "iloc"):  # of frames scikit-learn shuffles pandas'
         X = pd.DataFrame(X.to_numpy(), columns=list(X.columns))

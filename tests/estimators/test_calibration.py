@@ -37,6 +37,12 @@ def test_it_never_hurts_the_rows_it_was_chosen_by():
         assert sign * chosen.after >= sign * chosen.before
 
 
+def test_what_does_not_help_does_not_bend():
+    y, predicted = rows(200, 0)
+    chosen = choose_calibration("kendall", y, predicted)
+    assert (chosen.power, chosen.level) == (1.0, 0.0)
+
+
 def test_rows_stay_distributions():
     bend = Calibration("clark", 2.0, 0.5, np.array([0.1, 0.0, 0.0]), 0.0, 0.0)
     out = bend(np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]))

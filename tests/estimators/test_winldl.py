@@ -288,3 +288,12 @@ def test_verbose_says_where_it_is(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
     assert lines[2].startswith("WInLDL 3/3: coef_change")
+
+
+def test_labels_in_another_order_are_refused():
+    X = np.arange(8.0)[:, None]
+    y = pd.DataFrame(np.tile([0.2, 0.3, 0.5], (8, 1)), columns=["a", "b", "c"])
+    model = WInLDL().fit(X, y)
+    for call in (model.complete, model.score):
+        with pytest.raises(ValueError, match="same columns in the same order"):
+            call(X, y[["c", "b", "a"]])

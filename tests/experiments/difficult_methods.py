@@ -50,8 +50,24 @@ class Talks(ConstantLDL):
         return super().fit(X, y)
 
 
+class Overwrites(ConstantLDL):
+    def fit(self, X, y):
+        super().fit(X, y)
+        X *= 0
+        y[:] = 0.2
+        return self
+
+
 class NoEstimator:
     pass
+
+
+def no_data():
+    return 1
+
+
+def no_distributions():
+    return np.eye(8), np.ones((8, 3))
 
 
 def my_data(n=60):

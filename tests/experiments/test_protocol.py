@@ -110,6 +110,8 @@ def test_grid_is_the_product_without_repeats():
         ({"methods": ["no_such_module:A"]}, "cannot be imported"),
         ({"methods": ["inldl:WInLD"]}, "did you mean WInLDL"),
         ({"methods": ["difficult_methods:NoEstimator"]}, "has no fit and no predict"),
+        ({"methods": []}, "at least one name"),
+        ({"datasets": "SJAFFE"}, "must be a list"),
         ({"rates": [1.0]}, "below 1"),
         ({"splits": 0}, "at least 1"),
         ({"recipe": "author"}, "did you mean authors"),
@@ -124,3 +126,14 @@ def test_wrong_names_are_told_before_anything_runs(monkeypatch, change, message)
     arguments = {**names, **change}
     with pytest.raises(ValueError, match=message):
         grid(arguments.pop("datasets"), arguments.pop("methods"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("no_data", "cannot unpack"), ("no_distributions", "sums to 3, not 1")]
+)
+def test_a_function_that_gives_no_dataset(monkeypatch, name, message):
+    from pathlib import Path
+
+    monkeypatch.syspath_prepend(Path(__file__).parent)
+    with pytest.raises(ValueError, match=message):
+        load_dataset(f"difficult_methods:{name}")

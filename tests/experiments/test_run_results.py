@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,6 +147,8 @@ def cells_of(command):
 
 
 METHODS = ["winldl", "winldl(mu=8)", "ridge", "extra-trees(criterion='absolute_error')"]
+# Some packages draw random numbers when they are imported, which hypothesis does not allow.
+grid(RANDOM, METHODS, splits=1)
 BENCH = st.builds(
     grid,
     st.lists(st.sampled_from(RANDOM), min_size=1, max_size=2),
@@ -182,3 +185,14 @@ def test_the_command_of_a_stopped_run_completes_it():
 def test_the_authors_splits_have_no_command():
     cells = [Cell("SJAFFE", 0.5, 0, "raw", "uniform", "authors", "ridge")]
     assert bench_commands(frame(cells)) == []
+
+
+def test_summarize_refuses_to_mix():
+    rows = pd.DataFrame(
+        {"dataset": "a", "method": "m", "rate": [0.1, 0.5], "status": "ok", "cosine": [0.9, 0.8]}
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="m on a has rows of more than one rate"):
+        summarize(rows, "cosine")
+    assert summarize(rows[:1], "cosine").mean.loc["a", "m"] == 0.9
+    with pytest.raises(ValueError, match="no column 'cosin'"):
+        summarize(rows[:1], "cosin")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from inldl.experiments import Cell, Row, Store, grid, run
+from inldl.metrics import METRICS
 
 HERE = Path(__file__).parent
 DATA = "random(C=3, k=4, n=60)"
@@ -246,3 +247,51 @@ def test_newer_format_is_refused(tmp_path):
 def test_bad_options(tmp_path, option, value):
     with pytest.raises(ValueError, match=option):
         run([], tmp_path / "run.sqlite", **{option: value})
+
+
+def test_a_method_cannot_spoil_the_data_of_the_next(tmp_path):
+    alone, after = tmp_path / "alone.sqlite", tmp_path / "after.sqlite"
+    run(grid([DATA], ["winldl"], rates=[0.5], splits=1), alone)
+    run(grid([DATA], ["difficult_methods:Overwrites", "winldl"], rates=[0.5], splits=1), after)
+    expected, found = (
+        Store(each).frame().query("method == 'winldl'")[[*METRICS]].to_numpy()
+        for each in (alone, after)
+    )
+    assert (found == expected).all()
+
+
+def test_a_file_that_changed_is_refused(tmp_path):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    path, out = str(tmp_path / "mine.npz"), tmp_path / "run.sqlite"
+    np.savez(path, X=rng.normal(size=(40, 2)), y=rng.dirichlet(np.ones(3), size=40))
+    cells = grid([path], ["constant-mean"], rates=[0.5], splits=1)
+    run(cells, out)
+    assert run(cells, out) == []
+    np.savez(path, X=rng.normal(size=(40, 2)), y=rng.dirichlet(np.ones(3), size=40))
+    with pytest.raises(ValueError, match=r"mine\.npz has changed"):
+        run(cells, out)
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="cannot be written"):
+        run(grid([DATA], ["constant-mean"], splits=1), tmp_path / "file" / "run.sqlite")
+
+
+def test_interrupted(tmp_path):
+    """Ctrl-C says how to go on, and leaves no process behind."""
+    command = [sys.executable, "-m", "inldl", "bench", "--datasets", DATA, "--rates", "0.5"]
+    command += ["--methods", "difficult_methods:Hangs", "--out", str(tmp_path / "run.sqlite")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not (children := _children(process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1].startswith("Interrupted. The same command goes on")
+    assert "Traceback" not in errors
+    assert not any(_alive(pid) for pid in children)

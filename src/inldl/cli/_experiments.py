@@ -1,5 +1,6 @@
 """Commands of the researcher: datasets, methods, bench, report, reproduce."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +78,7 @@ def bench(
         mechanism=mechanism,
     )
     _compute(cells, out, jobs, timeout, retry, "bench")
-    typer.echo(f"Results are in {out}; see them with: inldl report {out} -o report.html")
+    typer.echo(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
 
 
 def report(
@@ -101,7 +102,12 @@ def reproduce(
     datasets: Annotated[
         str | None, typer.Option(help="Some of the paper's datasets; all by default.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only SJAFFE and SBU3DFE.")] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
+        ),
+    ] = False,
     jobs: Jobs = -1,
     timeout: Timeout = None,
     retry: Retry = False,
@@ -120,7 +126,7 @@ def reproduce(
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
     from inldl.report.reproduction import counts, write_reproduction
 
-    wanted = paper_names(datasets) if datasets else list(QUICK if quick else DATASETS)
+    wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
     not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
     not_run |= _missing(wanted)
     for name, why in not_run.items():
@@ -158,13 +164,20 @@ def _compute(cells, out, jobs, timeout, retry, what):
 
     todo = pending(cells, Store(out), retry=retry)
     typer.echo(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
-    with progress(len(todo), what) as done:
-        rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
+    try:
+        with progress(len(todo), what) as done:
+            rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted. The same command goes on where this one was.", err=True)
+        raise typer.Exit(130) from None
     troubled = [row for row in rows if row.status != "ok"]
     for row in troubled[:10]:
         typer.echo(f"  {row.status}: {row.cell.method} on {row.cell.dataset}: {row.reason}")
     if len(troubled) > 10:
         typer.echo(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
+    if rows and len(troubled) == len(rows):
+        typer.echo("No cell ended well.", err=True)
+        raise typer.Exit(1)
 
 
 def _numbers(text):

@@ -8,7 +8,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from inldl import _kernels
 from inldl._engines import LocalEngine, one_blas_thread, row_blocks
-from inldl._validation import FLOATS, as_degrees, like, sum_tolerance, validate_fit
+from inldl._validation import (
+    FLOATS,
+    as_degrees,
+    check_label_order,
+    like,
+    sum_tolerance,
+    validate_fit,
+)
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
 from inldl.solvers.linear import Rotation, fitted
@@ -43,6 +50,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             names the row) where the observed degrees alone sum to more than 1.
         """
         check_is_fitted(self)
+        check_label_order(self, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         if given.shape != predicted.shape:
@@ -57,6 +65,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Rows without an observed degree are left out.
         """
+        check_label_order(self, y)
         rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))
         seen = ~np.isnan(rows)
         weights = None if sample_weight is None else np.asarray(sample_weight)[seen]

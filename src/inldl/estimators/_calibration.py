@@ -42,9 +42,12 @@ class Calibration:
         return _bent(degrees, self.floor, self.power)
 
     def __str__(self):
+        floors = "no floor"
+        if self.level:
+            floors = f"floors at the {self.level:.0%} quantile of positive degrees"
         return (
-            f"Bent towards {self.metric}: power {self.power:g}, floors at the {self.level:.0%} "
-            f"quantile of positive degrees; held-out {self.metric} {self.before:.4f} became "
+            f"Bent towards {self.metric}: power {self.power:g}, {floors}; "
+            f"at the observed degrees of held-out rows it went from {self.before:.4f} to "
             f"{self.after:.4f}."
         )
 
@@ -69,7 +72,10 @@ def choose_calibration(metric, y, held_out):
         (power, level): measure(y, _bent(held_out, floors[level], power))
         for power, level in product(POWERS, LEVELS)
     }
-    power, level = min(values, key=lambda each: sign * values[each])
+    # Of equals the one that bends least: ranks, for example, are the same for all powers.
+    power, level = min(
+        values, key=lambda each: (sign * values[each], abs(np.log(each[0])), each[1])
+    )
     before = measure(y, held_out)
     return Calibration(metric, power, level, floors[level], before, values[power, level])
 

@@ -20,6 +20,7 @@ MEMBERS = {
     "forest": ForestLDL,
 }
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
+LIGHT = 0.01  # weights below it are as good as none
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
@@ -64,7 +65,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without that row's degrees.
     members_ : dict of str to estimator
-        The fitted models.
+        The fitted models that have a weight.
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
@@ -168,6 +169,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
             trust = observed / (observed + PRIOR)
             for name, best in stacked(y, held_out, [CONSTANT, *good]).items():
                 self.weights_[name] += trust * (best - self.weights_[name])
+            self._drop_light_members()
         self.constant_ = projected(np.nanmean(y, axis=0)[None])[0]
         self.floor_ = np.zeros(y.shape[1])
         if self.floor:
@@ -176,6 +178,13 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
         if self.calibrate is not None:
             self.bend_ = choose_calibration(self.calibrate, y, self.held_out_)
             self.held_out_ = self.bend_(self.held_out_)
+
+    def _drop_light_members(self):
+        """Forget members that change nothing but the time and memory of a prediction."""
+        kept = {name: w if w >= LIGHT else 0.0 for name, w in self.weights_.items()}
+        total = sum(kept.values())
+        self.weights_ = {name: weight / total for name, weight in kept.items()}
+        self.members_ = {name: each for name, each in self.members_.items() if kept[name]}
 
     def _degrees(self, dense, scaled):
         parts = {CONSTANT: np.tile(self.constant_, (len(dense), 1))}

@@ -45,8 +45,8 @@ class Cell:
 
 
 def grid(
-    datasets: Iterable[str],
-    methods: Iterable[str],
+    datasets: Sequence[str],
+    methods: Sequence[str],
     *,
     rates: Sequence[float] = RATES,
     splits: int = SPLITS,
@@ -78,6 +78,9 @@ def grid(
         raise ValueError(f"The number of splits must be at least 1, got {splits!r}.")
     check_name("recipe", recipe, RECIPES)
     check_name("mechanism", mechanism, MECHANISMS)
+    for what, given in (("datasets", datasets), ("methods", methods)):
+        if isinstance(given, str) or not list(given):
+            raise ValueError(f"{what} must be a list of at least one name, got {given!r}.")
     names = [canonical_dataset(each) for each in datasets]
     chosen = [canonical_method(each) for each in methods]
     for method in chosen:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path, PurePath
 from typing import cast
 
 import numpy as np
+from sklearn.utils import check_X_y
 
 from inldl import datasets
 from inldl.experiments.protocol import Array
 from inldl.experiments.specs import Spec, import_object, parse
+from inldl.metrics import evaluate
 
 _RANDOM = {"n": 1000, "k": 20, "C": 5}
 
@@ -24,8 +27,8 @@ def canonical_dataset(text: str) -> str:
         A name that ``inldl.datasets.load`` knows, the path of a .mat or .npz file, the function
         ``package.module:function(...)`` that returns X and y, or ``random(n=1000, k=20, C=5)``.
     """
-    if _is_file(text):
-        return text
+    if is_file(text):
+        return os.path.normpath(text)
     spec = parse(text)
     if spec.name == "random":
         unknown = set(spec.arguments) - set(_RANDOM)
@@ -37,19 +40,38 @@ def canonical_dataset(text: str) -> str:
 
 def load_dataset(text: str) -> tuple[Array, Array]:
     """Return the features and the complete degrees of a dataset; see `canonical_dataset`."""
-    if not _is_file(text):
+    if not is_file(text):
         spec = parse(text)
         if spec.name == "random":
             return random_distributions(**{**_RANDOM, **spec.arguments})
         if ":" in spec.name:
-            X, y = import_object(spec.name)(**spec.arguments)
-            return np.asarray(X), np.asarray(y)
+            return _from_function(spec)
     return cast(tuple[Array, Array], datasets.load(text, return_X_y=True))
+
+
+def _from_function(spec: Spec) -> tuple[Array, Array]:
+    """Return what a function of the user gives, if it is features and distributions."""
+    try:
+        X, y = import_object(spec.name)(**spec.arguments)
+        X, y = check_X_y(X, y, multi_output=True, accept_sparse="csr", ensure_min_samples=5)
+        evaluate(y, y, ["cosine"])  # refuses rows that are no distributions
+    except Exception as error:
+        text = str(error).replace("y_true", "y").splitlines()[0]
+        raise ValueError(f"{spec} does not give a dataset, X and y: {text}") from error
+    return X, y
+
+
+def content(text: str) -> str:
+    """Return the start of the sha256 of a dataset that is a file, else nothing."""
+    if not is_file(text):
+        return ""
+    with open(text, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
 def seed_name(text: str) -> str:
     """Return the part of a dataset's name that seeds its splits: a file without its folder."""
-    return PurePath(text).stem if _is_file(text) else text
+    return PurePath(text).stem if is_file(text) else text
 
 
 def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
@@ -84,5 +106,6 @@ def _authors_file(dataset: str, rate: float, split: int) -> Path | None:
     return path if folder and path.is_file() else None
 
 
-def _is_file(text: str) -> bool:
+def is_file(text: str) -> bool:
+    """Return whether a dataset is named by the path of a file."""
     return text.casefold().endswith((".mat", ".npz"))

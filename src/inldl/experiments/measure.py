@@ -20,7 +20,7 @@ import numpy as np
 
 from inldl._engines.local import one_blas_thread
 from inldl.experiments.cells import Cell
-from inldl.experiments.data import authors_split, load_dataset, seed_name
+from inldl.experiments.data import authors_split, content, load_dataset, seed_name
 from inldl.experiments.methods import make_method
 from inldl.experiments.protocol import Fold, make_fold, seed
 from inldl.experiments.store import Row
@@ -43,7 +43,8 @@ def measure(cell: Cell) -> Row:
 def stamped(row: Row) -> Row:
     """Return `row` with the time and the machine."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return replace(row, finished=now, environment=environment())
+    data = {"data": content(row.cell.dataset)} if content(row.cell.dataset) else {}
+    return replace(row, finished=now, environment={**environment(), **data})
 
 
 def one_line(error: BaseException) -> str:
@@ -53,7 +54,8 @@ def one_line(error: BaseException) -> str:
 
 
 def _measure(cell: Cell) -> Row:
-    fold = _fold(replace(cell, method=""))
+    # A copy, so that a method that changes its data in place does so to nobody else's.
+    fold = Fold(*(each.copy() for each in vars(_fold(replace(cell, method=""))).values()))
     model = make_method(cell.method, seed(seed_name(cell.dataset), cell.rate, cell.split))
     _warm_up(cell.method, fold)
     with warnings.catch_warnings(record=True) as caught:

@@ -86,7 +86,9 @@ def make_method(text: str, seed: int | None = None) -> Any:
     spec = parse(canonical_method(text))
     try:
         estimator = _make(spec)
-    except TypeError as error:
+    except ValueError:
+        raise
+    except Exception as error:
         raise ValueError(f"{text!r} cannot be made: {error}.") from error
     missing = [each for each in ("fit", "predict", "get_params") if not hasattr(estimator, each)]
     if missing:

@@ -52,12 +52,40 @@ def summarize(rows: DataFrame, metric: str) -> Summary:
         A method that failed in any split of a dataset has NaN there: a mean over the splits that
         happened to work would flatter it.
     """
-    ok = rows.assign(value=rows[metric].where(rows["status"] == "ok"))
-    groups = ok.groupby(["dataset", "method"], sort=False)["value"]
+    _check_alike(rows, metric)
+    groups = _ok_values(rows, metric)
     mean = groups.mean().where(groups.count() == groups.size())
     std = groups.std(ddof=1).where(mean.notna())
     higher = METRICS[metric].higher_is_better if metric in METRICS else False
     return Summary(metric, higher, mean.unstack(), std.unstack())
+
+
+def mean_over_all(rows: DataFrame, column: str) -> DataFrame:
+    """Return means of a column by dataset and method, over all settings; NaN as above."""
+    groups = _ok_values(rows, column)
+    return groups.mean().where(groups.count() == groups.size()).unstack()
+
+
+def _ok_values(rows: DataFrame, column: str) -> Any:
+    """Return the values of the rows that are "ok", grouped by dataset and method."""
+    ok = rows.assign(value=rows[column].where(rows["status"] == "ok"))
+    return ok.groupby(["dataset", "method"], sort=False)["value"]
+
+
+def _check_alike(rows: DataFrame, metric: str) -> None:
+    """Refuse an unknown metric, and a mean over cells that differ in more than the split."""
+    if metric not in rows.columns:
+        known = ", ".join([*METRICS, "fit_seconds", "predict_seconds", "peak_memory"])
+        raise ValueError(f"There is no column {metric!r}: choose among {known}.")
+    groups = rows.groupby(["dataset", "method"])
+    for axis in rows.columns.intersection(["rate", "recipe", "mechanism", "splits"]):
+        several = groups[axis].nunique().gt(1)
+        if several.any():
+            dataset, method = several.idxmax()
+            raise ValueError(
+                f"{method} on {dataset} has rows of more than one {axis}; select one first, as in "
+                f"rows[rows[{axis!r}] == ...]."
+            )
 
 
 def not_ok(rows: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from inldl.experiments.cells import Cell
-from inldl.experiments.data import load_dataset
+from inldl.experiments.data import content, is_file, load_dataset
 from inldl.experiments.store import Row, Store
 from inldl.experiments.worker import Worker
 
@@ -55,11 +55,14 @@ def run(
     if timeout is not None and timeout <= 0:
         raise ValueError(f"timeout must be above 0 seconds, got {timeout!r}.")
     store = Store(out)
+    cells = list(cells)
+    _refuse_changed_files(cells, store)
     todo = pending(cells, store, retry=retry)
     if not todo:
         return []
     for dataset in dict.fromkeys(cell.dataset for cell in todo):
         load_dataset(dataset)  # downloaded once, or the reason why not is told, before all else
+    store.create()  # what cannot be written is told before anything is computed
     if retry:
         store.forget(todo)
     workers = min((os.cpu_count() or 1) if jobs == -1 else jobs, len(todo))
@@ -70,6 +73,17 @@ def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list
     """Return the cells that have no row yet (or none that is "ok"), in their order."""
     finished = store.cells(["ok"] if retry else None)
     return [cell for cell in dict.fromkeys(cells) if cell not in finished]
+
+
+def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
+    """Refuse to mix results of a file with those of what it held before."""
+    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+        now = content(dataset) if is_file(dataset) and os.path.exists(dataset) else ""
+        if now and store.contents(dataset) - {now}:
+            raise ValueError(
+                f"{dataset} has changed since results of it were written to {str(store.path)!r}: "
+                "choose another file for the results."
+            )
 
 
 def _compute(
@@ -95,7 +109,7 @@ def _compute(
                 row = future.result()
                 if store.add(row):
                     rows.append(row)
-                    done(row)
+                done(row)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in every:

@@ -92,6 +92,17 @@ class Store:
         if self.path.exists():
             self._check()
 
+    def create(self) -> None:
+        """Make the file if it is not there; what is in it stays."""
+        if not self.path.exists():
+            try:
+                _create(self.path)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise OSError(
+                    f"The results cannot be written to {str(self.path)!r}: {reason}."
+                ) from None
+
     def add(self, row: Row) -> bool:
         """Commit a row; return whether it is new. The first result of a cell stays."""
         flat = row.flat()
@@ -112,6 +123,17 @@ class Store:
             rows = connection.execute(f"SELECT {', '.join(KEYS)}, status FROM cells").fetchall()
         return {Cell(*row[:-1]) for row in rows if wanted is None or row[-1] in wanted}
 
+    def contents(self, dataset: str) -> set[str]:
+        """Return the contents, as hashes, that the rows of a file were computed from."""
+        if not self.path.exists():
+            return set()
+        with self._connect() as connection:
+            found = connection.execute(
+                "SELECT DISTINCT json_extract(environment, '$.data') FROM cells WHERE dataset = ?",
+                [dataset],
+            ).fetchall()
+        return {each for (each,) in found if each}
+
     def forget(self, cells: Iterable[Cell]) -> None:
         """Delete the rows of these cells, so that they are computed again."""
         where = " AND ".join(f"{name} = ?" for name in KEYS)
@@ -128,14 +150,16 @@ class Store:
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
         with self._connect() as connection:
-            return pd.read_sql_query(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}", connection)
+            cursor = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}")
+            names = [each[0] for each in cursor.description]
+            return pd.DataFrame.from_records(cursor.fetchall(), columns=names)
 
     @contextlib.contextmanager
     def _connect(self, create: bool = False) -> Iterator[sqlite3.Connection]:
         """Open, commit at the end, close. Each process, and each call, has its own connection."""
         try:
-            if create and not self.path.exists():
-                _create(self.path)
+            if create:
+                self.create()
             connection = sqlite3.connect(self.path, timeout=60)
             try:
                 with connection:

@@ -94,6 +94,7 @@ class Worker:
                 text=True,
                 encoding="utf-8",
                 env={**os.environ, **settings},
+                process_group=0 if os.name == "posix" else None,  # Ctrl-C is for this process
             )
             assert self._process.stdout is not None
             if self._process.stdout.readline() != READY:

@@ -4,7 +4,7 @@ import warnings
 from functools import partial
 from itertools import count
 
-from inldl.experiments.results import against_rate, summarize
+from inldl.experiments.results import against_rate, mean_over_all
 
 from ._compact import compact
 from ._run_views import MAIN_METRICS, SETTING, percent, spoken
@@ -92,7 +92,7 @@ def _against_rate(rows, metric, methods, key, shown, space):
 
 def time_figure(rows, space):
     """Return the bars of run time, over the rates and splits of all settings."""
-    mean = summarize(rows, "fit_seconds").mean
+    mean = mean_over_all(rows, "fit_seconds")
     names = short_names(mean.columns)
     frame = mean.rename(columns=names).melt(
         ignore_index=False, var_name="method", value_name="seconds"
