@@ -1,0 +1,184 @@
+"""Find the cells of a delimited text where they stand, without changing or copying them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_QUOTE = ord('"')
+_RETURN = ord("\r")
+_BLOCK = 1 << 21  # bytes: small enough to stay near the processor, large enough for numpy
+
+
+@dataclass(frozen=True)
+class Block:
+    """Hold some rows of a table: the bytes and the bounds of each cell, quotes included."""
+
+    data: np.ndarray
+    offset: int
+    starts: np.ndarray
+    ends: np.ndarray
+
+    def rows(self, start, stop=None):
+        """Return some of the rows of the block."""
+        chosen = slice(start, stop)
+        return Block(self.data, self.offset, self.starts[chosen], self.ends[chosen])
+
+    def quoted(self, column):
+        """Return which cells of a column stand in quotation marks."""
+        starts, ends = self.starts[:, column], self.ends[:, column]
+        last = len(self.data) - 1
+        return (starts < ends) & (self.data[np.minimum(starts, last)] == _QUOTE)
+
+    def bounds(self, column):
+        """Return the start and end of each cell of a column without its quotes."""
+        quoted = self.quoted(column)
+        return self.starts[:, column] + quoted, self.ends[:, column] - quoted
+
+    def text(self, column):
+        """Return the text of each cell of a column."""
+        content = self.data.tobytes()
+        bounds = zip(*(bound.tolist() for bound in self.bounds(column)), strict=True)
+        cells = [content[start:end].decode("utf-8") for start, end in bounds]
+        if (self.data == _QUOTE).any():
+            quoted = self.quoted(column).tolist()
+            cells = [c.replace('""', '"') if q else c for c, q in zip(cells, quoted, strict=True)]
+        return cells
+
+
+class Cells:
+    """Walk over the rows of a delimited text, a block at a time.
+
+    Quotation marks follow RFC 4180: a cell that holds a delimiter, a line break or a quotation
+    mark stands in quotation marks, and those inside it are doubled. Empty lines are no rows.
+    """
+
+    def __init__(self, content, delimiter, block=_BLOCK):
+        self.content = content
+        self.newline = b"\n" if b"\n" in content or b"\r" not in content else b"\r"
+        self.delimiter = delimiter
+        self._size = block
+        self._data = np.frombuffer(content, np.uint8)
+        self._n_columns = None
+        header = next(self._blocks(), None)
+        self.names = []
+        if header is not None:
+            self.names = [header.rows(0, 1).text(j)[0].strip() for j in range(self._n_columns)]
+
+    def blocks(self):
+        """Yield the blocks of rows below the header."""
+        for number, block in enumerate(self._blocks()):
+            yield block.rows(1) if number == 0 else block
+
+    def line(self, row):
+        """Return the line of the file in which a row starts; the first line is 1."""
+        for block in self.blocks():
+            if row < len(block.starts):
+                return self._line(block.offset + int(block.starts[row, 0]))
+            row -= len(block.starts)
+        raise IndexError("the table has no such row")
+
+    def _line(self, position):
+        return self.content.count(self.newline, 0, position) + 1
+
+    def _blocks(self):
+        start = 0
+        while start < len(self._data):
+            stop, inside = self._stop(start)
+            block = self._split(start, stop, inside)
+            start = stop
+            if len(block.starts):
+                yield block
+
+    def _stop(self, start):
+        """Return the end of the last whole row of the next block, and what is inside quotes."""
+        size = self._size
+        while True:
+            data = self._data[start : start + size]
+            inside = self._inside_quotes(start, data)
+            breaks = data == self.newline[0]
+            if inside is not None:
+                breaks &= ~inside
+            if start + size >= len(self._data):
+                return len(self._data), inside
+            if breaks.any():
+                length = len(data) - int(np.argmax(breaks[::-1]))
+                return start + length, None if inside is None else inside[:length]
+            size *= 2
+
+    def _inside_quotes(self, start, data):
+        """Return which bytes are inside quotes, or None if there are no quotes."""
+        quotes = data == _QUOTE
+        if not quotes.any():
+            return None
+        inside = np.logical_xor.accumulate(quotes)
+        self._check_quotes(start, data, np.flatnonzero(quotes), inside)
+        return inside
+
+    def _check_quotes(self, start, data, quotes, inside):
+        """Refuse quotes that open inside a cell, close inside one, or do not close."""
+        opens = inside[quotes]
+        bad = np.where(opens, self._is_text(data, quotes - 1), self._is_text(data, quotes + 1))
+        returns = ~opens & bad & (data[np.minimum(quotes + 1, len(data) - 1)] == _RETURN)
+        bad[returns] = self._is_text(data, quotes[returns] + 2)  # "\r\n" ends a row too
+        if bad.any():
+            self._refuse_quotes(
+                start + int(quotes[np.argmax(bad)]), "has a quotation mark inside a cell"
+            )
+        if inside[-1] and start + len(data) >= len(self._data):
+            self._refuse_quotes(
+                start + int(quotes[opens][-1]), "opens a quotation mark that is never closed"
+            )
+
+    def _is_text(self, data, positions):
+        """Return which positions are in the data and hold neither a quote nor a separator."""
+        known = (positions >= 0) & (positions < len(data))
+        separators = [_QUOTE, self.newline[0], ord(self.delimiter)]
+        return known & ~np.isin(data[np.where(known, positions, 0)], separators)
+
+    def _refuse_quotes(self, position, problem):
+        before = self.content[self.content.rfind(self.newline, 0, position) + 1 : position]
+        column = before.count(self.delimiter.encode()) + 1
+        raise ValueError(
+            f"Line {self._line(position)} {problem}, near column {column}; put the whole cell "
+            "into quotation marks and double those inside it."
+        )
+
+    def _split(self, start, stop, inside):
+        data = self._data[start:stop]
+        marks = (data == ord(self.delimiter)) | (data == self.newline[0])
+        if inside is not None:
+            marks &= ~inside
+        ends = np.flatnonzero(marks)
+        closes = data[ends] == self.newline[0]
+        if not len(ends) or not closes[-1] or ends[-1] != len(data) - 1:
+            ends, closes = np.append(ends, len(data)), np.append(closes, True)
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        last = np.flatnonzero(closes)
+        # A row ends before "\r\n", not only before "\n".
+        ends[last] -= (ends[last] > starts[last]) & (data[ends[last] - 1] == _RETURN)
+        return self._rows(Block(data, start, starts, ends), last)
+
+    def _rows(self, cells, last):
+        """Arrange the cells, of which those at `last` end a row, in rows and columns."""
+        counts = np.diff(last, prepend=-1)
+        first = last - counts + 1
+        keep = (counts > 1) | (cells.starts[first] < cells.ends[first])
+        if self._n_columns is None and keep.any():
+            self._n_columns = int(counts[np.argmax(keep)])
+        self._check_counts(cells, first, counts, keep)
+        chosen = np.repeat(keep, counts)
+        shape = (-1, self._n_columns or 1)
+        starts, ends = (bound[chosen].reshape(shape) for bound in (cells.starts, cells.ends))
+        return Block(cells.data, cells.offset, starts, ends)
+
+    def _check_counts(self, cells, first, counts, keep):
+        bad = keep & (counts != self._n_columns)
+        if not bad.any():
+            return
+        row = int(np.argmax(bad))
+        line = self._line(cells.offset + int(cells.starts[first[row]]))
+        raise ValueError(
+            f"Line {line} has {counts[row]} cells but the header has {self._n_columns} (delimiter "
+            f"{self.delimiter!r}); give it a cell for each column, and put cells with a delimiter "
+            "in them into quotation marks."
+        )

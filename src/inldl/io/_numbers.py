@@ -1,0 +1,67 @@
+"""From the cells of a text to numbers, a column of a block at a time."""
+
+import numpy as np
+
+MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
+_MISSING = [word.encode() for word in MISSING]
+_WIDEST = 64  # no number that people write is wider
+
+
+def numbers(block, column, decimal):
+    """Return the numbers of a column with NaN for missing ones, and the first row that is text.
+
+    The words of `MISSING` are holes, whatever their case. The second value is None if every cell
+    is a number or a hole; otherwise the first is of no use.
+    """
+    starts, ends = block.bounds(column)
+    widths = ends - starts
+    if widths.max(initial=0) > _WIDEST:
+        return None, int(np.argmax(widths > _WIDEST))
+    cells = _gather(block.data, starts, widths)
+    holes = _holes(cells)
+    shapes = _as_words(_plain(decimal)[cells])
+    shapes[holes] = b"0"
+    try:
+        values = shapes.astype(np.float64)
+    except ValueError:
+        return None, _first_text(shapes)
+    values[holes] = np.nan
+    return values, None
+
+
+def _gather(data, starts, widths):
+    """Return the bytes of each cell as a row that is padded with zeros."""
+    steps = np.arange(max(1, int(widths.max(initial=0))))
+    cells = data[np.minimum(starts[:, None] + steps, len(data) - 1)]
+    cells[steps >= widths[:, None]] = 0
+    return cells
+
+
+def _as_words(cells):
+    return np.ascontiguousarray(cells).view(f"S{cells.shape[1]}").ravel()
+
+
+def _holes(cells):
+    # A number needs a digit and no word for a hole has one: only few cells are looked at closely.
+    holes = ~((cells >= ord("0")) & (cells <= ord("9"))).any(axis=1)
+    words = np.char.lower(np.char.strip(_as_words(cells[holes])))
+    holes[holes] = np.isin(words, _MISSING)
+    return holes
+
+
+def _plain(decimal):
+    """Return a table of bytes that spoils all but plain numbers: numpy takes 1_0 and inf too."""
+    table = np.full(256, ord("x"), np.uint8)
+    plain = list(b"\x000123456789+-eE \t")
+    table[plain] = plain
+    table[ord(decimal)] = ord(".")
+    return table
+
+
+def _first_text(words):
+    for row, word in enumerate(words.tolist()):
+        try:
+            float(word)
+        except ValueError:
+            return row
+    raise AssertionError("every cell is a number")
