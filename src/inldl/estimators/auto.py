@@ -35,7 +35,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
     Parameters
     ----------
     members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest")
-        Which models to average; "kernel-softmax" alone takes a fifth of the time.
+        Which models to average; "kernel-softmax" alone takes a third of the time.
     weights : {"learned", "equal"}, default="learned"
         "equal" is the plain mean of the members. "learned" goes from there towards the
         non-negative weights, also for the constant mean, that predict held-out rows best: half

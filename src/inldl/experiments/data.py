@@ -62,8 +62,8 @@ def _from_function(spec: Spec) -> tuple[Array, Array]:
 
 
 def content(text: str) -> str:
-    """Return the start of the sha256 of a dataset that is a file, else nothing."""
-    if not is_file(text):
+    """Return the start of the sha256 of a dataset that is a file and there, else nothing."""
+    if not (is_file(text) and os.path.isfile(text)):
         return ""
     with open(text, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

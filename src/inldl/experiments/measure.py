@@ -43,7 +43,8 @@ def measure(cell: Cell) -> Row:
 def stamped(row: Row) -> Row:
     """Return `row` with the time and the machine."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    data = {"data": content(row.cell.dataset)} if content(row.cell.dataset) else {}
+    read = _content(row.cell.dataset)
+    data = {"data": read} if read else {}
     return replace(row, finished=now, environment={**environment(), **data})
 
 
@@ -83,6 +84,7 @@ def _measure(cell: Cell) -> Row:
 
 
 _data = lru_cache(maxsize=4)(load_dataset)
+_content = cache(content)  # as the data: what was read first is what all cells see
 
 
 @lru_cache(maxsize=4)
@@ -146,7 +148,7 @@ def _first_warning(caught: list[warnings.WarningMessage]) -> str:
 
 
 def _attribute(model: Any, name: str, kind: type) -> Any:
-    """Return a fitted attribute of the model, or of the last step of a pipeline."""
+    """Return a fitted attribute of the model, None if it has no such."""
     with suppress(AttributeError, TypeError, ValueError):
         return kind(getattr(model, name))
     return None

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -191,6 +192,7 @@ def bound_curves(dataset: str, delta: float = 0.05) -> DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@lru_cache(maxsize=1)
 def _fold(dataset: str) -> Fold:
     """Return the first split of a dataset at the rate of the printed tables."""
     name = seed_name(canonical_dataset(dataset))

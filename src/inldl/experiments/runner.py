@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from inldl.experiments.cells import Cell
-from inldl.experiments.data import content, is_file, load_dataset
+from inldl.experiments.data import content, load_dataset
 from inldl.experiments.store import Row, Store
 from inldl.experiments.worker import Worker
 
@@ -78,7 +78,7 @@ def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list
 def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
     """Refuse to mix results of a file with those of what it held before."""
     for dataset in dict.fromkeys(cell.dataset for cell in cells):
-        now = content(dataset) if is_file(dataset) and os.path.exists(dataset) else ""
+        now = content(dataset)
         if now and store.contents(dataset) - {now}:
             raise ValueError(
                 f"{dataset} has changed since results of it were written to {str(store.path)!r}: "

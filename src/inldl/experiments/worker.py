@@ -134,7 +134,3 @@ def _read(cells: queue.Queue[str]) -> None:
     for line in sys.stdin:
         cells.put(line)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,6 +7,7 @@ from inldl.report import figures
 from inldl.report._renderings import plain_latex, plain_markdown
 from inldl.report.files import write_text
 from inldl.report.page import Page, Section, Table, code, drawing, paragraph, terms
+from inldl.report.style import COLUMN, FULL
 from inldl.report.tables import score_text
 
 TITLES = {
@@ -17,13 +18,15 @@ TITLES = {
 }
 
 
-def reproduction_figures(found):
+def reproduction_figures(found, width=COLUMN):
     """Return the figures of a reproduction by name, each with its caption.
 
     Parameters
     ----------
     found : inldl.experiments.paper_figures.Reproduction
         What was measured.
+    width : float
+        Of the figures with a single panel, in inches: a column of a paper, or a page.
     """
     total = "CPU seconds of a fit, summed over the datasets"
     return {
@@ -33,12 +36,12 @@ def reproduction_figures(found):
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
         ),
         "error_by_degree": (
-            figures.error_by_degree(found.degree_errors, found.degree_counts),
+            figures.error_by_degree(found.degree_errors, found.degree_counts, width=width),
             f"What weighting changes on {found.mu_dataset}: error by the size of the true degree, "
             "and the number of degrees of each size.",
         ),
         "figure4_run_time": (
-            figures.run_time(found.run_times, label=total),
+            figures.run_time(found.run_times, label=total, width=width),
             f"Figure 4: run time of each method as published, {_dataset_count(found)} with "
             f"one thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
             "machine.",
@@ -49,12 +52,14 @@ def reproduction_figures(found):
             "change of a degree in each iteration. The paper says that mu changes only the speed.",
         ),
         "table1_growth": (
-            figures.growth(found.growth, found.exponents, label="CPU seconds of a fit"),
+            figures.growth(
+                found.growth, found.exponents, label="CPU seconds of a fit", width=width
+            ),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
         ),
         "theorem2_bound": (
-            figures.risk_bound(found.bounds, label="bound on the expected risk"),
+            figures.risk_bound(found.bounds, label="bound on the expected risk", width=width),
             f"Theorem 2 with the norms of the fit on {found.mu_dataset}, at 95% confidence: the "
             "bound against the number of rows for three largest weights, and the weighted "
             "empirical risk to which it falls.",
@@ -91,7 +96,7 @@ def write_reproduction(found, folder):
         write_text(stem.with_suffix(".md"), plain_markdown(head, rows))
         write_text(stem.with_suffix(".tex"), plain_latex(head, rows, TITLES[number]))
     page = folder / "report.html"
-    _page(found, drawn).write(page)
+    _page(found).write(page)
     return [write_text(folder / "README.md", _overview(found, drawn)), page]
 
 
@@ -99,7 +104,7 @@ def shown_table(number, table):
     """Return the head and the rows, as text, of a table with ours beside the printed numbers."""
     if number == 2:
         return ["dataset", "printed", "ours", "verdict", "why"], table.values.tolist()
-    name = "target of missing degrees" if number == 6 else "variant"
+    name = "missing" if number == 6 else "variant"
     rows = [
         [
             line.dataset,
@@ -158,7 +163,7 @@ def _overview(found, drawn):
     return "\n".join(lines)
 
 
-def _page(found, drawn):
+def _page(found):
     """Return the overview as one HTML page."""
     tables = [
         Section(TITLES[number], [paragraph(counts(table)), _html_table(number, table)])
@@ -166,7 +171,7 @@ def _page(found, drawn):
     ]
     pictures = [
         drawing(figures.svg(figure, caption), caption, name)
-        for name, (figure, caption) in drawn.items()
+        for name, (figure, caption) in reproduction_figures(found, width=FULL).items()
     ]
     return Page(
         "The paper, measured again",
@@ -184,6 +189,7 @@ def _html_table(number, table):
     marks = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
     head, rows = shown_table(number, table)
     rows = [
-        [(cell, marks[cell]) if cell in marks else cell for cell in map(str, row)] for row in rows
+        [(cell, marks[cell]) if cell in marks else cell for cell in row[:-1]] + [(row[-1], "text")]
+        for row in rows
     ]
     return Table(head, rows, name=f"table{number}").html()
