@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from inldl.io import read_table
 from inldl.io._cells import Cells
+from inldl.io._content import Content
 from inldl.io._sources import FrameSource
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
@@ -35,9 +36,9 @@ def test_table_has_all_parts(read):
     assert table.labels == ["joy", "anger"]
     assert table.features["id"].tolist() == [7, 8, -100]
     assert table.features["word"].fillna("hole").tolist() == ['a, "b"', "NA", "hole"]
-    assert table.frame.columns.tolist() == ["id", "joy", "word", "anger"]
-    assert table.frame.iloc[1].tolist() == [" 8 ", ".5", "NA", ""]
-    assert (table.scale, table.format.delimiter, table.format.newline) == ("fraction", ",", "\n")
+    assert table.degrees.columns.tolist() == ["joy", "anger"]
+    assert (table.scale, table.file.format.delimiter) == ("fraction", ",")
+    assert table.file.format.newline == "\n"
 
 
 @pytest.mark.parametrize("hole", ["", " ", "NA", "n/a", "#N/A", "NaN", " null", "None", "?", "-"])
@@ -72,7 +73,7 @@ def test_delimiter_and_decimal_are_found_out(read, delimiter, decimal):
     rows = [["x", "joy", "anger"], ["a, b", "0.25", "0.75"], ["c; d|e\tf", "0.5", ""]]
     writer.writerows([[cell.replace(".", decimal) for cell in row] for row in rows])
     table = read(buffer.getvalue())
-    assert (table.format.delimiter, table.format.decimal) == (delimiter, decimal)
+    assert (table.file.format.delimiter, table.file.format.decimal) == (delimiter, decimal)
     np.testing.assert_array_equal(table.y, [[0.25, 0.75], [0.5, np.nan]])
     assert any("decimal sign is a comma" in note for note in table.notes) == (decimal == ",")
     assert any("delimiter" in note for note in table.notes) == (delimiter != ",")
@@ -100,14 +101,14 @@ def test_tsv_is_split_at_tabs(read):
 def test_encoding_is_found_out_or_given(read, encoding, found, note):
     content = GOOD.replace("x", "é€").encode(encoding)
     table = read(content)
-    assert table.format.encoding == found
+    assert table.file.format.encoding == found
     assert list(table.features) == ["é€"]
     assert note is None or any(note in told for told in table.notes)
     assert list(read(content, encoding=encoding).features) == ["é€"]
 
 
 def test_bytes_that_cp1252_lacks_are_latin_1(read):
-    assert read(GOOD.encode().replace(b"x", b"\x81")).format.encoding == "latin-1"
+    assert read(GOOD.encode().replace(b"x", b"\x81")).file.format.encoding == "latin-1"
 
 
 @pytest.mark.parametrize(
@@ -260,12 +261,14 @@ cells = st.text(st.sampled_from('a1é,;"\n\r \t'), max_size=5)
     quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
     block=st.integers(1, 40),
 )
-def test_cells_are_those_of_the_csv_module(rows, newline, quoting, block):
+def test_cells_are_those_of_the_csv_module(tmp_path_factory, rows, newline, quoting, block):
     if quoting == csv.QUOTE_MINIMAL:  # the module does not always quote a lone "\r"
         rows = [[cell.replace("\r", "") for cell in row] for row in rows]
     buffer = io.StringIO(newline="")
     csv.writer(buffer, lineterminator=newline, quoting=quoting).writerows(rows)
-    found = Cells(buffer.getvalue().encode(), ",", block)
+    file = tmp_path_factory.getbasetemp() / "cells.csv"
+    file.write_bytes(buffer.getvalue().encode())
+    found = Cells(Content(file), ",", block)
     below = [
         list(row)
         for part in found.blocks()
@@ -301,9 +304,9 @@ def test_any_bytes_give_a_table_or_a_sentence(tmp_path_factory, content):
     except ValueError as caught:
         error = caught
     else:
-        assert table.y.shape == (len(table.frame), 2)
+        assert table.y.shape == (len(table.features), 2)
         assert np.nanmin(table.y) >= 0
-        assert len(table.features) == len(table.frame)
+        assert sum(piece.size for piece in table.file.pieces()) == len(table.y)
         return
     assert not isinstance(error, UnicodeError)
     assert str(error).endswith(".")
@@ -311,8 +314,9 @@ def test_any_bytes_give_a_table_or_a_sentence(tmp_path_factory, content):
 
 def test_frames_are_read_like_text():
     frame = pd.DataFrame({"x": ["a", "b"], "joy": [0.25, None], "anger": ["0.75", "NA"]})
-    values, features = FrameSource(frame).read(["anger", "joy"])
+    source = FrameSource(list(frame), lambda: iter([(frame, frame)]), 2)
+    values, features, _ = source.read(["anger", "joy"], ["x"], 2)
     np.testing.assert_array_equal(values, [[0.75, 0.25], [np.nan, np.nan]])
     assert features.equals(frame[["x"]])
-    with pytest.raises(ValueError, match="Row 2 below the header, column 'x': 'b' is not a num"):
-        FrameSource(frame.assign(x=[1, "b"])).read(["x", "joy"])
+    with pytest.raises(ValueError, match="Row 1 below the header, column 'x': 'a' is not a num"):
+        source.read(["x", "joy"], [], 2)

@@ -6,6 +6,7 @@ _ROOMS = {
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "project_columns": "simplex",
+    "read_numbers": "text",
     "shrink_singular_values": "shrinkage",
     "shrinker": "shrinkage",
     "weighted_simplex_columns": "simplex",

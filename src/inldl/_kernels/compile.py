@@ -14,9 +14,13 @@ _compile = partial(
 )
 
 
-def kernel(function):
+def kernel(function, **options):
     """Compile a function, and keep the result on disk where there is a place to write to."""
     try:
-        return _compile(cache=True)(function)
+        return _compile(cache=True, **options)(function)
     except RuntimeError:  # a read-only installation of a user without a home: compile every time
-        return _compile()(function)
+        return _compile(**options)(function)
+
+
+exact_kernel = partial(kernel, fastmath=False)
+"""The same for kernels in which every rounding counts."""

@@ -54,14 +54,15 @@ class Cells:
 
     def __init__(self, content, delimiter, block=_BLOCK):
         self.content = content
-        self.newline = b"\n" if b"\n" in content or b"\r" not in content else b"\r"
+        sample = content.read(0, _BLOCK)
+        self.newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
         self.delimiter = delimiter
         self._size = block
-        self._data = np.frombuffer(content, np.uint8)
         self._n_columns = None
         header = next(self._blocks(), None)
-        self.names = []
+        self.names, self.header_end = [], 0
         if header is not None:
+            self.header_end = header.offset + int(header.ends[0, -1])
             self.names = [header.rows(0, 1).text(j)[0].strip() for j in range(self._n_columns)]
 
     def blocks(self):
@@ -78,31 +79,31 @@ class Cells:
         raise IndexError("the table has no such row")
 
     def _line(self, position):
-        return self.content.count(self.newline, 0, position) + 1
+        return self.content.count(self.newline, position) + 1
 
     def _blocks(self):
         start = 0
-        while start < len(self._data):
-            stop, inside = self._stop(start)
-            block = self._split(start, stop, inside)
-            start = stop
+        while start < self.content.size:
+            data, inside = self._whole_rows(start)
+            block = self._split(data, start, inside)
+            start += len(data)
             if len(block.starts):
                 yield block
 
-    def _stop(self, start):
-        """Return the end of the last whole row of the next block, and what is inside quotes."""
+    def _whole_rows(self, start):
+        """Return the bytes of the next whole rows, and which of them are inside quotes."""
         size = self._size
         while True:
-            data = self._data[start : start + size]
+            data = np.frombuffer(self.content.read(start, start + size), np.uint8)
             inside = self._inside_quotes(start, data)
             breaks = data == self.newline[0]
             if inside is not None:
                 breaks &= ~inside
-            if start + size >= len(self._data):
-                return len(self._data), inside
+            if start + size >= self.content.size:
+                return data, inside
             if breaks.any():
                 length = len(data) - int(np.argmax(breaks[::-1]))
-                return start + length, None if inside is None else inside[:length]
+                return data[:length], None if inside is None else inside[:length]
             size *= 2
 
     def _inside_quotes(self, start, data):
@@ -124,7 +125,7 @@ class Cells:
             self._refuse_quotes(
                 start + int(quotes[np.argmax(bad)]), "has a quotation mark inside a cell"
             )
-        if inside[-1] and start + len(data) >= len(self._data):
+        if inside[-1] and start + len(data) >= self.content.size:
             self._refuse_quotes(
                 start + int(quotes[opens][-1]), "opens a quotation mark that is never closed"
             )
@@ -136,15 +137,15 @@ class Cells:
         return known & ~np.isin(data[np.where(known, positions, 0)], separators)
 
     def _refuse_quotes(self, position, problem):
-        before = self.content[self.content.rfind(self.newline, 0, position) + 1 : position]
+        before = self.content.read(max(0, position - _BLOCK), position)
+        before = before[before.rfind(self.newline) + 1 :]
         column = before.count(self.delimiter.encode()) + 1
         raise ValueError(
             f"Line {self._line(position)} {problem}, near column {column}; put the whole cell "
             "into quotation marks and double those inside it."
         )
 
-    def _split(self, start, stop, inside):
-        data = self._data[start:stop]
+    def _split(self, data, start, inside):
         marks = (data == ord(self.delimiter)) | (data == self.newline[0])
         if inside is not None:
             marks &= ~inside

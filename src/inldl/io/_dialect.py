@@ -12,8 +12,8 @@ _NUMBER = r"\s*[+-]?\d*{}\d+([eE][+-]?\d+)?\s*"
 
 def find_delimiter(content):
     """Return the delimiter with which most rows have as many cells as the header."""
-    sample = content[:_SAMPLE]
-    if len(content) > _SAMPLE:  # the last line is likely to be cut
+    sample = content.read(0, _SAMPLE)
+    if content.size > _SAMPLE:  # the last line is likely to be cut
         sample = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
     return max(DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter))
 

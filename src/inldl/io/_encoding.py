@@ -1,6 +1,12 @@
 """From the bytes of a text file to UTF-8, and back."""
 
 import codecs
+import tempfile
+import weakref
+from hashlib import blake2b
+from pathlib import Path
+
+from inldl.io._content import Content
 
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -12,15 +18,17 @@ _MARKS = (
 )
 
 
-def to_utf8(raw, encoding=None):
+def open_text(path, encoding=None):
     """Return the content as UTF-8 without its mark, the encoding, the mark and a note or None."""
-    mark, marked = next(((m, e) for m, e in _MARKS if raw.startswith(m)), (b"", None))
+    with path.open("rb") as file:
+        start = file.read(4)
+    mark, marked = next(((m, e) for m, e in _MARKS if start.startswith(m)), (b"", None))
     if encoding is None:
-        content, found, note = _detect(raw, mark, marked)
+        content, found, note = _detect(path, mark, marked)
     else:
         found, mark = _named(encoding, mark, marked)
-        content, note = _transcode(raw[len(mark) :], found), None
-    if b"\0" in content:
+        content, note = _as_utf8(Content(path, len(mark)), found), None
+    if any(b"\0" in piece for piece in content.pieces()):
         raise ValueError(
             "The file is not a table of text: it has zero bytes in it; if it is UTF-16, give "
             "encoding='utf-16'."
@@ -33,17 +41,18 @@ def from_utf8(content, encoding):
     return content if encoding == "utf-8" else content.decode("utf-8").encode(encoding)
 
 
-def _detect(raw, mark, marked):
+def _detect(path, mark, marked):
+    raw = Content(path, len(mark))
     if marked is not None:
-        content = _transcode(raw[len(mark) :], marked)
-        return content, marked, f"The encoding is {marked}, by the mark at the start of the file."
+        note = f"The encoding is {marked}, by the mark at the start of the file."
+        return _as_utf8(raw, marked), marked, note
     try:
-        return _transcode(raw, "utf-8"), "utf-8", None
+        return _as_utf8(raw, "utf-8"), "utf-8", None
     except ValueError:
         pass
     for encoding in ("cp1252", "latin-1"):
         try:
-            content = _transcode(raw, encoding)
+            content = _as_utf8(raw, encoding)
         except ValueError:
             continue
         return content, encoding, f"The file is not UTF-8; it is read as {encoding}."
@@ -63,23 +72,56 @@ def _named(encoding, mark, marked):
     return without_mark.get(name, name), b""
 
 
-def _transcode(raw, encoding):
-    """Return the bytes as UTF-8, if they can be turned back into the same bytes."""
-    try:
-        text = raw.decode(encoding)
-        if encoding == "utf-8":
-            return raw
-        content = text.encode("utf-8")
-        same = text.encode(encoding) == raw
-    except UnicodeError as error:
-        start = getattr(error, "start", 0)
-        line = raw.count(b"\n", 0, start) + 1
-        raise ValueError(
-            f"Line {line} of the file is not {encoding} (byte {start}); give the encoding that "
-            "the file was written in, or none to have it found out."
-        ) from None
+def _as_utf8(raw, encoding):
+    """Return the text as UTF-8, if it can be turned back into the same bytes.
+
+    A file in UTF-8 is itself the content; of any other a copy is made, which goes with it.
+    """
+    if encoding == "utf-8":
+        for _ in _decoded(raw, encoding):
+            pass
+        return raw
+    with tempfile.NamedTemporaryFile(prefix="inldl-", suffix=".csv", delete=False) as copy:
+        path = Path(copy.name)
+        try:
+            same = _copy(raw, encoding, copy)
+        except BaseException:
+            path.unlink()
+            raise
+    content = Content(path)
+    weakref.finalize(content, path.unlink, missing_ok=True)
     if not same:
         raise ValueError(
             f"The file cannot be written back in {encoding} as it was; save it as UTF-8."
         )
     return content
+
+
+def _copy(raw, encoding, copy):
+    """Write a text as UTF-8; return whether it gives the same bytes when it is encoded again."""
+    encoder = codecs.getincrementalencoder(encoding)()
+    before, after = blake2b(), blake2b()
+    for piece in raw.pieces():
+        before.update(piece)
+    for text in _decoded(raw, encoding):
+        copy.write(text.encode("utf-8"))
+        after.update(encoder.encode(text))
+    after.update(encoder.encode("", final=True))
+    return before.digest() == after.digest()
+
+
+def _decoded(raw, encoding):
+    """Yield the text a piece at a time, or say which line is none."""
+    decoder, position = codecs.getincrementaldecoder(encoding)(), 0
+    try:
+        for piece in raw.pieces():
+            position += len(piece)
+            yield decoder.decode(piece)
+        yield decoder.decode(b"", final=True)
+    except UnicodeError as error:
+        start = position - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
+        line = raw.count(b"\n", max(0, start)) + 1
+        raise ValueError(
+            f"Line {line} of the file is not {encoding} (byte {start}); give the encoding that "
+            "the file was written in, or none to have it found out."
+        ) from None

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from inldl import _kernels
+
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 _MISSING = [word.encode() for word in MISSING]
 _WIDEST = 64  # no number that people write is wider
@@ -14,17 +16,28 @@ def numbers(block, column, decimal):
     is a number or a hole; otherwise the first is of no use.
     """
     starts, ends = block.bounds(column)
+    values = np.empty(len(starts))
+    rest = np.flatnonzero(_kernels.read_numbers(block.data, starts, ends, ord(decimal), values))
+    if len(rest):
+        values[rest], bad = _rare(block.data, starts[rest], ends[rest], decimal)
+        if bad is not None:
+            return None, int(rest[bad])
+    return values, None
+
+
+def _rare(data, starts, ends, decimal):
+    """Do the same for words, and for numbers with many digits."""
     widths = ends - starts
-    if widths.max(initial=0) > _WIDEST:
-        return None, int(np.argmax(widths > _WIDEST))
-    cells = _gather(block.data, starts, widths)
+    if widths.max() > _WIDEST:
+        return np.nan, int(np.argmax(widths > _WIDEST))
+    cells = _gather(data, starts, widths)
     holes = _holes(cells)
     shapes = _as_words(_plain(decimal)[cells])
     shapes[holes] = b"0"
     try:
         values = shapes.astype(np.float64)
     except ValueError:
-        return None, _first_text(shapes)
+        return np.nan, _first_text(shapes)
     values[holes] = np.nan
     return values, None
 

@@ -49,15 +49,21 @@ class Degrees:
         Names of the columns.
     where : callable
         Turns a row into words, such as "Line 7".
+    check : bool
+        Whether to refuse what cannot be shares.
     """
 
-    def __init__(self, values, labels, where):
-        self.values, self.labels, self.where = values, labels, where
+    def __init__(self, values, labels, where, *, check=True):
+        self.values, self.labels, self.where, self.check = values, labels, where, check
 
-    def fractions(self, scale="auto", *, normalize=False):
-        """Return the degrees as fractions, their scale in the file, and a list of notes."""
+    def fractions(self, scale="auto", *, normalize=False, part=False):
+        """Return the degrees as fractions, their scale in the file, and a list of notes.
+
+        A `part` of a table may lack a label altogether.
+        """
         check_choice("scale", scale, ("auto", *WHOLE, "count"))
-        self._refuse_unobserved()
+        if not part:
+            self._refuse_unobserved()
         self._refuse(~(self.values >= 0) & ~np.isnan(self.values), "is below 0")
         self._refuse(np.isinf(self.values), "is not finite")
         notes = []
@@ -77,7 +83,7 @@ class Degrees:
             )
 
     def _refuse(self, bad, problem, advice="correct it, or leave the cell empty"):
-        if bad.any():
+        if self.check and bad.any():
             row, column = (int(i) for i in np.argwhere(bad)[0])
             raise ValueError(
                 f"{self.where(row)}, column {self.labels[column]!r}: the degree "
@@ -130,7 +136,7 @@ class Degrees:
         return y
 
     def _refuse_sums(self, bad, sums, whole, compared):
-        if not bad.any():
+        if not (self.check and bad.any()):
             return
         row = int(np.argmax(bad))
         advice = "correct them"

@@ -1,14 +1,17 @@
-"""The cells of a file, as text or as a frame, behind one set of questions."""
+"""The rows of a file behind one set of questions, whatever its kind."""
 
 import numpy as np
 import pandas as pd
 
 from inldl.io._cells import Cells
 from inldl.io._numbers import MISSING, numbers
+from inldl.io.table import Piece
+
+_ADVICE = "correct it, or leave the cell empty if the degree is unknown."
 
 
 class TextSource:
-    """Answer for a delimited text, whose bytes are kept as UTF-8."""
+    """Answer for a delimited text."""
 
     def __init__(self, content, delimiter):
         self.cells = Cells(content, delimiter)
@@ -19,45 +22,82 @@ class TextSource:
         """Return the place of a row in words."""
         return f"Line {self.cells.line(row)}"
 
-    def n_rows(self, enough=None):
-        """Return the number of rows; stop counting at `enough`."""
-        count = 0
-        for block in self.cells.blocks():
-            count += len(block.starts)
-            if enough is not None and count >= enough:
-                break
-        return count
+    def most_rows(self):
+        """Return a number of rows that is not exceeded."""
+        return self.cells.content.count(self.cells.newline) + 1
 
-    def frame(self):
-        """Return the whole table as text."""
-        columns = self._texts(range(len(self.names)))
-        return pd.DataFrame(dict(zip(self.names, columns, strict=True)), dtype="str")
+    def pieces(self, labels, features, text=()):
+        """Yield pieces with the label columns, and the feature columns, those of `text` as such.
 
-    def read(self, labels):
-        """Return the numbers of the label columns, and the other columns as a frame."""
+        Any other column of a piece is one of numbers if all its cells in the piece are.
+        """
         label_columns = [self.names.index(name) for name in labels]
-        others = [j for j in range(len(self.names)) if j not in set(label_columns)]
-        most = self.cells.content.count(self.cells.newline) + 1
-        values, features = np.empty((most, len(labels))), np.empty((len(others), most))
-        text, row = set(), 0
+        row = 0
         for block in self.cells.blocks():
-            rows = slice(row, row + len(block.starts))
-            for j, column in enumerate(label_columns):
-                values[rows, j] = self._degrees(block, column, row)
-            text |= self._fill_numbers(features[:, rows], block, others, text)
-            row = rows.stop
-        return values[:row], self._features(features[:, :row], others, sorted(text))
+            size = len(block.starts)
+            if size:
+                values = np.empty((size, len(labels)))
+                for j, column in enumerate(label_columns):
+                    values[:, j] = self._degrees(block, column, row)
+                columns = {name: self._feature(block, name, name in text) for name in features}
+                frame = pd.DataFrame(columns, index=range(row, row + size), copy=False)
+                yield Piece(row, size, values, frame, block)
+                row += size
 
-    def _fill_numbers(self, features, block, others, text):
+    def read(self, labels, features, most, keep=None):
+        """Return the label columns, the feature columns as a frame, and the rows that were kept.
+
+        `keep(piece)` chooses among the rows of a piece, at most `most` in all.
+        """
+        columns = [self.names.index(name) for name in features]
+        values, found = np.empty((most, len(labels))), np.empty((len(features), most))
+        rows, text, done = [], set(), 0
+        for piece in self.pieces(labels, ()):
+            chosen = None if keep is None else keep(piece)
+            size = piece.size if chosen is None else int(chosen.sum())
+            place = slice(done, done + size)
+            values[place] = piece.values if chosen is None else piece.values[chosen]
+            text |= self._fill_numbers(found[:, place], piece.raw, columns, text, chosen)
+            rows.append(chosen)
+            done = place.stop
+        frame = self._frame(found[:, :done], features, sorted(text), rows)
+        return values[:done], frame, _numbers_of(rows)
+
+    def _fill_numbers(self, out, block, columns, text, chosen):
         """Put the numbers of the columns that are not `text` in place; return those without."""
         fresh = set()
-        for j in set(range(len(others))) - text:
-            found, bad = numbers(block, others[j], self.decimal)
+        for j in set(range(len(columns))) - text:
+            found, bad = numbers(block, columns[j], self.decimal)
             if bad is None:
-                features[j] = found
+                out[j] = found if chosen is None else found[chosen]
             else:
                 fresh.add(j)
         return fresh
+
+    def _frame(self, numeric, names, text, rows):
+        """Return a frame of the rows of `numeric`, with those in `text` as text."""
+        if not text:
+            return pd.DataFrame(numeric.T, columns=names, copy=False)
+        cells = {names[j]: [] for j in text}
+        blocks = (block for block in self.cells.blocks() if len(block.starts))
+        for block, chosen in zip(blocks, rows, strict=True):
+            for name, found in cells.items():
+                texts = block.text(self.names.index(name))
+                found.extend(
+                    texts if chosen is None else [texts[i] for i in np.flatnonzero(chosen)]
+                )
+        columns = {name: cells.get(name, row) for name, row in zip(names, numeric, strict=True)}
+        return pd.DataFrame(
+            {k: _text(v) if isinstance(v, list) else v for k, v in columns.items()}
+        )
+
+    def _feature(self, block, name, as_text):
+        column = self.names.index(name)
+        if not as_text:
+            found, bad = numbers(block, column, self.decimal)
+            if bad is None:
+                return found
+        return _text(block.text(column)).to_numpy()
 
     def _degrees(self, block, column, row):
         found, bad = numbers(block, column, self.decimal)
@@ -69,53 +109,56 @@ class TextSource:
             )
         return found
 
-    def _features(self, numeric, others, text):
-        """Return a frame of the numeric rows of `numeric`, with those in `text` as text."""
-        names = [self.names[j] for j in others]
-        if not text:
-            return pd.DataFrame(numeric.T, columns=names, copy=False)
-        columns = dict(zip(names, numeric, strict=True))
-        for j, cells in zip(text, self._texts([others[j] for j in text]), strict=True):
-            columns[names[j]] = pd.Series(cells, dtype="str").replace("", np.nan)
-        return pd.DataFrame(columns)
-
-    def _texts(self, columns):
-        """Return the text of columns, a list for each."""
-        found = [[] for _ in columns]
-        for block in self.cells.blocks():
-            for texts, column in zip(found, columns, strict=True):
-                texts.extend(block.text(column))
-        return found
-
 
 class FrameSource:
-    """Answer for a frame that pandas has read."""
+    """Answer for frames: a whole one, or batches of a Parquet file.
 
-    def __init__(self, frame):
-        self._frame = frame
-        self.names = [str(name) for name in frame.columns]
+    Parameters
+    ----------
+    names : list of str
+        Names of the columns that can be labels or features.
+    batches : callable
+        Returns an iterator over the frames that make up the table, and the raw rows of each.
+    n_rows : int
+        Number of rows.
+    """
+
+    def __init__(self, names, batches, n_rows):
+        self.names, self._batches, self._n_rows = names, batches, n_rows
 
     def where(self, row):
         """Return the place of a row in words."""
         return f"Row {row + 1} below the header"
 
-    def n_rows(self, enough=None):
+    def most_rows(self):
         """Return the number of rows."""
-        return len(self._frame)
+        return self._n_rows
 
-    def frame(self):
-        """Return the whole table."""
-        return self._frame
+    def pieces(self, labels, features, text=()):
+        """Yield pieces with the label columns and the feature columns."""
+        row = 0
+        for frame, raw in self._batches():
+            values = [self._degrees(frame[name], name, row) for name in labels]
+            values = np.column_stack(values) if values else np.empty((len(frame), 0))
+            part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
+            yield Piece(row, len(frame), values, part, raw)
+            row += len(frame)
 
-    def read(self, labels):
-        """Return the numbers of the label columns, and the other columns as a frame."""
-        columns = [self._degrees(self.names.index(name), name) for name in labels]
-        others = [j for j, name in enumerate(self.names) if name not in labels]
-        features = self._frame.iloc[:, others].set_axis([self.names[j] for j in others], axis=1)
-        return np.column_stack(columns), features
+    def read(self, labels, features, most, keep=None):
+        """Return the label columns, the feature columns as a frame, and the rows that were kept.
 
-    def _degrees(self, column, name):
-        cells = self._frame.iloc[:, column]
+        `keep(piece)` chooses among the rows of a piece, at most `most` in all.
+        """
+        values, frames, rows = [np.empty((0, len(labels)))], [], []
+        for piece in self.pieces(labels, features):
+            chosen = None if keep is None else keep(piece)
+            rows.append(chosen)
+            values.append(piece.values if chosen is None else piece.values[chosen])
+            frames.append(piece.features if chosen is None else piece.features[chosen])
+        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=features)
+        return np.concatenate(values), frame, _numbers_of(rows)
+
+    def _degrees(self, cells, name, first):
         words = cells.map(lambda cell: isinstance(cell, str) and cell.strip().lower() in MISSING)
         cells = cells.mask(words.astype(bool))
         values = pd.to_numeric(cells, errors="coerce").astype("float64")
@@ -123,13 +166,21 @@ class FrameSource:
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
-                f"{self.where(row)}, column {name!r}: {_shortened(str(cells.iloc[row]))!r} is not "
-                f"a number; {_ADVICE}"
+                f"{self.where(first + row)}, column {name!r}: "
+                f"{_shortened(str(cells.iloc[row]))!r} is not a number; {_ADVICE}"
             )
         return values.to_numpy()
 
 
-_ADVICE = "correct it, or leave the cell empty if the degree is unknown."
+def _numbers_of(rows):
+    """Return the numbers of the rows that were kept, or None if all were."""
+    if all(chosen is None for chosen in rows):
+        return None
+    return np.flatnonzero(np.concatenate(rows))
+
+
+def _text(cells):
+    return pd.Series(cells, dtype="str").replace("", np.nan)
 
 
 def _shortened(text):

@@ -3,12 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from inldl._validation import check_choice
+from inldl.io import _frames
 from inldl.io._dialect import DELIMITERS, find_decimal, find_delimiter
-from inldl.io._encoding import to_utf8
+from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
 from inldl.io._scale import Degrees
-from inldl.io._sources import FrameSource, TextSource
+from inldl.io._sources import TextSource
 from inldl.io.table import Format, Table
 
 KINDS = {
@@ -65,6 +68,10 @@ def read_table(
     OSError
         If there is no such file, or it cannot be read.
 
+    See Also
+    --------
+    TableFile : The same file a piece at a time.
+
     Examples
     --------
     >>> from pathlib import Path
@@ -81,21 +88,154 @@ def read_table(
     The decimal sign is a comma.
     The degrees are taken as fractions: most complete rows sum to about 1.
     """
-    check_choice("scale", scale, ("auto", "fraction", "percent", "count"))
-    path = Path(path)
-    kind, notes = _kind(path), []
-    if kind == "text":
-        source, form = _open_text(path, delimiter, decimal, encoding, notes)
-    else:
-        source, form = FrameSource(_open_frame(path, kind)), Format(kind)
-    check_columns(source.names)
-    names = select_labels(source.names, labels)
-    if kind == "text":
-        form = _with_decimal(form, source, names, decimal, notes)
-    _check_rows(path, source)
-    values, features = source.read(names)
-    y, scale, more = Degrees(values, names, source.where).fractions(scale, normalize=normalize)
-    return Table(names, y, features, scale, notes + more, form, path, source)
+    file = TableFile(path, labels, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    return file.read(scale=scale, normalize=normalize)
+
+
+class TableFile:
+    r"""A table in a file, whose rows are read when they are asked for.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, as in `read_table`.
+    labels : str, list of str or None
+        The label columns, as in `read_table`; None if the file need not have any.
+    delimiter, decimal, encoding : str or None
+        As in `read_table`.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    format : Format
+        How it is written.
+    labels, features : list of str
+        Names of the label columns and of all others.
+    notes : list of str
+        Sentences that tell what was found out about the format.
+    source : object
+        The rows of the file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from inldl.io import TableFile
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "survey.csv")
+    ...     _ = path.write_text("age,yes,no\n31,0.25,0.75\n58,0.5,\n")
+    ...     [piece.values.tolist() for piece in TableFile(path, "yes,no").pieces()]
+    [[[0.25, 0.75], [0.5, nan]]]
+    """
+
+    def __init__(self, path, labels, *, delimiter=None, decimal=None, encoding=None):
+        self.path = Path(path)
+        kind, self.notes = _kind(self.path), []
+        self._stamp = self._looks()
+        if kind == "text":
+            self._open_text(delimiter, decimal, encoding)
+        else:
+            self.source, self.format = _frames.open_source(self.path, kind), Format(kind)
+        check_columns(self.source.names)
+        self.labels = [] if labels is None else select_labels(self.source.names, labels)
+        self.features = [name for name in self.source.names if name not in set(self.labels)]
+        if kind == "text":
+            self._find_decimal(decimal)
+
+    def read(self, *, scale="auto", normalize=False, check=True, most_rows=None):
+        """Read the table.
+
+        Parameters
+        ----------
+        scale, normalize
+            As in `read_table`.
+        check : bool, default=True
+            Whether to refuse degrees that cannot be shares.
+        most_rows : int, default=None
+            About how many rows to take, drawn evenly from all; None takes all.
+
+        Returns
+        -------
+        Table
+        """
+        check_choice("scale", scale, ("auto", "fraction", "percent", "count"))
+        bound, keep = self.source.most_rows(), None
+        if most_rows is not None and most_rows < bound:
+            keep = _drawn(most_rows / bound)
+            bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn
+        values, features, rows = self.source.read(self.labels, self.features, bound, keep)
+        self._check_rows(len(values))
+        degrees = Degrees(values, self.labels, self._where(rows), check=check)
+        y, scale, notes = degrees.fractions(scale, normalize=normalize)
+        return Table(self.labels, y, features, scale, self.notes + notes, self, rows)
+
+    def pieces(self, features=(), text=()):
+        """Yield the rows a piece at a time.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The feature columns to read.
+        text : collection of str
+            Those of them that are text, also where a piece has only numbers in them.
+
+        Yields
+        ------
+        Piece
+        """
+        for piece in self.source.pieces(self.labels, features, text):
+            if self._looks() != self._stamp:
+                raise OSError(f"{self.path} was changed while it was read; start again.")
+            yield piece
+
+    def fractions(self, piece, scale, *, normalize=False):
+        """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
+        degrees = Degrees(
+            piece.values, self.labels, lambda row: self.source.where(piece.first + row)
+        )
+        return degrees.fractions(scale, normalize=normalize, part=True)[0]
+
+    def _looks(self):
+        found = self.path.stat()
+        return found.st_size, found.st_mtime_ns
+
+    def _where(self, rows):
+        return self.source.where if rows is None else lambda row: self.source.where(int(rows[row]))
+
+    def _open_text(self, delimiter, decimal, encoding):
+        if delimiter is not None:
+            check_choice("delimiter", delimiter, DELIMITERS)
+        if decimal is not None:
+            check_choice("decimal", decimal, (".", ","))
+        content, encoding, mark, note = open_text(self.path, encoding)
+        if all(piece.isspace() for piece in content.pieces()):
+            raise ValueError(f"{self.path} is empty; it needs a header and at least two rows.")
+        self.notes += [note] if note else []
+        if delimiter is None:
+            tabs = self.path.suffix.lower() in (".tsv", ".tab")
+            delimiter = "\t" if tabs else find_delimiter(content)
+            self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
+        self.source = TextSource(content, delimiter)
+        newline = self.source.cells.newline.decode()
+        if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
+            newline = "\r\n"
+        self.format = Format("text", delimiter, ".", encoding, newline, mark)
+
+    def _find_decimal(self, decimal):
+        if decimal is None:
+            columns = [self.source.names.index(name) for name in self.labels]
+            decimal = find_decimal(self.source.cells, columns)
+            self.notes += ["The decimal sign is a comma."] if decimal == "," else []
+        self.source.decimal = decimal
+        self.format = replace(self.format, decimal=decimal)
+
+    def _check_rows(self, count):
+        if count < 2:
+            problem = "only one row" if count else "a header but no rows"
+            raise ValueError(
+                f"{self.path} has {problem}; at least two rows are needed to learn from."
+            )
 
 
 def kind_of(path):
@@ -117,56 +257,8 @@ def _kind(path):
     return kind_of(path)
 
 
-def _open_text(path, delimiter, decimal, encoding, notes):
-    if delimiter is not None:
-        check_choice("delimiter", delimiter, DELIMITERS)
-    if decimal is not None:
-        check_choice("decimal", decimal, (".", ","))
-    content, encoding, mark, note = to_utf8(path.read_bytes(), encoding)
-    if not content or content.isspace():
-        raise ValueError(f"{path} is empty; it needs a header and at least two rows.")
-    notes.extend([note] if note else [])
-    found = delimiter
-    if found is None:
-        found = "\t" if path.suffix.lower() in (".tsv", ".tab") else find_delimiter(content)
-        notes.extend([f"The delimiter is {_NAMES[found]}."] if found != "," else [])
-    source = TextSource(content, found)
-    newline = source.cells.newline.decode()
-    newline = "\r\n" if newline == "\n" and b"\r\n" in content else newline
-    form = Format("text", found, ".", encoding, newline, mark)
-    return source, form
-
-
-def _with_decimal(form, source, names, decimal, notes):
-    """Return the format with the decimal sign, found out if it is None."""
-    if decimal is None:
-        decimal = find_decimal(source.cells, [source.names.index(name) for name in names])
-        notes.extend(["The decimal sign is a comma."] if decimal == "," else [])
-    source.decimal = decimal
-    return replace(form, decimal=decimal)
-
-
-def _open_frame(path, kind):
-    import pandas as pd
-
-    read, package = {
-        "parquet": (pd.read_parquet, "pyarrow"),
-        "excel": (pd.read_excel, "openpyxl"),
-    }[kind]
-    try:
-        return read(path, engine=package)
-    except ImportError:
-        raise ImportError(
-            f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
-        ) from None
-    except OSError:
-        raise
-    except Exception as error:  # each engine has errors of its own
-        raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
-
-
-def _check_rows(path, source):
-    count = source.n_rows(enough=2)
-    if count < 2:
-        problem = "only one row" if count else "a header but no rows"
-        raise ValueError(f"{path} has {problem}; at least two rows are needed to learn from.")
+def _drawn(share):
+    """Return a function that draws a share of the rows of a piece, the same ones each time."""
+    return lambda piece: (
+        np.random.default_rng([0, piece.first]).random(piece.size) < share  # by the place alone
+    )

@@ -1,8 +1,6 @@
 """What a file of features and degrees holds, once it is read."""
 
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +24,38 @@ class Format:
 
 
 @dataclass(frozen=True, eq=False)
+class Piece:
+    """Hold some rows of a file.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first row.
+    size : int
+        Number of rows.
+    values : ndarray of shape (size, C)
+        The numbers of the label columns as they stand in the file, NaN where empty.
+    features : DataFrame
+        The feature columns that were asked for.
+    raw : object
+        The rows as they stand in the file.
+    """
+
+    first: int
+    size: int
+    values: np.ndarray
+    features: pd.DataFrame
+    raw: Any
+
+    @property
+    def rows(self):
+        """Return the place of the rows in the table."""
+        return slice(self.first, self.first + self.size)
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Hold the degrees and the features of a table, and what is needed to write it back.
+    """Hold the degrees and the features of a table, and the file that they came from.
 
     Attributes
     ----------
@@ -41,12 +69,10 @@ class Table:
         How the degrees stand in the file.
     notes : list of str
         Sentences that tell what was found out about the file.
-    format : Format
-        How the file is written.
-    path : Path
+    file : TableFile
         The file.
-    source : object
-        The cells of the file, as they stand in it.
+    rows : ndarray of int or None
+        Which rows of the file these are, if they are not all.
     """
 
     labels: list[str]
@@ -54,15 +80,10 @@ class Table:
     features: pd.DataFrame
     scale: str
     notes: list[str]
-    format: Format
-    path: Path
-    source: Any
+    file: Any
+    rows: np.ndarray | None = None
 
-    @cached_property
-    def frame(self):
-        """Return the whole table; each cell of a text file is the text that stands there.
-
-        It is made when it is first asked for: a text object per cell takes many times the memory
-        of the file.
-        """
-        return self.source.frame()
+    @property
+    def degrees(self):
+        """Return `y` as a frame with the names of the labels."""
+        return pd.DataFrame(self.y, columns=self.labels, copy=False)

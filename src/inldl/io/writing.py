@@ -1,14 +1,14 @@
 """Write a completed table: the holes are filled, all else stays as it was in the file."""
 
-import os
-import secrets
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from inldl._validation import as_degrees, sum_tolerance
 from inldl.io._encoding import from_utf8
+from inldl.io._frames import frame_writer
+from inldl.io._replacing import replacing
 from inldl.io._scale import WHOLE
 from inldl.io.reading import kind_of
 
@@ -42,32 +42,108 @@ def write_table(table, completed, path, *, overwrite=False):
     OSError
         If the file cannot be written; an old one is then as it was.
     """
-    path = Path(path)
-    _check_target(table, path, overwrite)
     completed = _checked(table, completed)
-    with _replacing(path) as part:
-        if table.format.kind == "text":
-            with part.open("xb") as file:
-                _write_text(table, completed, file)
-        else:
-            _write_frame(table, completed, part)
+    holes = np.isnan(table.y).any(axis=0)
+    filled = [name for name, hole in zip(table.labels, holes, strict=True) if hole]
+    with TableWriter(table.file, path, filled=filled, overwrite=overwrite) as writer:
+        for piece in table.file.pieces():
+            writer.write(piece, table.y[piece.rows], completed[piece.rows], table.scale)
 
 
-def _check_target(table, path, overwrite):
+class TableWriter:
+    """Write a table a piece at a time; the file appears when all pieces are there.
+
+    Parameters
+    ----------
+    file : TableFile
+        What is read.
+    path : str or path
+        The file to write, of the same kind.
+    filled : sequence of str
+        The labels that may have holes.
+    extra : sequence of str
+        Names of columns that are added on the right.
+    overwrite : bool
+        Replace the file if there is one, also if it is the one that is read.
+    """
+
+    def __init__(self, file, path, *, filled=(), extra=(), overwrite=False):
+        self.path = Path(path)
+        self._file, self._filled, self._extra = file, list(filled), list(extra)
+        check_target(file, self.path, overwrite=overwrite)
+        taken = [name for name in self._extra if name in file.source.names]
+        if taken:
+            raise ValueError(
+                f"{file.path} has a column {taken[0]!r} already, which is to be added; rename it."
+            )
+
+    def __enter__(self):
+        self._stack = ExitStack()
+        try:
+            part = self._stack.enter_context(replacing(self.path))
+            if self._file.format.kind == "text":
+                self._text = _TextWriter(self._file, self._stack.enter_context(part.open("xb")))
+                self._text.start(self._extra)
+            else:
+                parts = (self._file, part, self._filled, self._extra)
+                self._write_frame = self._stack.enter_context(frame_writer(*parts))
+        except BaseException as error:
+            if not self._stack.__exit__(type(error), error, error.__traceback__):
+                raise
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is None and self._file.format.kind == "text":
+            with self._stack:
+                self._text.finish()
+            return None
+        return self._stack.__exit__(*error)
+
+    def write(self, piece, y, completed, scale, extra=None):
+        """Write a piece.
+
+        Parameters
+        ----------
+        piece : Piece
+            Its rows, the next ones of the file.
+        y : ndarray of shape (size, C)
+            Degrees as fractions, NaN where there is a hole.
+        completed : ndarray of shape (size, C)
+            Fractions; only those at the holes are used.
+        scale : {"fraction", "percent", "count"}
+            How the degrees stand in the file.
+        extra : ndarray of shape (size, E), optional
+            Values of the columns that are added; NaN leaves a cell empty.
+        """
+        fills = _fills(y, completed, WHOLE.get(scale, 1.0))
+        if self._file.format.kind == "text":
+            self._text.write(piece.raw, fills, extra)
+            return
+        columns = [self._file.labels.index(name) for name in self._filled]
+        values = {name: extra[:, j] for j, name in enumerate(self._extra)}
+        self._write_frame(
+            piece.raw, dict(zip(self._filled, fills[:, columns].T, strict=True)), values
+        )
+
+
+def check_target(file, path, *, overwrite=False):
+    """Refuse a path to which a table that is read from `file` cannot be written."""
+    path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file to write.")
-    if kind_of(path) != table.format.kind:
+    if kind_of(path) != file.format.kind:
         raise ValueError(
-            f"{path} is another kind of file than {table.path}; end its name in "
-            f"{table.path.suffix!r}."
+            f"{path} is another kind of file than {file.path}; end its name in "
+            f"{file.path.suffix!r}."
         )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}; make it first.")
     if path.exists() and not overwrite:
-        same = table.path.exists() and path.samefile(table.path)
+        same = file.path.exists() and path.samefile(file.path)
         what = "is the table that was read" if same else "exists already"
         raise FileExistsError(
-            f"{path} {what}; write to another file, or give overwrite=True to replace it."
+            f"{path} {what}; write to another file, or give overwrite=True (--overwrite on the "
+            "command line) to replace it."
         )
 
 
@@ -122,76 +198,84 @@ def _fills(y, completed, whole):
     return np.where(holes, fills, np.nan)
 
 
-def _write_text(table, completed, file):
-    form, cells = table.format, table.source.cells
-    columns = [cells.names.index(name) for name in table.labels]
-    file.write(form.bom)
-    position = row = 0
-    for block in cells.blocks():
-        rows = slice(row, row + len(block.starts))
-        fills = _fills(table.y[rows], completed[rows], WHOLE.get(table.scale, 1.0))
-        stop = block.offset + len(block.data)
-        head = cells.content[position : block.offset]  # empty lines that make up a block
-        filled = head + _filled(block, np.asarray(columns), fills, form)
-        file.write(from_utf8(filled, form.encoding))
-        position, row = stop, rows.stop
-    file.write(from_utf8(cells.content[position:], form.encoding))
+class _TextWriter:
+    """Copy a text, with fills in place of holes and cells added to the rows."""
+
+    def __init__(self, source, out):
+        self._form, self._cells, self._out = source.format, source.source.cells, out
+        self._columns = np.array([self._cells.names.index(name) for name in source.labels], int)
+        self._position = 0
+
+    def start(self, extra):
+        """Write the header."""
+        self._out.write(self._form.bom)
+        self._copy(self._cells.header_end)
+        names = "".join(self._form.delimiter + _quoted(name) for name in extra)
+        self._put(names.encode())
+
+    def write(self, block, fills, extra):
+        """Write the rows of a block."""
+        self._copy(block.offset)  # empty lines that make up a block
+        done = self._position - block.offset
+        content, pieces = block.data.tobytes(), []
+        for start, end, cell in zip(*self._changes(block, fills, extra), strict=True):
+            pieces += (content[done:start], cell)
+            done = end
+        self._put(b"".join([*pieces, content[done:]]))
+        self._position = block.offset + len(content)
+
+    def finish(self):
+        """Write what is below the last row."""
+        self._copy(self._cells.content.size)
+
+    def _changes(self, block, fills, extra):
+        """Return where to put which bytes, in the order of the text."""
+        order = np.argsort(self._columns)
+        columns, fills = self._columns[order], fills[:, order]
+        at = ~np.isnan(fills)
+        quote = np.ones(fills.shape, bool)
+        if self._form.decimal != self._form.delimiter and len(columns):
+            quote = np.column_stack([block.quoted(column) for column in columns])
+        cells = np.empty(at.shape, object)
+        pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
+        cells[at] = [self._number(value, _REST_DECIMALS, quoted) for value, quoted in pairs]
+        starts, ends = block.starts[:, columns], block.ends[:, columns]
+        if extra is not None:
+            last = block.ends[:, -1:]
+            starts, ends, at = np.hstack([starts, last]), np.hstack([ends, last]), _and_last(at)
+            cells = np.column_stack([cells, self._added(extra)])
+        return starts[at].tolist(), ends[at].tolist(), cells[at].tolist()
+
+    def _added(self, extra):
+        """Return the cells that are added to each row, as one object each."""
+        delimiter = self._form.delimiter.encode()
+        quoted = self._form.decimal == self._form.delimiter
+        rows = np.empty(len(extra), object)
+        for i, row in enumerate(extra.tolist()):
+            cells = [b"" if x != x else self._number(x, _DECIMALS, quoted) for x in row]
+            rows[i] = delimiter + delimiter.join(cells)
+        return rows
+
+    def _number(self, value, decimals, quoted):
+        text = f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+        if self._form.decimal != ".":
+            text = text.replace(".", self._form.decimal)
+        return (f'"{text}"' if quoted else text).encode()
+
+    def _copy(self, stop):
+        while self._position < stop:
+            piece = self._cells.content.read(self._position, min(stop, self._position + (1 << 22)))
+            self._put(piece)
+            self._position += len(piece)
+
+    def _put(self, content):
+        self._out.write(from_utf8(content, self._form.encoding))
 
 
-def _filled(block, columns, fills, form):
-    """Return the bytes of a block with the fills in place of the holes."""
-    order = np.argsort(columns)  # the holes of a row are filled from left to right
-    columns, fills = columns[order], fills[:, order]
-    at = np.nonzero(~np.isnan(fills))
-    quote = np.ones(fills.shape, bool)
-    if form.decimal != form.delimiter:
-        quote = np.column_stack([block.quoted(column) for column in columns])
-    bounds = (block.starts[:, columns][at], block.ends[:, columns][at], fills[at], quote[at])
-    content, pieces, done = block.data.tobytes(), [], 0
-    for start, end, value, quoted in zip(*(bound.tolist() for bound in bounds), strict=True):
-        pieces += (content[done:start], _number(value, form.decimal, quoted))
-        done = end
-    return b"".join([*pieces, content[done:]])
+def _and_last(at):
+    return np.column_stack([at, np.ones(len(at), bool)])
 
 
-def _number(value, decimal, quoted):
-    text = f"{value:.{_REST_DECIMALS}f}".rstrip("0").rstrip(".")
-    if decimal != ".":
-        text = text.replace(".", decimal)
-    return (f'"{text}"' if quoted else text).encode()
-
-
-def _write_frame(table, completed, part):
-    whole = WHOLE.get(table.scale, 1.0)
-    fills = _fills(table.y, completed, whole)
-    frame = table.frame.copy()
-    for j, name in enumerate(table.labels):
-        holes = ~np.isnan(fills[:, j])
-        if holes.any():
-            values = np.where(holes, fills[:, j], table.y[:, j] * whole)
-            frame.isetitem(table.source.names.index(name), values)
-    if table.format.kind == "parquet":
-        frame.to_parquet(part)
-    else:
-        frame.to_excel(part, index=False)
-
-
-@contextmanager
-def _replacing(path):
-    """Give a new file next to `path` and put it in its place; remove it if anything fails."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    part = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
-    try:
-        yield part
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        if target.exists():
-            part.chmod(target.stat().st_mode)
-        os.replace(part, target)
-    except OSError as error:
-        raise OSError(
-            f"{path} could not be written ({error.strerror or error}); what was there before is "
-            "as it was."
-        ) from None
-    finally:
-        part.unlink(missing_ok=True)
+def _quoted(name):
+    special = any(sign in name for sign in '",;\t|\r\n')
+    return '"' + name.replace('"', '""') + '"' if special else name
