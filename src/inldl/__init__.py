@@ -19,6 +19,7 @@ _HOMES = {
     "KernelRidgeLDL": "inldl.estimators",
     "KernelSoftmaxLDL": "inldl.estimators",
     "LDM": "inldl.estimators",
+    "Model": "inldl.tables",
     "RegressorLDL": "inldl.estimators",
     "WInLDL": "inldl.estimators",
     "evaluate": "inldl.metrics",

@@ -1,13 +1,46 @@
 """The commands, their options and their help."""
 
+from inspect import getdoc
+
 import typer
 
 from inldl import __version__
-from inldl.cli import _experiments
+from inldl.cli import _experiments, _tables
+
+EXAMPLES = """
+**Examples**
+
+Fill the holes of a table, and see how good the filled degrees are:
+
+    inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv --page whole.html
+
+Learn from a table, predict new rows, and judge the model on rows with known degrees:
+
+    inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
+    inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
+    inldl evaluate survey.inldl test.csv
+
+Look at a table first, and find the method that suits it:
+
+    inldl inspect survey.csv --labels "emo_*" --page inspection.html
+    inldl compare survey.csv --labels "emo_*"
+
+Take a model elsewhere:
+
+    inldl model info survey.inldl
+    inldl export survey.inldl survey.onnx
+
+Compare methods on public data, and run the paper again:
+
+    inldl bench --datasets SJAFFE --methods winldl,auto --rates 0.5 -o run.sqlite
+    inldl report run.sqlite -o report.html
+    inldl reproduce --quick
+"""
 
 app = typer.Typer(
     name="inldl",
     help="Learn from label distributions of which many degrees are missing.",
+    epilog=EXAMPLES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,11 +63,40 @@ def _options(
 ) -> None: ...
 
 
-for command in (
-    _experiments.datasets,
-    _experiments.methods,
-    _experiments.bench,
-    _experiments.report,
-    _experiments.reproduce,
-):
-    app.command()(command)
+def _help(command):
+    """Return the help of a command, and below its options the examples of its docstring."""
+    parts = getdoc(command).split("\n\n")
+    examples = [part for part in parts if part.strip().startswith("inldl ")]
+    lines = [f"    {line.strip()}" for part in examples for line in part.splitlines()]
+    return {
+        "help": "\n\n".join(part for part in parts if part not in examples),
+        "epilog": "\n**Example**\n\n" + "\n".join(lines) if lines else None,
+    }
+
+
+TABLES, RESEARCH = "For a table with holes", "For research"
+for panel, commands in {
+    TABLES: (
+        _tables.complete,
+        _tables.fit,
+        _tables.predict,
+        _tables.evaluate,
+        _tables.inspect,
+        _tables.compare,
+        _tables.export,
+    ),
+    RESEARCH: (
+        _experiments.datasets,
+        _experiments.methods,
+        _experiments.bench,
+        _experiments.report,
+        _experiments.reproduce,
+    ),
+}.items():
+    for command in commands:
+        app.command(rich_help_panel=panel, **_help(command))(command)
+
+model = typer.Typer(no_args_is_help=True, help="Tell what a model file holds: `inldl model info`.")
+model.command("info", **_help(_tables.info))(_tables.info)
+model.callback()(lambda: None)
+app.add_typer(model, name="model", rich_help_panel=TABLES)

@@ -58,7 +58,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"y has the shape {given.shape}, but {predicted.shape} is what X and the fitted "
                 "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
             )
-        return like(y, _fill(given, predicted))
+        return like(y, fill_rows(given, predicted))
 
     def score(self, X, y, sample_weight=None):
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
@@ -210,7 +210,7 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
         return softmax(linear_scores(X, self.coef_, self.intercept_))
 
 
-def _fill(y, predicted):
+def fill_rows(y, predicted):
     """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row."""
     out = y.copy()
     holes = np.isnan(y)

@@ -210,17 +210,23 @@ def predict_held_out(estimator, X, y, n_folds):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit to all rows has said it
         for train, test in KFold(min(n_folds, len(y)), shuffle=True, random_state=0).split(y):
-            model = clone(estimator).fit(X[train], _with_every_label(y[train]))
+            model = clone(estimator).fit(X[train], with_every_label(y[train]))
             out[test] = model.predict(X[test])
     return out
 
 
-def _with_every_label(y):
-    """Return `y` with a 0 for each label that is nowhere observed, which no method accepts."""
-    unseen = np.isnan(y).all(axis=0)
-    if unseen.any():
-        y = y.copy()
-        y[0, unseen] = 0
+def with_every_label(y):
+    """Return `y` with a degree for each label that is nowhere observed, which no method accepts.
+
+    It is 0, in the row with the most holes. If that leaves no hole, one degree closes the row.
+    """
+    unseen = np.flatnonzero(np.isnan(y).all(axis=0))
+    if not unseen.size:
+        return y
+    y, row = y.copy(), int(np.isnan(y).sum(axis=1).argmax())
+    y[row, unseen] = 0
+    if not np.isnan(y[row]).any():
+        y[row, unseen[0]] = max(1 - y[row].sum(), 0)
     return y
 
 

@@ -6,6 +6,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def check_free(path, *, overwrite=False):
+    """Refuse a path at which no file can be written, or at which one stands that must stay."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file to write.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}; make it first.")
+    if path.exists() and not overwrite:
+        raise FileExistsError(
+            f"{path} exists already; write to another file, or give overwrite=True (--overwrite "
+            "on the command line) to replace it."
+        )
+
+
 @contextmanager
 def replacing(path):
     """Give a new file next to `path` and put it in its place; remove it if anything fails."""

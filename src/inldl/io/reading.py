@@ -22,6 +22,7 @@ KINDS = {
     ".parquet": "parquet",
     ".xlsx": "excel",
 }
+FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
@@ -162,11 +163,12 @@ class TableFile:
         check_choice("scale", scale, ("auto", "fraction", "percent", "count"))
         bound, keep = self.source.most_rows(), None
         if most_rows is not None and most_rows < bound:
-            keep = _drawn(most_rows / bound)
-            bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn
+            keep = _Draw(most_rows / bound)
+            bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
+            bound += FEWEST * len(self.labels)
         values, features, rows = self.source.read(self.labels, self.features, bound, keep)
         self._check_rows(len(values))
-        degrees = Degrees(values, self.labels, self._where(rows), check=check)
+        degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + notes, self, rows)
 
@@ -191,17 +193,19 @@ class TableFile:
 
     def fractions(self, piece, scale, *, normalize=False):
         """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
-        degrees = Degrees(
-            piece.values, self.labels, lambda row: self.source.where(piece.first + row)
-        )
+        degrees = Degrees(piece.values, self.labels, self.place_of(first=piece.first))
         return degrees.fractions(scale, normalize=normalize, part=True)[0]
 
     def _looks(self):
         found = self.path.stat()
         return found.st_size, found.st_mtime_ns
 
-    def _where(self, rows):
-        return self.source.where if rows is None else lambda row: self.source.where(int(rows[row]))
+    def place_of(self, rows=None, first=0):
+        """Return a function that tells where a row stands, such as "Line 7".
+
+        The rows are those from `first` on, or those with the numbers `rows`.
+        """
+        return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
     def _open_text(self, delimiter, decimal, encoding):
         if delimiter is not None:
@@ -257,8 +261,21 @@ def _kind(path):
     return kind_of(path)
 
 
-def _drawn(share):
-    """Return a function that draws a share of the rows of a piece, the same ones each time."""
-    return lambda piece: (
-        np.random.default_rng([0, piece.first]).random(piece.size) < share  # by the place alone
-    )
+class _Draw:
+    """Draw a share of the rows of each piece, the same ones each time.
+
+    The first rows in which a label is observed are taken as well, so that rare labels are seen.
+    """
+
+    def __init__(self, share):
+        self._share, self._lacking = share, None
+
+    def __call__(self, piece):
+        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
+        if self._lacking is None:
+            self._lacking = [FEWEST] * piece.values.shape[1]
+        for j, lacking in enumerate(self._lacking):
+            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
+            chosen[rows] = True
+            self._lacking[j] -= len(rows)
+        return chosen

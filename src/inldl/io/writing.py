@@ -8,7 +8,7 @@ import numpy as np
 from inldl._validation import as_degrees, sum_tolerance
 from inldl.io._encoding import from_utf8
 from inldl.io._frames import frame_writer
-from inldl.io._replacing import replacing
+from inldl.io._replacing import check_free, replacing
 from inldl.io._scale import WHOLE
 from inldl.io.reading import kind_of
 
@@ -129,22 +129,19 @@ class TableWriter:
 def check_target(file, path, *, overwrite=False):
     """Refuse a path to which a table that is read from `file` cannot be written."""
     path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file to write.")
+    if path.is_dir() or not path.parent.is_dir():
+        check_free(path)
     if kind_of(path) != file.format.kind:
         raise ValueError(
             f"{path} is another kind of file than {file.path}; end its name in "
             f"{file.path.suffix!r}."
         )
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent}; make it first.")
-    if path.exists() and not overwrite:
-        same = file.path.exists() and path.samefile(file.path)
-        what = "is the table that was read" if same else "exists already"
+    if not overwrite and path.exists() and path.samefile(file.path):
         raise FileExistsError(
-            f"{path} {what}; write to another file, or give overwrite=True (--overwrite on the "
-            "command line) to replace it."
+            f"{path} is the table that was read; write to another file, or give overwrite=True "
+            "(--overwrite on the command line) to replace it."
         )
+    check_free(path, overwrite=overwrite)
 
 
 def _checked(table, completed):
@@ -182,6 +179,8 @@ def _check_completed(y, completed, holes):
 def _fills(y, completed, whole):
     """Return what to write at each hole, NaN elsewhere: each row then sums to the whole."""
     holes = np.isnan(y)
+    if not holes.any():
+        return np.full(y.shape, np.nan)
     wanted = np.where(holes, np.clip(completed, 0, 1), 0).astype(np.float64) * whole
     rows = np.arange(len(y))
     largest = np.argmax(np.where(holes, wanted, -1), axis=1)
@@ -238,7 +237,7 @@ class _TextWriter:
             quote = np.column_stack([block.quoted(column) for column in columns])
         cells = np.empty(at.shape, object)
         pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        cells[at] = [self._number(value, _REST_DECIMALS, quoted) for value, quoted in pairs]
+        cells[at] = [self._number(value, quoted) for value, quoted in pairs]
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
             last = block.ends[:, -1:]
@@ -252,12 +251,12 @@ class _TextWriter:
         quoted = self._form.decimal == self._form.delimiter
         rows = np.empty(len(extra), object)
         for i, row in enumerate(extra.tolist()):
-            cells = [b"" if x != x else self._number(x, _DECIMALS, quoted) for x in row]
+            cells = [b"" if x != x else self._number(x, quoted) for x in row]
             rows[i] = delimiter + delimiter.join(cells)
         return rows
 
-    def _number(self, value, decimals, quoted):
-        text = f"{value:.{decimals}f}".rstrip("0").rstrip(".")
+    def _number(self, value, quoted):
+        text = f"{value:.{_REST_DECIMALS}f}".rstrip("0").rstrip(".")
         if self._form.decimal != ".":
             text = text.replace(".", self._form.decimal)
         return (f'"{text}"' if quoted else text).encode()

@@ -1,0 +1,333 @@
+"""Commands of the practitioner: complete, fit, predict, evaluate, inspect, compare."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from inldl.cli import _options as o
+
+
+def complete(
+    table: o.File,
+    out: o.Out,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            "-l",
+            help='The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a '
+            "regular expression. Those of the model by default.",
+        ),
+    ] = None,
+    method: o.Method = "auto",
+    model: Annotated[
+        Path | None, typer.Option(help="Fill with this model file instead of fitting one.")
+    ] = None,
+    uncertainty: o.Uncertainty = None,
+    mark: Annotated[
+        bool, typer.Option("--mark", help="Add columns LABEL_filled, 1 where a cell was filled.")
+    ] = False,
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    scale: o.Scale = "auto",
+    normalize: o.Normalize = False,
+    learn_from: o.Rows = None,
+    jobs: o.Jobs = 1,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Fill the empty degrees of a table.
+
+    Observed degrees and all other columns stay as they are; rows sum to 1.
+
+        inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
+        inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
+        inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
+    """
+    from inldl.cli import _telling as tell
+    from inldl.io.writing import check_target
+    from inldl.tables.tasks import complete_table
+
+    fitted = None if model is None else _load(model)
+    labels = _labels_of(fitted) if labels is None and fitted is not None else labels
+    if labels is None:
+        raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
+    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    check_target(file, out, overwrite=overwrite)
+    o.check_page(page, overwrite)
+    learned = None
+    if fitted is None:
+        learned = _fit(file, method, scale, normalize, learn_from, jobs)
+        fitted, scale = learned.model, learned.scale
+    else:
+        _check_labels(fitted, file.labels)
+        scale = fitted.scale_ if scale == "auto" else scale
+    with tell.bar("Writing") as done:
+        written = complete_table(
+            file,
+            fitted,
+            out,
+            scale=scale,
+            holes=None if learned is None else learned.holes,
+            normalize=normalize,
+            coverage=uncertainty,
+            mark=mark,
+            overwrite=overwrite,
+            done=done,
+        )
+    tell.completed(written, learned, out)
+    if page is not None:
+        tell.write_completion_page(page, table, out, fitted, written, learned)
+
+
+def fit(
+    table: o.File,
+    labels: o.Labels,
+    out: o.Out,
+    method: o.Method = "auto",
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    scale: o.Scale = "auto",
+    normalize: o.Normalize = False,
+    learn_from: o.Rows = None,
+    jobs: o.Jobs = 1,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Fit a model to a table, and save it for new rows.
+
+    The table may have holes in its degrees and in its features.
+
+        inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
+        inldl fit survey.csv -l "emo_*" -o survey.inldl --page model.html
+        inldl fit survey.csv -l "emo_*" -o survey.inldl --method "winldl(mu=2)"
+    """
+    from inldl.cli import _telling as tell
+    from inldl.io._replacing import check_free
+    from inldl.io.model_file import check_savable, save_model
+    from inldl.tables import Model
+
+    check_free(out, overwrite=overwrite)
+    check_savable(Model(method))
+    o.check_page(page, overwrite)
+    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    learned = _fit(file, method, scale, normalize, learn_from, jobs)
+    overall = {} if learned.new_rows is None else learned.new_rows.overall()
+    info = {
+        "table": table.name,
+        "rows": learned.n_rows,
+        "scale": learned.scale,
+        "missing": learned.n_missing / (learned.n_missing + learned.n_observed),
+        **{key: overall[key] for key in ("mae", "constant_mae", "explained") if key in overall},
+    }
+    save_model(learned.model, out, info=info, overwrite=overwrite)
+    tell.fitted(learned, out)
+    if page is not None:
+        tell.write_model_page(page, table, learned)
+
+
+def predict(
+    model: o.ModelFile,
+    table: o.File,
+    out: o.Out,
+    uncertainty: o.Uncertainty = None,
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Predict the degrees of new rows.
+
+    The columns of the table stay as they are; the degrees are added on the right.
+
+        inldl predict survey.inldl new.csv -o predicted.csv
+        inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
+        inldl predict survey.inldl new.parquet -o predicted.parquet
+    """
+    from inldl.cli import _telling as tell
+    from inldl.io.writing import check_target
+    from inldl.tables.tasks import predict_table
+
+    fitted = _load(model)
+    file = o.open_table(table, None, delimiter, decimal, encoding)
+    check_target(file, out, overwrite=overwrite)
+    o.check_page(page, overwrite)
+    with tell.bar("Writing") as done:
+        written = predict_table(
+            file, fitted, out, coverage=uncertainty, overwrite=overwrite, done=done
+        )
+    tell.predicted(written, fitted, out)
+    if page is not None:
+        tell.write_prediction_page(page, table, out, fitted, written)
+
+
+def evaluate(
+    model: o.ModelFile,
+    table: o.File,
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    scale: o.Scale = "auto",
+    normalize: o.Normalize = False,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Judge a model on rows that it was not fitted to.
+
+    Only observed degrees count; the constant mean of the fit stands beside the model.
+
+        inldl evaluate survey.inldl test.csv
+        inldl evaluate survey.inldl test.csv --page test.html
+        inldl evaluate survey.inldl test.csv --scale percent
+    """
+    from inldl.cli import _telling as tell
+    from inldl.tables.tasks import evaluate_table
+
+    fitted = _load(model)
+    file = o.open_table(table, _labels_of(fitted), delimiter, decimal, encoding)
+    o.check_page(page, overwrite)
+    found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
+    tell.evaluated(found)
+    if page is not None:
+        tell.write_evaluation_page(page, table, fitted, found)
+
+
+def inspect(
+    table: o.File,
+    labels: o.Labels,
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    scale: o.Scale = "auto",
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Look at a table before anything is learned from it.
+
+    How much is missing, whether at random, and what cannot be right.
+
+        inldl inspect survey.csv --labels "joy,anger,fear"
+        inldl inspect survey.csv --labels "emo_*" --page inspection.html
+        inldl inspect survey.csv --labels "emo_*" --scale percent
+    """
+    from inldl.cli import _telling as tell
+    from inldl.tables import inspect_table
+
+    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    o.check_page(page, overwrite)
+    read = file.read(scale=scale, check=False)
+    found = inspect_table(read.features, read.degrees, file.source.where)
+    tell.inspected(found, read.notes)
+    if page is not None:
+        tell.write_inspection_page(page, table, read, found)
+
+
+def compare(
+    table: o.File,
+    labels: o.Labels,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Names, separated by commas; all that are fit for it by default."),
+    ] = None,
+    rows: Annotated[int, typer.Option(help="Rows to compare on, drawn from all.", min=20)] = 2000,
+    page: o.Page = None,
+    overwrite: o.Overwrite = False,
+    scale: o.Scale = "auto",
+    normalize: o.Normalize = False,
+    delimiter: o.Delimiter = None,
+    decimal: o.Decimal = None,
+    encoding: o.Encoding = None,
+) -> None:
+    """Find the method that suits a table.
+
+    Observed degrees are hidden and completed, and rows are left out and predicted.
+
+        inldl compare survey.csv --labels "joy,anger,fear"
+        inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
+        inldl compare survey.csv --labels "emo_*" --page comparison.html
+    """
+    from inldl.cli import _telling as tell
+    from inldl.experiments.specs import split_list
+    from inldl.tables import compare as compare_methods
+    from inldl.tables.comparison import CONSTANT, DEFAULT
+
+    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    o.check_page(page, overwrite)
+    wanted = list(DEFAULT) if methods is None else split_list(methods)
+    read = file.read(scale=scale, normalize=normalize)
+    with tell.steps("Comparing", len({*wanted, CONSTANT})) as done:
+        found = compare_methods(read.features, read.degrees, wanted, max_rows=rows, done=done)
+    tell.compared(found)
+    if page is not None:
+        tell.write_comparison_page(page, table, found)
+
+
+def info(model: o.ModelFile) -> None:
+    """Tell what a model file holds.
+
+    Nothing in the file is run.
+
+        inldl model info survey.inldl
+    """
+    from inldl.cli import _telling as tell
+    from inldl.io.model_file import model_info
+
+    tell.model_file(model, model_info(model))
+
+
+def export(
+    model: o.ModelFile,
+    out: Annotated[Path, typer.Argument(help="The ONNX file to write.", metavar="ONNX")],
+    overwrite: o.Overwrite = False,
+) -> None:
+    """Export a linear model with its preparation to ONNX.
+
+    Any ONNX runtime then predicts the same, without Python.
+
+        inldl fit survey.csv --labels "emo_*" -o survey.inldl --method winldl
+        inldl export survey.inldl survey.onnx
+    """
+    from inldl.cli import _telling as tell
+    from inldl.io.onnx_file import export_onnx
+
+    export_onnx(_load(model), out, overwrite=overwrite)
+    tell.say(f"Wrote {out}")
+
+
+def _fit(file, method, scale, normalize, learn_from, jobs):
+    from inldl.cli import _telling as tell
+    from inldl.tables.tasks import fit_table
+
+    with tell.working(f"Learning from {file.path.name} with {method}"):
+        return fit_table(
+            file, method, scale=scale, normalize=normalize, most_rows=learn_from, n_jobs=jobs
+        )
+
+
+def _load(path):
+    from inldl.io.model_file import load_model
+    from inldl.tables import Model
+
+    model = load_model(path)
+    if not isinstance(model, Model):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
+            "Python, or make a model with `inldl fit`."
+        )
+    return model
+
+
+def _labels_of(model):
+    return list(model.label_names_)
+
+
+def _check_labels(model, labels):
+    if list(model.label_names_) != list(labels):
+        raise ValueError(
+            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
+            "out to use these."
+        )

@@ -1,0 +1,185 @@
+"""Build ONNX graphs: the encoding of columns, and how scores become degrees.
+
+It is imported only when a file is written, because it needs onnx.
+
+Opset 13 has all operators that are needed, and a low one lets old runtimes load the file. All
+numbers are in double precision.
+"""
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper
+
+_OPSETS = {"": 13, "ai.onnx.ml": 2}
+_IR_VERSION = 7  # the one that came with opset 13
+_NUMBER, _TEXT = TensorProto.DOUBLE, TensorProto.STRING
+
+
+class Graph:
+    """A graph that grows node by node and has one output, `degrees`.
+
+    Parameters
+    ----------
+    output : str
+        The name of the output.
+    inputs : list of str
+        The names of all inputs. No tensor of the graph will be called so.
+    """
+
+    def __init__(self, output, inputs):
+        self._output, self._names = output, {output, *inputs}
+        self._nodes, self._constants, self._inputs = [], [], []
+
+    def add_input(self, name, width, text=False):
+        """Add an input of `width` columns, of text or numbers; return its name."""
+        kind = _TEXT if text else _NUMBER
+        self._inputs.append(helper.make_tensor_value_info(name, kind, ["N", width]))
+        return name
+
+    def add(self, operator, *arguments, outputs=1, **attributes):
+        """Add a node and return the name of its first output.
+
+        An argument is the name of a tensor, or an array, which becomes a constant.
+        """
+        given = [each if isinstance(each, str) else self._constant(each) for each in arguments]
+        names = [self._unused(operator) for _ in range(outputs)]
+        self._nodes.append(helper.make_node(operator, given, names, **attributes))
+        return names[0]
+
+    def model(self, degrees, n_labels, properties):
+        """Return the checked model whose output is the tensor `degrees`."""
+        nodes = [*self._nodes, helper.make_node("Identity", [degrees], [self._output])]
+        output = helper.make_tensor_value_info(self._output, _NUMBER, ["N", n_labels])
+        graph = helper.make_graph(nodes, "inldl", self._inputs, [output], self._constants)
+        domains = sorted({node.domain for node in nodes})
+        opsets = [helper.make_opsetid(domain, _OPSETS[domain]) for domain in domains]
+        model = helper.make_model(
+            graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="inldl"
+        )
+        helper.set_model_props(model, properties)
+        checker.check_model(model, full_check=True)
+        return model
+
+    def _constant(self, array):
+        name = self._unused("constant")
+        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def _unused(self, kind):
+        """Return a name that no column and no other tensor has."""
+        number = len(self._names)
+        while (name := f"{kind}_{number}") in self._names:
+            number += 1
+        self._names.add(name)
+        return name
+
+
+def add_encoding(graph, columns):
+    """Add an input per column, and the nodes that encode them.
+
+    Parameters
+    ----------
+    graph : Graph
+        It gets the inputs and nodes.
+    columns : list
+        Number and category columns of a fitted encoder.
+
+    Returns
+    -------
+    tensor : str
+        The encoded columns: first the numbers, then their indicators, then the categories.
+    order : ndarray of int
+        Which column of the encoder each of them is.
+    """
+    starts = np.cumsum([0] + [_width(column) for column in columns])
+    numbers, categories, order = [], [], []
+    for column, start in zip(columns, starts, strict=False):
+        text = hasattr(column, "levels")
+        tensor = graph.add_input(column.name, 1, text)
+        (categories if text else numbers).append((column, start, tensor))
+    parts = _add_numbers(graph, numbers, order) if numbers else []
+    for column, start, tensor in categories:
+        parts.append(_add_category(graph, column, tensor))
+        order.extend(range(start, start + _width(column)))
+    return graph.add("Concat", *parts, axis=1), np.array(order)
+
+
+def _width(column):
+    """Return the number of columns that the encoder makes of a column."""
+    if hasattr(column, "levels"):
+        return len(column.levels) + column.other + column.missing
+    return 1 + column.indicator
+
+
+def _add_numbers(graph, numbers, order):
+    """Add the scaling of all numbers and the indicators of their holes."""
+    columns, starts, tensors = zip(*numbers, strict=True)
+    fill, center, scale = (
+        np.array([[getattr(column, name) for column in columns]], np.float64)
+        for name in ("fill", "center", "scale")
+    )
+    values = graph.add("Concat", *tensors, axis=1)
+    holes = graph.add("IsNaN", values)
+    filled = graph.add("Where", holes, fill, values)
+    parts = [graph.add("Div", graph.add("Sub", filled, center), scale)]
+    order.extend(starts)
+    marked = [j for j, column in enumerate(columns) if column.indicator]
+    if marked:
+        chosen = graph.add("Gather", holes, np.array(marked), axis=1)
+        parts.append(graph.add("Cast", chosen, to=_NUMBER))
+        order.extend(starts[j] + 1 for j in marked)
+    return parts
+
+
+def _add_category(graph, column, tensor):
+    """Add the 0/1 columns of a category: each level is a row of a table that is looked up."""
+    n_levels = len(column.levels)
+    table = np.eye(n_levels + 2, _width(column))
+    table[n_levels:] = 0  # the rows of other levels and of holes
+    if column.other:
+        table[n_levels, n_levels] = 1
+    if column.missing:
+        table[n_levels + 1, -1] = 1
+    code = graph.add(
+        "LabelEncoder",
+        tensor,
+        domain="ai.onnx.ml",
+        keys_strings=[*column.levels, ""],
+        values_int64s=[*range(n_levels), n_levels + 1],
+        default_int64=n_levels,
+    )
+    return graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)
+
+
+def add_scores(graph, features, coef, intercept):
+    """Add linear scores, rows x labels."""
+    products = graph.add("MatMul", features, np.asarray(coef, np.float64).T)
+    return graph.add("Add", products, np.asarray(intercept, np.float64)[None])
+
+
+def add_softmax(graph, scores, n_labels):
+    """Add the softmax of each row."""
+    return graph.add("Softmax", scores, axis=1)
+
+
+def add_projection(graph, scores, n_labels):
+    """Add the projection of each row onto the simplex.
+
+    It is max(v - theta, 0) where theta is the largest (v_1 + ... + v_j - 1) / j over the sorted
+    row: each of these bounds theta from below, and that of the entries above theta meets it.
+    Entries are relative to the largest one, so that huge scores lose nothing; a sum that
+    overflows is -inf, and so never the largest.
+    """
+    shifted = graph.add("Sub", scores, graph.add("ReduceMax", scores, axes=[1]))
+    ordered = graph.add("TopK", shifted, np.array([n_labels]), outputs=2, axis=1)
+    sums = graph.add("CumSum", ordered, np.array(1))
+    counts = np.arange(1.0, n_labels + 1)[None]
+    bounds = graph.add("Div", graph.add("Sub", sums, np.array([[1.0]])), counts)
+    theta = graph.add("ReduceMax", bounds, axes=[1])
+    return graph.add("Relu", graph.add("Sub", shifted, theta))
+
+
+def add_constant(graph, features, distribution):
+    """Add the same row for each row of the features."""
+    count = graph.add("Gather", graph.add("Shape", features), np.array([0]))
+    shape = graph.add("Concat", count, np.array([len(distribution)]), axis=0)
+    return graph.add("Expand", np.asarray(distribution, np.float64)[None], shape)

@@ -1,0 +1,255 @@
+"""Save fitted models to files that run nothing when they are loaded."""
+
+import json
+import warnings
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.utils.validation import check_is_fitted
+
+from inldl import __version__
+from inldl.io._codec import Decoder, Encoder
+from inldl.io._container import Container, write_container
+from inldl.io._known import MODELS, SAVABLE, TABLE_MODEL, MalformedError, known_name, require
+from inldl.io._replacing import check_free, replacing
+
+FORMAT = "inldl-model"
+VERSION = 1
+MOST_FEATURES = 10**7
+_HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
+           "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
+           "sklearn": str}  # fmt: skip
+
+
+def save_model(model, path, *, info=None, overwrite=False):
+    """Save a fitted model to a file.
+
+    The file is a zip of a JSON text and of arrays, which ``numpy.load`` reads too. It holds no
+    pickle, and loading it runs no code from it. A loaded model predicts the same to the bit, and
+    has the same intervals (`calibration_`). It has not the predictions of its training rows:
+    `held_out_` comes back without rows. Trees come back with what a prediction needs, without
+    the statistics of their nodes. Nearest neighbours keep their training rows in the file.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        A fitted estimator of inldl, or a model of a table.
+    path : str or path
+        The file to write. It appears whole or not at all.
+    info : dict, optional
+        Anything that JSON can hold, for `model_info`.
+    overwrite : bool, default=False
+        Replace the file if there is one.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or is of a kind that cannot be saved (see `check_savable`).
+    FileExistsError
+        If there is such a file and `overwrite` is False.
+    OSError
+        If the file cannot be written; an old one is then as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from inldl import WInLDL
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(100, random_state=0)
+    >>> model = WInLDL().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "votes.inldl"), info={"source": "survey"})
+    ...     again = load_model(Path(folder, "votes.inldl"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    path = Path(path)
+    check_free(path, overwrite=overwrite)
+    _check_kind(model)
+    check_is_fitted(model)
+    try:
+        _try_out(model)
+    except MalformedError as error:  # what could not be loaded must not be saved
+        raise ValueError(f"The model cannot be saved: {error}.") from None
+    encoder = Encoder()
+    tree = {
+        "format": FORMAT,
+        "version": VERSION,
+        "header": _header(model, _checked_info(info)),
+        "model": encoder.tree(model),
+    }
+    with replacing(path) as part:
+        write_container(part, tree, encoder.arrays)
+
+
+def load_model(path):
+    """Load a model that `save_model` has saved.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. One from a stranger runs no code, but whether its predictions are any good is
+        another question.
+
+    Returns
+    -------
+    estimator or Model
+        The fitted model.
+
+    Raises
+    ------
+    ValueError
+        If the file is none of a model, damaged, or of a newer version.
+    OSError
+        If the file cannot be read.
+    """
+    with _opened(path) as container:
+        tree = _checked_tree(container)
+        decoder = Decoder(container.array)
+        model = decoder.value(tree["model"])
+        good = known_name(type(model)) in MODELS and _is_fitted(model)
+        require(good, "it holds something else than a fitted model")
+        for each in filter(_is_fitted, decoder.models):
+            _try_out(each)
+    return model
+
+
+def model_info(path):
+    """Return what a model file says about itself.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict
+        "class", "method", "labels" and "features" (names, or None), "n_features", "info" (what
+        the one who saved it has added), "created" (the date, UTC), "inldl", "numpy" and "sklearn"
+        (versions), "format" (its version) and "size" (bytes).
+    """
+    with _opened(path) as container:
+        tree = _checked_tree(container)
+        return {**tree["header"], "format": tree["version"], "size": container.size}
+
+
+def check_savable(estimator):
+    """Refuse an estimator, fitted or not, of a kind that cannot be saved.
+
+    Parameters
+    ----------
+    estimator : estimator or Model
+        What is to be fitted and then saved.
+
+    Raises
+    ------
+    ValueError
+        With a sentence that names what can be saved.
+    """
+    _check_kind(estimator)
+    Encoder().tree(estimator)
+    method = getattr(estimator, "method", None)
+    if isinstance(method, str):
+        from inldl.experiments import make_method
+
+        check_savable(make_method(method))
+
+
+def _check_kind(model):
+    if known_name(type(model)) not in MODELS:
+        raise ValueError(
+            f"A {type(model).__name__} cannot be saved to a model file; what can is {SAVABLE}."
+        )
+
+
+def _checked_info(info):
+    try:
+        text = json.dumps({} if info is None else info, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"info must be what JSON can hold: {error}.") from None
+    if not text.startswith("{"):
+        raise ValueError(f"info must be a dict, got {info!r}.")
+    return json.loads(text)
+
+
+def _header(model, info):
+    method = getattr(model, "method", None)
+    inner = getattr(model, "encoder_", model)
+    features, labels = getattr(inner, "feature_names_in_", None), model.label_names_
+    return {
+        "class": type(model).__name__,
+        "method": method if isinstance(method, str) else " ".join(repr(model).split()),
+        "labels": None if labels is None else list(labels),
+        "features": None if features is None else list(features),
+        "n_features": int(inner.n_features_in_),
+        "info": info,
+        "created": datetime.now(UTC).date().isoformat(),
+        "inldl": __version__,
+        "numpy": np.__version__,
+        "sklearn": sklearn.__version__,
+    }
+
+
+@contextmanager
+def _opened(path):
+    """Give the container of a file; say in one sentence what is wrong with the file."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a model file.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        with path.open("rb") as file:
+            yield Container(file)
+    except OSError as error:
+        raise OSError(f"{path} could not be read ({error.strerror or error}).") from None
+    except MalformedError as error:
+        raise ValueError(f"{path} cannot be loaded: {error}.") from None
+    except Exception as error:  # what a stranger has written can be wrong in any way
+        raise ValueError(
+            f"{path} cannot be loaded: its parts do not make a model ({type(error).__name__})."
+        ) from error
+
+
+def _checked_tree(container):
+    """Return the plain data of a file, if this version can read it."""
+    tree = container.tree()
+    good = type(tree) is dict and tree.get("format") == FORMAT
+    require(good, "it is not a model file that inldl has written")
+    version, header = tree.get("version"), tree.get("header")
+    require(type(version) is int and version > 0, "it does not say its version")
+    require(
+        version <= VERSION,
+        f"it was written by a newer inldl (format {version}, this one reads up to {VERSION}); "
+        "upgrade with pip install -U inldl",
+    )
+    good = type(header) is dict and "model" in tree
+    good = good and all(isinstance(header.get(key), kind) for key, kind in _HEADER.items())
+    names = [*(header["labels"] or []), *(header["features"] or [])] if good else [None]
+    require(all(isinstance(name, str) for name in names), "its description is incomplete")
+    return tree
+
+
+def _is_fitted(model):
+    return any(name.endswith("_") for name in vars(model))
+
+
+def _try_out(model):
+    """Predict one row, so that parts that do not fit together are noticed before they are used."""
+    n_features, names = model.n_features_in_, model.label_names_
+    require(type(n_features) is int and n_features <= MOST_FEATURES, "its features are too many")
+    row = np.linspace(1, 2, n_features)[None]
+    if type(model).__name__ == TABLE_MODEL:
+        row[:] = np.nan  # a hole is what every column of a table can have
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        degrees = np.asarray(model.predict(row))
+        if getattr(model, "calibration_", None) is not None:
+            model.predict_interval(row)
+    good = names is None or degrees.shape == (1, len(names))
+    require(good, "its labels are not those that it predicts")

@@ -1,0 +1,176 @@
+"""Draw tables as maps of squares: a table before and after, what each feature does."""
+
+import numpy as np
+import pandas as pd
+
+from ..style import FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
+from ._names import LINE, name_columns, name_rows
+
+SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
+TWO_SIDED = "PuOr_r"
+MOST_FEATURES = 15
+ROW = 0.11  # inches of a row of a table
+BAR = 0.6  # inches for the scale of colours and its numbers
+HOLE = {"facecolor": LIGHT, "edgecolor": GREY, "hatch": "//////", "linewidth": 0}
+
+
+@drawn
+def completion_map(before, after, labels, *, width=FULL):
+    """Draw a table with holes and the same table filled, in one scale of colours.
+
+    Parameters
+    ----------
+    before, after : array-like of shape (n, C)
+        Degrees, NaN = hole; about 60 rows can be told apart.
+    labels : sequence of str
+        Names of the columns. Many labels put the maps one above the other.
+    width : float
+        Width of the figure in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Holes are hatched, and a dot marks each cell that was filled.
+    """
+    before, after = _pair(before, after, labels)
+    beside = (width - 0.5) / 2 / len(labels) > LINE + 0.01
+    slot = (width - 0.5) / (2 if beside else 1) / len(labels)
+    figure = new_figure(width, 1)
+    panels = figure.subplots(*((1, 2) if beside else (2, 1)))
+    scale = _scale(before, after)
+    for axes, degrees, title in zip(panels, (before, after), ("before", "after"), strict=True):
+        image = _squares(axes, degrees, cmap=SHADES, norm=scale)
+        axes.set_title(title)
+        names = name_columns(axes, labels, slot)
+    for axes in panels[:1] if beside else panels:
+        axes.set_ylabel(f"{len(before)} row{'s' * (len(before) != 1)}")
+    handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
+    tall = float(np.clip(ROW * len(before), 0.6, 3.6))
+    figure.set_figheight((tall + names + 0.3) * (1 if beside else 2) + BAR)
+    _colour_bar(image, panels, "degree")
+    legend_above(figure, handles)
+    return figure
+
+
+def _scale(before, after):
+    """Return the scale of both maps; the root lets small degrees be seen beside large ones."""
+    from matplotlib.colors import PowerNorm
+
+    return PowerNorm(0.5, vmin=0, vmax=np.nan_to_num([before, after]).max() or 1)
+
+
+def _pair(before, after, labels):
+    before, after = (np.asarray(each, dtype=float) for each in (before, after))
+    if before.shape != after.shape or before.ndim != 2 or before.shape[1] != len(labels):
+        raise ValueError(
+            f"before and after must both have one column for each of the {len(labels)} labels; "
+            f"their shapes are {before.shape} and {after.shape}."
+        )
+    if not before.size:
+        raise ValueError("The table has no cells, so there is nothing to draw.")
+    return before, after
+
+
+def _squares(axes, values, **colours):
+    """Draw one square per value over a hatched ground, which shows where there is none."""
+    from matplotlib.patches import Rectangle
+
+    rows, columns = values.shape
+    if np.isnan(values).any():
+        axes.add_patch(Rectangle((-0.5, -0.5), columns, rows, zorder=-1, **HOLE))
+    image = axes.imshow(values, aspect="auto", interpolation="none", **colours)
+    axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), yticks=[])
+    axes.spines[:].set_visible(True)
+    return image
+
+
+def _fillings(axes, shade, filled):
+    """Put a dot on each filled cell, and return what a legend shows."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    look = {"linestyle": "", "marker": "o", "markersize": 1.8, "markeredgewidth": 0}
+    _marks(axes, filled, shade > 0.6, **look)
+    dot = Line2D([], [], color="black", label="filled in", **look)
+    return [Patch(label="not observed", **HOLE), dot]
+
+
+def _marks(axes, marked, dark, **look):
+    """Mark cells, in black on a pale square and in white on a dark one."""
+    for cells, colour in ((marked & dark, "white"), (marked & ~dark, "black")):
+        row, column = np.nonzero(cells)
+        axes.plot(column, row, color=colour, **look)
+
+
+def _colour_bar(image, panels, label):
+    """Put the scale of colours below the panels; lengths are shares of the figure."""
+    figure = image.get_figure()
+    width, height = figure.get_size_inches()
+    bar = figure.colorbar(
+        image,
+        ax=panels,
+        label=label,
+        location="bottom",
+        shrink=0.7,
+        pad=0.16 / height,
+        fraction=0.16 / height,
+        aspect=6 * width,
+    )
+    bar.ax.locator_params(nbins=5 if width > 5 else 3)
+
+
+@drawn
+def influence(frame, *, label="influence", width=FULL):
+    """Draw what the most influential features do to each label.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (features, labels)
+        Numbers; the features with the largest sums of absolute values are drawn, at most 15.
+    label : str
+        What the numbers are.
+    width : float
+        Width of the figure in inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        With numbers below zero there are two colours, and a dash marks what is below zero.
+    """
+    need_columns(frame)
+    top = most_influential(frame)
+    values = top.to_numpy(dtype=float)
+    figure = new_figure(width, 1)
+    axes = figure.subplots()
+    signed = bool((values < 0).any())
+    limit = np.nan_to_num(np.abs(values)).max() or 1
+    colours = {"cmap": TWO_SIDED if signed else SHADES, "vmin": -limit if signed else 0}
+    image = _squares(axes, values, vmax=limit, **colours)
+    names = name_rows(axes, top.index, 28 if len(top.columns) < 20 else 20)
+    slot = (width - 0.2 - names) / len(top.columns)
+    below = name_columns(axes, top.columns, slot)
+    # Printed in grey, the two colours look the same.
+    look = {
+        "linestyle": "",
+        "marker": "_",
+        "markersize": min(4, 35 * slot),
+        "markeredgewidth": 0.8,
+    }
+    _marks(axes, values < 0, np.abs(values) > 0.6 * limit, **look)
+    figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
+    _colour_bar(image, axes, f"{label} (dash: below zero)" if signed else label)
+    return figure
+
+
+def most_influential(frame, most=MOST_FEATURES):
+    """Return the rows with the largest sums of absolute values, the largest first.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (features, labels)
+        Numbers.
+    most : int
+        How many rows are kept.
+    """
+    sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
+    return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:most]]

@@ -1,0 +1,24 @@
+"""What is done with a table of features and degrees that has holes."""
+
+from inldl.tables.comparison import Comparison, compare
+from inldl.tables.encoding import CategoryColumn, FeatureEncoder, NumberColumn
+from inldl.tables.inspection import Inspection, inspect_table
+from inldl.tables.model import Model
+from inldl.tables.quality import HeldOut
+from inldl.tables.tasks import complete_table, evaluate_table, fit_table, predict_table
+
+__all__ = [
+    "CategoryColumn",
+    "Comparison",
+    "FeatureEncoder",
+    "HeldOut",
+    "Inspection",
+    "Model",
+    "NumberColumn",
+    "compare",
+    "complete_table",
+    "evaluate_table",
+    "fit_table",
+    "inspect_table",
+    "predict_table",
+]

@@ -1,0 +1,198 @@
+"""Whether the size of a degree decides that it is missing: what the sums of the rows tell."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from inldl._validation import sum_tolerance
+
+LEVEL = 0.01  # p values below it are said aloud
+CONFIDENCE = 0.95
+SMALL_EFFECT = 0.05  # of the expected mass: less is certain in a long table, but of no importance
+FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
+
+
+@dataclass(frozen=True)
+class SizeTest:
+    r"""Tell whether missing depends on the size of a degree.
+
+    The hidden degrees of a row have a mass that is known: 1 minus the observed ones. If holes
+    have nothing to do with the degrees, then on average it equals the sum, over the hidden
+    labels, of the means :math:`m_j` of the observed degrees. Over all rows the two differ by
+    exactly :math:`n (1 - \sum_j m_j)`: the question is whether the means of the labels sum to 1.
+
+    Under that hypothesis the difference is 0 on average, given where the holes are: labels may
+    differ in how often they are missing, and holes of a row may come together. Its standard error
+    is that of a sum over rows, :math:`\sum_j (d_{ij} - m_j) / n_j` over the observed degrees of
+    row i, and the p value is that of a t test whose degrees of freedom count how many rows
+    matter (Satterthwaite).
+
+    It cannot see whether extremes of both ends are missing, nor anything about rows without an
+    observed degree, nor why: holes that depend on features, which in turn decide the degrees,
+    look as if they depended on size.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows with both holes and observed degrees, which the test is about.
+    hidden : float
+        What they hide, on average; NaN, like all that follows, where there is nothing to test.
+    expected : float
+        What they would hide on average if holes were random.
+    lower, upper : float
+        An interval of 95% for ``hidden - expected``.
+    p_value : float
+        How probable so large a difference is if holes are random.
+    settled : float
+        The share of these rows whose observed degrees sum to 1 already.
+    answer : str
+        "small" or "large" if such degrees are missing more often, "zeros" if nearly all hidden
+        degrees must be 0, "random", "few" (rows, to tell), "unknown" or "complete".
+    verdict : str
+        The same as a sentence.
+    """
+
+    n_rows: int
+    hidden: float
+    expected: float
+    lower: float
+    upper: float
+    p_value: float
+    settled: float
+    answer: str
+    verdict: str
+
+
+def judge_size(y, labels):
+    """Return the `SizeTest` of degrees whose rows can all be distributions."""
+    observed = ~np.isnan(y)
+    counts = observed.sum(axis=0)
+    partial = observed.any(axis=1) & ~observed.all(axis=1)
+    untestable = _untestable(observed, partial, counts, labels)
+    if untestable:
+        return SizeTest(int(partial.sum()), *[np.nan] * 6, *untestable)
+    means = np.nansum(y, axis=0) / counts
+    scale = observed.any(axis=1).sum() / partial.sum()  # a mean over the rows with holes only
+    error, freedom = _error(scale * _deviations(y, means, counts).sum(axis=1))
+    hidden = 1 - np.nansum(y[partial], axis=1)
+    difference = scale * (1 - means.sum())
+    reach = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    numbers = {
+        "n_rows": len(hidden),
+        "hidden": float(hidden.mean()),
+        "expected": float(hidden.mean() - difference),
+        "lower": float(difference - reach),
+        "upper": float(difference + reach),
+        "p_value": float(_p_value(difference, error, freedom)),
+        "settled": float(np.mean(hidden <= sum_tolerance(y.dtype))),
+    }
+    answer, verdict = _words(**numbers)
+    return SizeTest(**numbers, answer=answer, verdict=verdict)
+
+
+def _untestable(observed, partial, counts, labels):
+    """Return the answer and a sentence if nothing can be tested, else None."""
+    if observed.all():
+        return "complete", "No degree is missing."
+    if not partial.any():
+        return "unknown", (
+            "Rows are either complete or empty, so the degrees cannot tell whether missing is "
+            "random."
+        )
+    if (counts < 2).any():
+        return "unknown", (
+            f"Whether missing is random cannot be told: {labels[int(counts.argmin())]!r} is "
+            "observed less than twice."
+        )
+    return None
+
+
+def _deviations(y, means, counts):
+    """Return what each observed degree adds to the error of its mean, and 0 at holes.
+
+    Deviations are enlarged a little, since the mean has adapted to them.
+    """
+    return np.nan_to_num((y - means) / np.sqrt(counts * np.maximum(counts - 1.0, 1)))
+
+
+def _error(parts):
+    """Return the standard error of sums over rows, and its degrees of freedom."""
+    squares = np.square(parts)
+    variance, fourth = squares.sum(axis=0), np.square(squares).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(variance), np.where(fourth > 0, variance**2 / fourth, 1.0)
+
+
+def _p_value(difference, error, freedom):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(np.abs(difference) > 1e-12, np.abs(difference) / error, 0.0)
+    return 2 * stats.t.sf(ratio, freedom)
+
+
+def _words(hidden, expected, lower, upper, p_value, settled, **_):
+    """Return what the numbers of a `SizeTest` say: in a word, and in a sentence."""
+    hides = f"a row with holes hides {hidden:.3f} on average"
+    where = f"{hides} where random holes would hide {expected:.3f}."
+    if settled >= 0.9:
+        return "zeros", (
+            f"Missing degrees seem to be zeros: in {settled:.0%} of the rows with holes the "
+            "observed degrees sum to 1 already."
+        )
+    if p_value >= LEVEL:
+        if (upper - lower) / 2 > expected / 2:
+            return "few", f"Too few rows have holes to tell whether missing is random: {where}"
+        return "random", f"Missing degrees look random: {where}"
+    if abs(hidden - expected) < SMALL_EFFECT * expected:
+        return "random", f"Missing degrees look almost random: {where}"
+    which = "small" if hidden < expected else "large"
+    return which, f"{which.capitalize()} degrees are missing more often: {where}"
+
+
+def estimate_hidden_means(y):
+    r"""Estimate the mean of the hidden degrees of each label, and test it against the observed.
+
+    The mass that a row hides is regressed on where its holes are. That is unbiased if holes are
+    random, and else as far as the hidden degrees of a label do not depend on which others are
+    hidden with them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, C)
+        Degrees whose rows can all be distributions, NaN = unobserved.
+
+    Returns
+    -------
+    means : ndarray of shape (C,)
+        NaN for a label that is hidden in fewer than 5 rows that have observed degrees, or always
+        together with the same others.
+    p_values : ndarray of shape (C,)
+        Each times the number of labels, at most 1 (Bonferroni).
+    """
+    observed = ~np.isnan(y)
+    holes = (~observed)[observed.any(axis=1)].astype(float)
+    counts = observed.sum(axis=0)
+    y = y[observed.any(axis=1)]
+    inverse, known = _inverse(holes)
+    known &= (holes.sum(axis=0) >= FEW_HOLES) & (counts >= 2)
+    if not known.any():
+        return np.full(y.shape[1], np.nan), np.full(y.shape[1], np.nan)
+    hidden = np.where(holes.any(axis=1), 1 - np.nansum(y, axis=1), 0)
+    found = inverse @ (holes.T @ hidden)
+    leverage = np.einsum("ij,ij->i", holes @ inverse, holes)
+    residuals = (hidden - holes @ found) / np.sqrt(np.maximum(1 - leverage, 0.1))
+    means = np.nansum(y, axis=0) / np.maximum(counts, 1)
+    parts = residuals[:, None] * (holes @ inverse) - _deviations(y, means, np.maximum(counts, 1))
+    error, freedom = _error(parts)
+    p_values = np.minimum(_p_value(found - means, error, freedom) * known.sum(), 1)
+    return np.where(known, found.clip(0, 1), np.nan), np.where(known, p_values, np.nan)
+
+
+def _inverse(holes):
+    """Return the pseudo-inverse of the products of hole columns, and which labels it tells apart.
+
+    A label is told apart if its own unit vector lies in the span of the rows.
+    """
+    products = holes.T @ holes
+    inverse = np.linalg.pinv(products, rcond=1e-9, hermitian=True)
+    return inverse, np.diag(inverse @ products) > 1 - 1e-6

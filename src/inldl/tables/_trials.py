@@ -1,0 +1,222 @@
+"""Degrees that are held out from methods, and the errors at them."""
+
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from inldl.estimators._intervals import with_every_label
+from inldl.metrics import METRICS, Pair
+from inldl.tables.model import Model
+from inldl.tables.quality import hide_more
+
+HIDINGS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One fit, and where it is judged.
+
+    Attributes
+    ----------
+    learned : ndarray of shape (n, C)
+        What the method sees: NaN at all that is held out.
+    rows : ndarray of int
+        The rows it is fitted to.
+    judged : ndarray of bool of shape (n, C)
+        Where its errors count.
+    completes : bool
+        Whether it completes the rows that it is fitted to, or predicts the others.
+    """
+
+    learned: np.ndarray
+    rows: np.ndarray
+    judged: np.ndarray
+    completes: bool
+
+
+def completing_trials(y, hidden, random_state):
+    """Return trials that hide a share of the observed degrees of all rows, three times."""
+    generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
+    trials = []
+    for generator in generators:
+        learned, judged = hide_more(y, hidden, generator)
+        trials.append(Trial(learned, np.arange(len(y)), judged, completes=True))
+    return trials
+
+
+def predicting_trials(y, folds, random_state):
+    """Return trials that hold out each row once."""
+    order = np.random.default_rng([random_state, 1]).permutation(len(y))
+    trials = []
+    for fold in np.array_split(order, min(folds, len(y))):
+        out = np.zeros(len(y), bool)
+        out[fold] = True
+        learned = np.where(out[:, None], np.nan, y)
+        judged = out[:, None] & ~np.isnan(y)
+        trials.append(Trial(learned, np.flatnonzero(~out), judged, completes=False))
+    return trials
+
+
+@dataclass
+class Errors:
+    """The errors of one method, row by row, summed over trials of one kind.
+
+    Attributes
+    ----------
+    squared, absolute : ndarray of shape (n,)
+        Sums over the judged degrees of a row.
+    count : ndarray of shape (n,)
+        How many these are.
+    cosine : ndarray of shape (n,)
+        Of the judged degrees of the row in the last trial, or NaN.
+    """
+
+    squared: np.ndarray
+    absolute: np.ndarray
+    count: np.ndarray
+    cosine: np.ndarray
+
+    @classmethod
+    def none(cls, n):
+        """Return the errors of no trial at all."""
+        return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan))
+
+    def add(self, y, found, judged):
+        """Add the errors of degrees `found` where they are judged."""
+        off = np.where(judged, found - np.where(judged, y, 0), 0)
+        self.squared += (off**2).sum(axis=1)
+        self.absolute += np.abs(off).sum(axis=1)
+        self.count += judged.sum(axis=1)
+        rows = judged.any(axis=1)
+        truth = np.where(judged, y, np.nan)[rows]
+        self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
+
+    def rmse(self):
+        """Return the root of the mean squared error, or NaN if nothing was judged."""
+        total = self.count.sum()
+        return float(np.sqrt(self.squared.sum() / total)) if total else np.nan
+
+    def mae(self):
+        """Return the mean absolute error, or NaN if nothing was judged."""
+        total = self.count.sum()
+        return float(self.absolute.sum() / total) if total else np.nan
+
+    def mean_cosine(self):
+        """Return the mean cosine of the rows that have one."""
+        known = self.cosine[~np.isnan(self.cosine)]
+        return float(known.mean()) if len(known) else np.nan
+
+    def rmse_error(self):
+        """Return the standard error of `rmse`, from the differences between rows."""
+        return _spread(self._influence()) if self.count.any() else np.nan
+
+    def behind(self, other):
+        """Return by how much `rmse` is above that of another, and the standard error of that.
+
+        Both are judged at the same degrees, so rows are compared one by one.
+        """
+        return self.rmse() - other.rmse(), _spread(self._influence() - other._influence())
+
+    def _influence(self):
+        """Return what each row adds to the deviation of `rmse` from its expectation."""
+        total, rmse = self.count.sum(), self.rmse()
+        if not rmse > 0:
+            return np.zeros(len(self.count))
+        return (self.squared - rmse**2 * self.count) / (2 * rmse * total)
+
+
+def _spread(parts):
+    """Return the standard error of a sum of independent parts whose mean is 0."""
+    n = np.count_nonzero(parts)
+    return float(np.sqrt(np.square(parts).sum() * n / max(n - 1, 1)))
+
+
+@dataclass
+class Attempt:
+    """What a method did in all trials.
+
+    Attributes
+    ----------
+    completing, predicting : Errors
+        At degrees hidden from known rows, and at those of new rows.
+    seconds : list of float
+        CPU time of each fit.
+    warned : Counter
+        How often each warning was given; those of convergence are one.
+    reason : str
+        Why the method failed, or nothing.
+    """
+
+    completing: Errors
+    predicting: Errors
+    seconds: list = field(default_factory=list)
+    warned: Counter = field(default_factory=Counter)
+    reason: str = ""
+
+
+NOT_CONVERGED = "fits did not converge"
+
+
+def attempt(method, X, y, trials, random_state):
+    """Put a method to all trials.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    X : DataFrame of shape (n, k)
+        The features.
+    y : DataFrame of shape (n, C)
+        Degrees, NaN = unobserved.
+    trials : list of Trial
+        Of both kinds.
+    random_state : int
+        Of the method.
+
+    Returns
+    -------
+    Attempt
+    """
+    result = Attempt(Errors.none(len(y)), Errors.none(len(y)))
+    degrees = y.to_numpy()
+    # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            for trial in trials:
+                found = answer(method, X, y.columns, trial, random_state, result.seconds)
+                errors = result.completing if trial.completes else result.predicting
+                errors.add(degrees, found, trial.judged)
+        except Exception as error:  # whatever a method raises is a reason, not an end
+            result.reason = " ".join(str(error).split()) or type(error).__name__
+    result.warned.update(map(_kind, caught))
+    return result
+
+
+def _kind(warning):
+    if issubclass(warning.category, ConvergenceWarning):
+        return NOT_CONVERGED
+    return " ".join(str(warning.message).split())
+
+
+def answer(method, X, labels, trial, random_state, seconds):
+    """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
+    rows = X.iloc[trial.rows]
+    known = with_every_label(trial.learned[trial.rows])
+    model = Model(method, cross_fit=None, random_state=random_state)
+    start = time.process_time()
+    model.fit(rows, pd.DataFrame(known, index=rows.index, columns=labels))
+    seconds.append(time.process_time() - start)
+    if trial.completes:
+        learned = pd.DataFrame(trial.learned, index=X.index, columns=labels)
+        return model.complete(X, learned).to_numpy()
+    out = np.zeros(trial.learned.shape)
+    new = np.setdiff1d(np.arange(len(X)), trial.rows)
+    out[new] = model.predict(X.iloc[new]).to_numpy()
+    return out

@@ -1,0 +1,247 @@
+"""Find out which method suits a table."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from inldl._validation import as_degrees, check_number, label_names
+from inldl.experiments.methods import canonical_method
+from inldl.tables._trials import NOT_CONVERGED, attempt, completing_trials, predicting_trials
+
+CONSTANT = "constant-mean"
+DEFAULT = (
+    CONSTANT, "ridge", "winldl", "inldl-p", "inldl-a", "bfgs-ldl", "knn", "ldm", "iis-ldl",
+    "edl-lrl", "extra-trees", "boosting", "auto",
+)  # fmt: skip
+"""What is compared if nothing is named, the fastest first.
+
+Left out are the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto
+does, and methods as they were published, with the weights of others, or without a mean.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How well methods do on a table; plain data, ready to be shown.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row for each method, the lowest error first, with the columns
+
+        method
+            Its name.
+        completing_rmse, completing_se, completing_mae
+            Errors at degrees that were hidden from rows of the table, root mean square (with its
+            standard error) and mean absolute.
+        predicting_rmse, predicting_se, predicting_mae, cosine
+            The same for the observed degrees of rows that were left out, and the mean cosine of
+            these rows.
+        behind, behind_se
+            By how much the first error is above the lowest one, and the standard error of that
+            difference; both methods see the same holes, so it is smaller than those of the two.
+        seconds
+            CPU seconds of one fit, on one core.
+        better_than_constant
+            Whether the first error is below that of the constant mean by more than two standard
+            errors of the difference.
+        reason
+            Why the method failed, or nothing.
+    recommended : str
+        The method to take.
+    why : str
+        A sentence that says why.
+    n_rows : int
+        How many rows took part.
+    notes : list of str
+        What a user should know about how it was done.
+    """
+
+    table: pd.DataFrame
+    recommended: str
+    why: str
+    n_rows: int
+    notes: list
+
+
+def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_state=0, done=None):
+    """Compare methods on a table, by degrees that are held out from them.
+
+    Completing: a share of the observed degrees is hidden, at random and three times; a method
+    learns from what is left of all rows and completes them. Predicting: each row is predicted by
+    a method that has not seen it. All methods see the same holes and folds.
+
+    Of the methods that are better than the constant mean and complete as well as the best (their
+    error is at most one standard error of the difference behind), the one that predicts best is
+    recommended; the constant mean if none is better.
+
+    Parameters
+    ----------
+    X : DataFrame of shape (n, k)
+        The features: numbers, text and holes.
+    y : DataFrame or array of shape (n, C)
+        Degrees, NaN = unobserved.
+    methods : list of str, optional
+        Names as in ``inldl methods``. By default the thirteen of `DEFAULT`, which take some
+        minutes for 5000 rows, half of the time for auto. The constant mean always takes part.
+    folds : int, default=5
+        Parts of the rows, each of which is predicted from the others.
+    hidden : float, default=0.2
+        Share of the observed degrees that is hidden.
+    max_rows : int, default=5000
+        Of a longer table a random sample of as many rows is used.
+    random_state : int, default=0
+        For sample, holes, folds and methods.
+    done : callable, optional
+        Called with the name of each method when it is done.
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    Degrees are hidden at random. If the holes of the table are not random, errors at them may be
+    larger; see `inspect_table`. A degree that is the only hole of its row is not judged, since
+    the others give it away; so with two labels methods are judged by predicting alone.
+
+    Examples
+    --------
+    >>> from inldl.datasets import hide, load_budget_shares
+    >>> from inldl.tables import compare
+    >>> X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    >>> found = compare(X, hide(y, 0.3, random_state=0), ["winldl", "bfgs-ldl"])
+    >>> found.recommended
+    'winldl'
+    """
+    _check(folds, hidden, max_rows, random_state)
+    methods = [methods] if isinstance(methods, str) else methods or DEFAULT
+    names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
+    X, y, notes = _sample(*_tables(X, y), max_rows, random_state)
+    completing = completing_trials(y.to_numpy(), hidden, random_state)
+    trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
+    attempts = {}
+    for name in names:
+        attempts[name] = attempt(name, X, y, trials, random_state)
+        if done is not None:
+            done(name)
+    kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
+    if kind == "predicting":
+        notes.append("Too few degrees could be hidden to judge completing; predicting decides.")
+    return _comparison(attempts, kind, len(y), notes)
+
+
+def _check(folds, hidden, max_rows, random_state):
+    check_number("folds", folds, low=2, integer=True)
+    check_number("hidden", hidden, above=0)
+    if hidden >= 1:
+        raise ValueError(f"hidden must be a share below 1, got {hidden!r}.")
+    check_number("max_rows", max_rows, low=3, integer=True)
+    check_number("random_state", random_state, low=0, integer=True)
+
+
+def _tables(X, y):
+    """Return both as frames with the same index, and degrees as floats."""
+    names, degrees = label_names(y), as_degrees(y).astype(np.float64)
+    X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
+    if len(X) != len(degrees) or len(X) < 3:
+        raise ValueError(
+            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row, and "
+            "at least three rows."
+        )
+    names = [f"label {j}" for j in range(degrees.shape[1])] if names is None else list(names)
+    unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
+    if unseen.size:
+        raise ValueError(
+            f"The label {names[unseen[0]]!r} has no observed degree; drop it, or observe it in at "
+            "least one row."
+        )
+    return X, pd.DataFrame(degrees, index=X.index, columns=names)
+
+
+def _sample(X, y, max_rows, random_state):
+    """Return both tables, or the same random rows of them, and a list of notes."""
+    if len(y) <= max_rows:
+        return X, y, []
+    rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
+    rows.sort()
+    note = f"A random sample of {max_rows} of the {len(y)} rows was used."
+    return X.iloc[rows], y.iloc[rows], [note]
+
+
+def _comparison(attempts, kind, n_rows, notes):
+    good = {name: getattr(each, kind) for name, each in attempts.items() if not each.reason}
+    if CONSTANT not in good:
+        raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
+    better = {name for name in good if _is_better(good[name], good[CONSTANT])}
+    best = min(good, key=lambda name: good[name].rmse())
+    rows = [_row(name, attempts[name], good, best, name in better) for name in attempts]
+    table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
+    recommended, why = _recommend(attempts, good, better, kind)
+    return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts))
+
+
+def _is_better(errors, constant):
+    behind, error = errors.behind(constant)
+    return bool(behind + 2 * error < 0)
+
+
+def _row(name, attempt, good, best, better):
+    completing, predicting = attempt.completing, attempt.predicting
+    numbers = {
+        "completing_rmse": completing.rmse(),
+        "completing_se": completing.rmse_error(),
+        "completing_mae": completing.mae(),
+        "predicting_rmse": predicting.rmse(),
+        "predicting_se": predicting.rmse_error(),
+        "predicting_mae": predicting.mae(),
+        "cosine": predicting.mean_cosine(),
+    }
+    behind, error = good[name].behind(good[best]) if name in good else (np.nan, np.nan)
+    numbers |= {"behind": behind, "behind_se": error, "seconds": np.median(attempt.seconds or 0)}
+    if name not in good:
+        numbers = dict.fromkeys(numbers, np.nan)
+    return {
+        "method": name,
+        **numbers,
+        "better_than_constant": better,
+        "reason": attempt.reason,
+    }
+
+
+def _recommend(attempts, good, better, kind):
+    """Return the name of a method, and a sentence that says why."""
+    error = {name: each.rmse() for name, each in good.items()}
+    what = "completes hidden degrees" if kind == "completing" else "predicts new rows"
+    if not better:
+        return CONSTANT, (
+            "Nothing beats the constant mean by more than chance: in these "
+            f"{len(good[CONSTANT].count)} rows the features tell nothing about the degrees."
+        )
+    best = min(better, key=error.get)
+    near = [name for name in attempts if name in better and _is_near(good[name], good[best])]
+    chosen = min(near, key=lambda name: attempts[name].predicting.rmse())
+    why = f"{chosen} {what} with an error (RMSE) of {error[chosen]:.4f}"
+    if chosen == best:
+        why += ", the lowest of all"
+    else:
+        why += f", as good as the lowest ({best}, {error[best]:.4f}), and predicts new rows better"
+    return chosen, f"{why}; the constant mean has {error[CONSTANT]:.4f}."
+
+
+def _is_near(errors, best):
+    behind, error = errors.behind(best)
+    return bool(behind <= error)
+
+
+def _warnings(attempts):
+    """Return what methods warned about, each warning once."""
+    counts, warned = Counter(), {}
+    for name, each in attempts.items():
+        counts[name] = each.warned.pop(NOT_CONVERGED, 0)
+        for text in each.warned:
+            warned.setdefault(text, []).append(name)
+    notes = [f"{name}: {n} {NOT_CONVERGED}." for name, n in counts.items() if n]
+    return notes + [f"{', '.join(names)}: {text}" for text, names in warned.items()]

@@ -1,0 +1,199 @@
+"""Look at a table before anything is learned from it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from inldl._validation import check_2d, label_names
+from inldl.tables._cells import named_columns
+from inldl.tables._dependence import find_dependence
+from inldl.tables._features import describe_features, find_copies
+from inldl.tables._findings import list_findings
+from inldl.tables._impossible import find_problems
+from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size
+
+MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
+MOST_ROWS = 200_000  # for the means of hidden degrees
+PATTERNS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """What a look at a table found; plain data, ready to be shown.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+        Size of the table.
+    labels : list of str
+        Names of the labels.
+    missing : float
+        Share of the degrees that are not observed.
+    by_label : DataFrame
+        For each label how many degrees are observed, the share that is missing, mean, smallest
+        and largest observed degree, the share of observed degrees that are 0, the estimated mean
+        of the hidden degrees, and the p value of the test that it equals the observed one.
+    by_row : DataFrame
+        How many rows have 0, 1, 2, ... holes.
+    patterns : DataFrame
+        The ten most frequent sets of hidden labels, and how many rows have them.
+    size : SizeTest
+        Whether missing depends on the size of a degree.
+    dependence : DataFrame
+        Whether missing depends on features: label, feature, value ("larger", "missing", or a
+        word), rank correlation with the holes, adjusted p value.
+    problems : list of Problem
+        Rows that cannot be distributions, and rows without an observed degree.
+    features : DataFrame
+        For each column its kind, share of holes, number of distinct values, a remark, and whether
+        a model can be fitted with it in the table.
+    copies : dict of str to tuple
+        Columns that are a linear copy of a label: the label and the correlation.
+    findings : list of str
+        What to know and what to do about it, most important first.
+    notes : list of str
+        What was computed from a part of the rows.
+    """
+
+    n_rows: int
+    n_features: int
+    labels: list
+    missing: float
+    by_label: pd.DataFrame
+    by_row: pd.DataFrame
+    patterns: pd.DataFrame
+    size: SizeTest
+    dependence: pd.DataFrame
+    problems: list
+    features: pd.DataFrame
+    copies: dict
+    findings: list
+    notes: list
+
+
+def inspect_table(X, y, where=None, random_state=0):
+    """Look at a table: how much is missing, whether at random, and what cannot be right.
+
+    Parameters
+    ----------
+    X : DataFrame of shape (n, k)
+        The features: numbers, text and holes.
+    y : DataFrame or array of shape (n, C)
+        Degrees as fractions, NaN = unobserved. They need not be valid.
+    where : callable, optional
+        Turns the number of a row into words, such as "Line 7". By default "Row i", from 0.
+    random_state : int, default=0
+        For the sample of rows from which correlations are computed in a large table.
+
+    Returns
+    -------
+    Inspection
+
+    Examples
+    --------
+    >>> from inldl.datasets import hide, load_budget_shares
+    >>> from inldl.tables import inspect_table
+    >>> X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    >>> found = inspect_table(X, hide(y, 0.3, mechanism="small", random_state=0))
+    >>> found.size.answer
+    'small'
+    >>> round(found.missing, 2)
+    0.3
+    """
+    columns, labels, degrees = named_columns(X), _labels(y), _degrees(X, y)
+    problems, valid = find_problems(degrees, where or (lambda row: f"Row {row}"))
+    possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
+    some = possible[_sample(len(possible), MOST_ROWS, random_state)]
+    rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
+    part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
+    results = {
+        "n_rows": len(degrees),
+        "n_features": len(columns),
+        "labels": labels,
+        "missing": float(holes.mean()) if holes.size else 0.0,
+        "by_label": _by_label(degrees, holes, labels, *estimate_hidden_means(some)),
+        "by_row": _by_row(holes),
+        "patterns": _patterns(holes, labels),
+        "size": judge_size(possible, labels),
+        "dependence": find_dependence(sampled, part, labels),
+        "problems": problems,
+        "features": describe_features(columns),
+        "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
+        "notes": _notes(len(rows), len(some), len(degrees)),
+    }
+    return Inspection(**results, findings=list_findings(results))
+
+
+def _labels(y):
+    names = label_names(y)
+    return [f"label {j}" for j in range(np.shape(y)[1])] if names is None else list(names)
+
+
+def _degrees(X, y):
+    degrees = np.asarray(y, dtype=np.float64)
+    check_2d(degrees)
+    if len(X) != len(degrees):
+        raise ValueError(
+            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
+        )
+    if not degrees.size:
+        raise ValueError("The table has no rows or no labels; there is nothing to look at.")
+    return degrees
+
+
+def _sample(n, most, random_state):
+    """Return all rows, or a random sample in order if there are more than `most` (or 1000)."""
+    most = max(most, 1000)
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+
+
+def _notes(n_correlated, n_estimated, n):
+    notes = []
+    if n_correlated < n:
+        notes.append(f"Correlations are those of a random sample of {n_correlated} rows.")
+    if n_estimated == MOST_ROWS < n:
+        notes.append(f"Means of hidden degrees are those of a sample of {n_estimated} rows.")
+    return notes
+
+
+def _by_label(y, holes, labels, hidden_mean, hidden_p):
+    observed = len(y) - holes.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):  # a label that is nowhere observed
+        mean = np.where(holes, 0, y).sum(axis=0) / observed
+        zeros = (y == 0).sum(axis=0) / observed
+    return pd.DataFrame(
+        {
+            "label": labels,
+            "observed": observed,
+            "missing": holes.mean(axis=0),
+            "mean": mean,
+            "smallest": np.fmin.reduce(y, axis=0),
+            "largest": np.fmax.reduce(y, axis=0),
+            "zeros": zeros,
+            "hidden_mean": hidden_mean,
+            "hidden_p": hidden_p,
+        }
+    )
+
+
+def _by_row(holes):
+    counts = np.bincount(holes.sum(axis=1), minlength=holes.shape[1] + 1)
+    return pd.DataFrame({"holes": np.arange(len(counts)), "rows": counts})
+
+
+def _patterns(holes, labels):
+    """Return the most frequent sets of hidden labels; each set is one or more 64-bit numbers."""
+    n, n_labels = holes.shape
+    bits = np.zeros((n, -(-n_labels // 64) * 8), np.uint8)
+    packed = np.packbits(holes, axis=1)
+    bits[:, : packed.shape[1]] = packed
+    sets = pd.DataFrame(bits.view(np.uint64))
+    counts = sets.groupby(list(sets.columns), sort=False).size()
+    counts = counts.sort_values(ascending=False, kind="stable").head(PATTERNS)
+    keys = np.array(counts.index.to_list(), np.uint64).reshape(len(counts), -1)
+    hidden = np.unpackbits(keys.view(np.uint8), axis=1)[:, :n_labels].astype(bool)
+    names = [tuple(np.asarray(labels, dtype=object)[which]) for which in hidden]
+    return pd.DataFrame({"hidden": names, "holes": hidden.sum(axis=1), "rows": counts.to_numpy()})

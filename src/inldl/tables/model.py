@@ -1,0 +1,204 @@
+"""A method together with the preparation of its features: frames in, frames out."""
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from inldl._validation import as_degrees, check_number, label_names
+from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.experiments.methods import make_method
+from inldl.tables.encoding import FeatureEncoder
+
+LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
+
+
+class Model(IntervalMixin, DistributionEstimator):
+    """A method of the library for tables with numbers, text and holes in their features.
+
+    Parameters
+    ----------
+    method : str or estimator, default="auto"
+        A name as in ``inldl methods``, with arguments if it has any, such as "winldl(mu=2)"; or
+        an estimator, which is cloned.
+    cross_fit : int or None, default=5
+        Fits, each without a part of the rows, from which errors and intervals are known. At most
+        20000 rows take part. None leaves them out; "auto" needs none of them.
+    random_state : int, default=0
+        For methods that draw random numbers.
+    n_jobs : int or None, default=None
+        Threads, for methods that can use them; None is 1, -1 all cores.
+
+    Attributes
+    ----------
+    encoder_ : FeatureEncoder
+        What the columns became.
+    estimator_ : estimator
+        The method, fitted to the encoded columns.
+    label_names_ : ndarray of str
+        Names of the labels.
+    means_ : ndarray of shape (n_labels,)
+        The mean of the observed degrees of each label.
+    held_out_ : ndarray of shape (m, n_labels) or None
+        Predictions of training rows that were made without them.
+    held_out_rows_ : ndarray of int of shape (m,)
+        Which rows these are.
+    calibration_ : ndarray or None
+        Held-out predictions and degrees, on which intervals rest.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from inldl.tables import Model
+    >>> X = pd.DataFrame({"age": [20, 30, 40, 50.0], "town": ["A", "B", "A", "B"]})
+    >>> y = pd.DataFrame({"yes": [0.2, 0.5, 0.4, np.nan], "no": [0.8, 0.5, np.nan, 0.3]})
+    >>> model = Model("winldl").fit(X, y)
+    >>> model.complete(X, y).round(6).loc[2].to_dict()
+    {'yes': 0.4, 'no': 0.6}
+    """
+
+    def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None):
+        self.method = method
+        self.cross_fit = cross_fit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Numbers, text and holes.
+        y : DataFrame or array of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+
+        Returns
+        -------
+        self
+        """
+        encoded, degrees = self._encode(X, y)
+        return self._fit_encoded(encoded, degrees)
+
+    def _encode(self, X, y):
+        """Learn to encode the columns; return them and the degrees as arrays."""
+        if self.cross_fit is not None:
+            check_number("cross_fit", self.cross_fit, low=2, integer=True)
+        self._unfitted()  # refuses an unknown method before any work
+        degrees = as_degrees(y)
+        if len(X) != len(degrees):
+            raise ValueError(
+                f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
+            )
+        names = label_names(y)
+        self.label_names_ = _numbered(degrees.shape[1]) if names is None else names
+        self.encoder_ = FeatureEncoder().fit(X)
+        self.feature_names_in_ = self.encoder_.feature_names_in_
+        self.n_features_in_ = self.encoder_.n_features_in_
+        self.means_ = _means(degrees)
+        return self._matrix(X), degrees
+
+    def _matrix(self, X):
+        """Return the encoded columns; large ones in single precision, which takes half as much."""
+        n, width = len(X), len(self.encoder_.sources_)
+        if n * width <= LARGE:
+            return self.encoder_.transform(X)
+        out = np.empty((n, width), np.float32)
+        for start in range(0, n, ROWS):
+            rows = slice(start, start + ROWS)
+            out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+        return out
+
+    def _fit_encoded(self, encoded, degrees):
+        self.estimator_ = self._unfitted().fit(encoded, degrees)
+        rows = evenly(len(degrees), MOST_ROWS)
+        self.held_out_rows_, self.held_out_ = rows, None
+        known = getattr(self.estimator_, "held_out_", None)
+        if known is not None:
+            self.held_out_ = known[rows]
+        elif self.cross_fit is not None:
+            parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
+            self.held_out_ = predict_held_out(*parts)
+        self._calibrate(degrees[rows])
+        return self
+
+    def predict(self, X):
+        """Predict a distribution for each row.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            The columns of the fit, in any order; others are ignored.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, with the index of `X`.
+        """
+        check_is_fitted(self)
+        degrees = self.estimator_.predict(self.encoder_.transform(X))
+        index = getattr(X, "index", None)
+        return pd.DataFrame(degrees, index=index, columns=list(self.label_names_))
+
+    def influence(self, X, y):
+        """Measure how much worse the labels are predicted when a column is shuffled.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            Some rows; a thousand are enough.
+        y : DataFrame of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+
+        Returns
+        -------
+        DataFrame of shape (n_used_columns, n_labels)
+            By how much the root mean squared error of the label rises.
+        """
+        check_is_fitted(self)
+        columns = [column.name for column in self.encoder_.columns_]
+        observed = as_degrees(y)
+        plain = _errors(observed, self.predict(X))
+        rows = []
+        for name in columns:
+            order = np.random.default_rng(0).permutation(len(X))
+            shuffled = X.assign(**{name: X[name].to_numpy()[order]})
+            rows.append(_errors(observed, self.predict(shuffled)) - plain)
+        return pd.DataFrame(rows, index=columns, columns=list(self.label_names_))
+
+    def _unfitted(self):
+        """Return the method, not fitted."""
+        from sklearn.base import clone
+
+        if isinstance(self.method, str):
+            estimator = make_method(self.method, self.random_state)
+        else:
+            estimator = clone(self.method)
+        if "n_jobs" in estimator.get_params(deep=False):
+            estimator.set_params(n_jobs=self.n_jobs)
+        return estimator
+
+
+def _errors(observed, predicted):
+    """Return the root mean squared error of each label; NaN if it is not observed."""
+    squares = (observed - np.asarray(predicted)) ** 2
+    seen = ~np.isnan(squares)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))
+
+
+def _numbered(count):
+    return np.array([f"label {j}" for j in range(count)], dtype=object)
+
+
+def _means(degrees):
+    """Return the means of the labels, which sum to 1."""
+    seen = ~np.isnan(degrees)
+    means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
+
+
+def evenly(n, most):
+    """Return at most `most` of n rows, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -1,0 +1,192 @@
+"""How well a model does on degrees that it has not seen."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from inldl.datasets import hide
+from inldl.estimators._base import fill_rows
+
+HIDDEN = 0.2  # of the observed degrees, to see how well they are completed
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Observed degrees beside what was predicted without them, one entry per degree.
+
+    Attributes
+    ----------
+    observed, predicted, constant : ndarray of shape (m,)
+        The degree, the prediction, and what the constant mean gives in its place.
+    label, row : ndarray of int of shape (m,)
+        Where it stands.
+    labels : list of str
+        Names of the labels.
+    how : str
+        A sentence that tells how the predictions were made.
+    lower, upper : ndarray of shape (m,) or None
+        Ends of the intervals.
+    """
+
+    observed: np.ndarray
+    predicted: np.ndarray
+    constant: np.ndarray
+    label: np.ndarray
+    row: np.ndarray
+    labels: list
+    how: str
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+
+    def overall(self):
+        """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
+        numbers = _errors(self.observed, self.predicted, self.constant)
+        numbers["coverage"] = None
+        if self.lower is not None and len(self.observed):
+            inside = (self.lower <= self.observed) & (self.observed <= self.upper)
+            numbers["coverage"] = float(inside.mean())
+        return numbers
+
+    def by_label(self):
+        """Return a frame with the same for each label, and the mean of predicted - observed."""
+        rows = []
+        for j, name in enumerate(self.labels):
+            at = self.label == j
+            parts = self.observed[at], self.predicted[at], self.constant[at]
+            bias = float(np.mean(parts[1] - parts[0])) if at.any() else np.nan
+            rows.append({"label": name, **_errors(*parts), "bias": bias})
+        return pd.DataFrame(rows)
+
+    def reliability(self, bins=10):
+        """Return the mean prediction and the mean degree of groups of similar predictions.
+
+        The groups divide the range of the predictions evenly; `error` is the standard error of
+        the mean degree.
+        """
+        edges = np.linspace(self.predicted.min(initial=1), self.predicted.max(initial=0), bins + 1)
+        group = np.searchsorted(edges[1:-1], self.predicted, side="right")
+        rows = []
+        for at in range(bins):
+            observed = self.observed[group == at]
+            if len(observed):
+                spread = observed.std(ddof=1) if len(observed) > 1 else np.nan
+                means = self.predicted[group == at].mean(), observed.mean()
+                rows.append((*means, spread / np.sqrt(len(observed)), len(observed)))
+        return pd.DataFrame(rows, columns=["predicted", "observed", "error", "n"])
+
+
+def _errors(observed, predicted, constant):
+    """Return the errors of predictions beside those of the constant mean."""
+    names = ("n", "rmse", "mae", "constant_rmse", "constant_mae", "explained")
+    if not len(observed):
+        return dict.fromkeys(names, np.nan) | {"n": 0}
+    squares, base = np.mean((predicted - observed) ** 2), np.mean((constant - observed) ** 2)
+    values = (
+        len(observed),
+        float(np.sqrt(squares)),
+        float(np.abs(predicted - observed).mean()),
+        float(np.sqrt(base)),
+        float(np.abs(constant - observed).mean()),
+        float(1 - squares / base) if base > 0 else np.nan,
+    )
+    return dict(zip(names, values, strict=True))
+
+
+def of_new_rows(model, y):
+    """Judge the predictions of training rows that were each made without the row.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted, with held-out predictions.
+    y : array-like of shape (n, C)
+        The degrees it was fitted to.
+    """
+    y = np.asarray(y)[model.held_out_rows_]
+    how = f"Each of {len(y)} rows was predicted by a model that had not seen it."
+    return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
+
+
+def of_completion(model, y, hidden=HIDDEN, random_state=0):
+    """Judge how well degrees that are hidden on purpose are completed.
+
+    A share of the observed degrees is hidden and filled again, from a prediction that was made
+    without the row and the degrees that are left. Degrees that the sum of their row gives away
+    are not counted.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted, with held-out predictions.
+    y : array-like of shape (n, C)
+        The degrees it was fitted to.
+    hidden : float
+        The share.
+    random_state : int
+        For the choice of degrees.
+    """
+    y = np.asarray(y)[model.held_out_rows_]
+    # A stream of its own: with that of `hide`, the holes of a user might be drawn once more.
+    left, judged = hide_more(y, hidden, np.random.default_rng([random_state, 1]))
+    how = (
+        f"{hidden:.0%} of the observed degrees of {len(y)} rows were hidden, and completed by a "
+        "model that had not seen the row."
+    )
+    completed, constant = (fill_rows(left, p) for p in (model.held_out_, _means_of_others(y)))
+    return _at(judged, y, completed, constant, model, how)
+
+
+def of_test_rows(model, X, y, predicted, coverage=0.9):
+    """Judge the predictions of rows that the model was not fitted to.
+
+    Parameters
+    ----------
+    model : Model
+        Fitted.
+    X : frame of shape (n, k)
+        The features.
+    y : array-like of shape (n, C)
+        Degrees, NaN = unobserved.
+    predicted : ndarray of shape (n, C)
+        What the model predicts.
+    coverage : float
+        Of the intervals.
+    """
+    y = np.asarray(y)
+    constant = np.broadcast_to(model.means_, y.shape)
+    at, bounds = ~np.isnan(y), (None, None)
+    if model.calibration_ is not None:
+        bounds = [bound[at] for bound in model.predict_interval(X, coverage)]
+    how = f"The {len(y)} rows of the table were predicted by the model."
+    return _at(at, y, predicted, constant, model, how, *bounds)
+
+
+def hide_more(y, share, generator):
+    """Return `y` with a share of its observed degrees hidden, and which of them can be judged.
+
+    Each row keeps an observed degree, and each label. A degree that is the only hole of its row
+    is not judged: it is 1 minus the others, whatever the method.
+    """
+    left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
+    kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)
+    bare = np.flatnonzero(np.isnan(left).all(axis=1))
+    left[bare, kept[bare]] = y[bare, kept[bare]]
+    lost = np.isnan(left).all(axis=0)
+    left[:, lost] = y[:, lost]
+    judged = seen & np.isnan(left) & (np.isnan(left).sum(axis=1) > 1)[:, None]
+    return left, judged
+
+
+def _means_of_others(y):
+    """Return for each row the means of the degrees that other rows have."""
+    seen = ~np.isnan(y)
+    degrees = np.where(seen, y, 0)
+    total, count = degrees.sum(axis=0), seen.sum(axis=0)
+    return (total - degrees) / np.maximum(count - seen, 1)
+
+
+def _at(at, y, predicted, constant, model, how, lower=None, upper=None):
+    row, label = np.nonzero(at)
+    labels = list(model.label_names_)
+    return HeldOut(y[at], predicted[at], constant[at], label, row, labels, how, lower, upper)

@@ -1,0 +1,354 @@
+"""What is done with a table in a file: fit a model to it, complete it, predict it, judge it."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from inldl.io import TableWriter
+from inldl.io._scale import WHOLE
+from inldl.metrics import evaluate
+from inldl.tables import quality
+from inldl.tables._refusals import BadCell
+from inldl.tables.model import Model, evenly
+
+MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
+SHOWN = 48  # rows of a picture
+SAMPLE = 1000  # rows in which columns are shuffled
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A model that was fitted to a file, and how well it does.
+
+    Attributes
+    ----------
+    model : Model
+        The model.
+    scale : str
+        How the degrees stand in the file.
+    holes : list of str
+        The labels that may have holes.
+    n_rows : int
+        Rows that were learned from.
+    n_missing, n_observed : int
+        Degrees of these rows.
+    notes : list of str
+        What a user should know.
+    new_rows, completion : HeldOut or None
+        How well rows that the model has not seen are predicted, and hidden degrees completed.
+    sample : tuple of DataFrame
+        Some rows: features and degrees.
+    """
+
+    model: Model
+    scale: str
+    holes: list
+    n_rows: int
+    n_missing: int
+    n_observed: int
+    notes: list
+    new_rows: Any
+    completion: Any
+    sample: tuple = field(repr=False)
+
+    def influence(self):
+        """Return how much worse the labels are predicted when a column is shuffled."""
+        return self.model.influence(*self.sample)
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What was written to a file.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of the file.
+    n_filled : int
+        Degrees that were filled or predicted.
+    before, after : DataFrame
+        Some rows, as fractions.
+    """
+
+    n_rows: int
+    n_filled: int
+    before: pd.DataFrame
+    after: pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How well a model predicts a table.
+
+    Attributes
+    ----------
+    metrics : dict of str to float
+        All measures of the library, means over rows.
+    constant : dict of str to float
+        The same for the constant mean of the rows that were learned from.
+    held_out : HeldOut
+        Degree by degree.
+    n_rows : int
+        Rows of the table.
+    """
+
+    metrics: dict
+    constant: dict
+    held_out: Any
+    n_rows: int
+
+
+def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=None, n_jobs=None):
+    """Fit a model to a file.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file, with its labels.
+    method : str
+        A name as in ``inldl methods``.
+    scale, normalize
+        As in `inldl.io.read_table`.
+    most_rows : int, optional
+        About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    Learned
+    """
+    model = Model(method, n_jobs=n_jobs)
+    most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
+    table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
+    degrees, scale, notes = table.degrees, table.scale, list(table.notes)
+    sampled = table.rows is not None
+    if sampled:
+        notes.append(f"The model was learned from {len(degrees)} rows, drawn from all evenly.")
+    rows = evenly(len(degrees), SAMPLE)
+    sample = table.features.iloc[rows], degrees.iloc[rows]
+    with _placed(table.file.place_of(table.rows)):
+        encoded, y = model._encode(table.features, degrees)
+    del table  # a large one should not stay in memory beside its encoded columns
+    model._fit_encoded(encoded, y)
+    model.scale_ = scale
+    missing = np.isnan(y)
+    judged = model.held_out_ is not None
+    return Learned(
+        model,
+        scale,
+        [name for name, hole in zip(degrees, missing.any(axis=0), strict=True) if hole or sampled],
+        len(y),
+        int(missing.sum()),
+        int(missing.size - missing.sum()),
+        notes + model.encoder_.notes_,
+        quality.of_new_rows(model, y) if judged else None,
+        quality.of_completion(model, y) if judged else None,
+        sample,
+    )
+
+
+def complete_table(
+    file,
+    model,
+    path,
+    *,
+    scale,
+    holes=None,
+    normalize=False,
+    coverage=None,
+    mark=False,
+    overwrite=False,
+    done=None,
+):
+    """Write a file with its holes filled by a model.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file, with the labels of the model.
+    model : Model
+        Fitted.
+    path : str or path
+        The file to write.
+    scale : {"fraction", "percent", "count"}
+        How the degrees stand in the file.
+    holes : list of str, optional
+        The labels with holes; all by default.
+    normalize : bool
+        As in `inldl.io.read_table`.
+    coverage : float, optional
+        Add columns `<label>_low` and `<label>_high` that hold this share of the filled degrees.
+    mark : bool
+        Add columns `<label>_filled` that are 1 where a degree was filled.
+    overwrite : bool
+        Replace the file if there is one.
+    done : callable, optional
+        Called with the share of the rows that are written.
+
+    Returns
+    -------
+    Written
+    """
+    labels, whole = file.labels, WHOLE.get(scale, 1.0)
+    extra = _interval_names(labels) if coverage else []
+    extra += [f"{label}_filled" for label in labels if mark]
+    shown, count, n_rows = _Shown(file, labels), 0, 0
+    filled = labels if holes is None else holes
+    with TableWriter(file, path, filled=filled, extra=extra, overwrite=overwrite) as writer:
+        for piece in _pieces(file, model, done):
+            y = file.fractions(piece, scale, normalize=normalize)
+            missing = np.isnan(y)
+            count, n_rows = count + int(missing.sum()), n_rows + piece.size
+            with _placed(file.place_of(first=piece.first)):
+                completed, added = _completed(model, piece, y, coverage, whole)
+            added += [missing.astype(float)] if mark else []
+            shown.keep(piece, y, completed)
+            writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
+    return Written(n_rows, count, *shown.frames())
+
+
+def predict_table(file, model, path, *, coverage=None, overwrite=False, done=None):
+    """Write a file with the predicted degrees as columns on the right.
+
+    A label that the file has already gets the name `<label>_predicted`.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file; it needs the feature columns of the model only.
+    model : Model
+        Fitted.
+    path : str or path
+        The file to write.
+    coverage : float, optional
+        Add columns `<label>_low` and `<label>_high` that hold this share of the degrees.
+    overwrite : bool
+        Replace the file if there is one.
+    done : callable, optional
+        Called with the share of the rows that are written.
+
+    Returns
+    -------
+    Written
+    """
+    labels = list(model.label_names_)
+    whole = WHOLE.get(getattr(model, "scale_", "fraction"), 1.0)
+    names = [f"{name}_predicted" if name in file.features else name for name in labels]
+    extra = names + (_interval_names(labels) if coverage else [])
+    shown, n_rows = _Shown(file, labels), 0
+    with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
+        for piece in _pieces(file, model, done):
+            with _placed(file.place_of(first=piece.first)):
+                predicted = np.asarray(model.predict(piece.features))
+            added = [_rounded(predicted * whole)]
+            if coverage:
+                added.append(_paired(*model.predict_interval(piece.features, coverage)) * whole)
+            shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
+            nothing = np.empty((piece.size, 0))
+            writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
+            n_rows += piece.size
+    return Written(n_rows, n_rows * len(labels), *shown.frames())
+
+
+def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
+    """Judge a model on the observed degrees of a file.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file, with the labels of the model.
+    model : Model
+        Fitted.
+    scale, normalize
+        As in `inldl.io.read_table`.
+    coverage : float
+        Of the intervals whose true coverage is measured.
+
+    Returns
+    -------
+    Evaluation
+    """
+    table = file.read(scale=scale, normalize=normalize)
+    with _placed(file.place_of()):
+        predicted = np.asarray(model.predict(table.features))
+    constant = np.broadcast_to(model.means_, predicted.shape)
+    held_out = quality.of_test_rows(model, table.features, table.y, predicted, coverage)
+    return Evaluation(
+        evaluate(table.y, predicted), evaluate(table.y, constant), held_out, len(predicted)
+    )
+
+
+def _pieces(file, model, done):
+    """Yield the pieces of a file with the columns that a model needs."""
+    columns = model.encoder_.columns_
+    text = {column.name for column in columns if hasattr(column, "levels")}
+    names = [column.name for column in columns if column.name in file.features]
+    bound = max(1, file.source.most_rows())
+    for piece in file.pieces(names, text):
+        yield piece
+        if done is not None:
+            done(min(1.0, piece.rows.stop / bound))
+
+
+@contextmanager
+def _placed(where):
+    """Say of a bad cell in which line of the file it stands."""
+    try:
+        yield
+    except BadCell as error:
+        place = where(error.row)
+        raise ValueError(error.at(place[0].lower() + place[1:])) from None
+
+
+def _completed(model, piece, y, coverage, whole):
+    """Return the completed degrees, and the ends of their intervals as a list to be added."""
+    if not coverage:
+        return model.complete(piece.features, y), []
+    completed, lower, upper = model.complete(
+        piece.features, y, return_interval=True, coverage=coverage
+    )
+    known = ~np.isnan(y)
+    lower, upper = (np.where(known, np.nan, end * whole) for end in (lower, upper))
+    return completed, [_paired(lower, upper)]
+
+
+def _interval_names(labels):
+    return [f"{label}_{end}" for label in labels for end in ("low", "high")]
+
+
+def _paired(lower, upper):
+    """Return the ends of the intervals, both of a label side by side."""
+    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
+
+
+def _rounded(values):
+    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
+    rounded = np.round(values, 9)
+    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
+    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
+    return rounded
+
+
+class _Shown:
+    """Keep some rows for a picture, evenly drawn from all pieces."""
+
+    def __init__(self, file, labels):
+        self._labels, self._step = labels, max(1, file.source.most_rows() // SHOWN)
+        self._rows = [], []
+
+    def keep(self, piece, before, after):
+        """Keep the rows of a piece that are shown."""
+        start = -piece.first % self._step
+        for kept, values in zip(self._rows, (before, after), strict=True):
+            kept.append(
+                pd.DataFrame(np.asarray(values), columns=self._labels).iloc[start :: self._step]
+            )
+
+    def frames(self):
+        """Return the rows before and after."""
+        empty = pd.DataFrame(columns=self._labels, dtype=float)
+        return [pd.concat(kept or [empty], ignore_index=True)[:SHOWN] for kept in self._rows]

@@ -1,0 +1,298 @@
+"""The commands of the practitioner, as a user gives them."""
+
+import json
+import re
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.datasets import hide, load_budget_shares
+
+LABELS = "food,fuel,clothes,alcohol,transport,other"
+COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export")
+
+
+@pytest.fixture
+def inldl(tmp_path, monkeypatch, capsys):
+    """Return a function that runs a command in an empty folder: exit code, output, errors."""
+    from inldl.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["inldl", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capsys.readouterr()
+        return ended.value.code or 0, told.out, told.err
+
+    return call
+
+
+@pytest.fixture
+def survey(tmp_path):
+    """Write a table with holes, text, an id and a column that lacks cells; return its text."""
+    X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    X, y = X[:300], hide(y[:300], 0.4, random_state=0)
+    X = X.assign(
+        region=np.where(X["age"] > 35, "north", 'so"uth'), key=[f"k{i}" for i in range(300)]
+    )
+    X.loc[::7, "income"] = np.nan
+    frame = pd.concat([X, y], axis=1)
+    frame.to_csv(tmp_path / "survey.csv", index=False, lineterminator="\r\n")
+    return frame
+
+
+def test_help_has_an_example_of_each_command(inldl):
+    code, out, _ = inldl("--help")
+    assert code == 0
+    for command in COMMANDS:
+        assert f"inldl {command} " in out
+        assert f"inldl {command} " in inldl(command, "--help")[1]
+    assert "inldl model info" in inldl("model", "info", "--help")[1]
+
+
+def cells(text):
+    return [line.split(",") for line in text.splitlines()]
+
+
+def test_complete_changes_only_empty_degrees(inldl, tmp_path, survey):
+    code, out, _ = inldl("complete", "survey.csv", "-l", LABELS, "-o", "whole.csv", "-m", "winldl")
+    assert code == 0
+    assert re.search(r"Filled 7\d\d degrees in 300 rows\.", out)
+    assert "hidden on purpose, the mean error is 0.0" in out
+    assert "Column 'key' is left out" in out
+    before, after = (
+        (tmp_path / name).read_bytes().decode() for name in ("survey.csv", "whole.csv")
+    )
+    assert len(cells(before)) == len(cells(after))
+    place = survey.columns.get_indexer(LABELS.split(","))
+    for old, new in zip(cells(before), cells(after), strict=True):
+        changed = [j for j, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
+        assert all(j in place and old[j] == "" for j in changed)
+    whole = pd.read_csv(tmp_path / "whole.csv")[LABELS.split(",")]
+    np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-9)
+    assert before.count("\r\n") == after.count("\r\n")
+
+
+def test_columns_that_are_added(inldl, tmp_path, survey):
+    options = ("--uncertainty", "0.8", "--mark", "-m", "winldl")
+    code, _, _ = inldl("complete", "survey.csv", "-l", LABELS, "-o", "whole.csv", *options)
+    assert code == 0
+    whole = pd.read_csv(tmp_path / "whole.csv")
+    labels, n = LABELS.split(","), len(survey.columns)
+    names = [f"{name}_{end}" for name in labels for end in ("low", "high")]
+    assert list(whole.columns[n:]) == names + [f"{name}_filled" for name in labels]
+    holes = survey[labels].isna().to_numpy()
+    np.testing.assert_array_equal(whole[[f"{name}_filled" for name in labels]] == 1, holes)
+    low, high = (whole[[f"{name}_{end}" for name in labels]] for end in ("low", "high"))
+    np.testing.assert_array_equal(low.notna(), holes)
+    filled = whole[labels].to_numpy()[holes]
+    assert (low.to_numpy()[holes] <= filled + 1e-6).all()
+    assert (high.to_numpy()[holes] >= filled - 1e-6).all()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+def test_fit_predict_and_evaluate(inldl, tmp_path, survey, suffix):
+    if suffix != "csv":
+        pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[suffix])
+        write = {"parquet": survey.to_parquet, "xlsx": survey.to_excel}[suffix]
+        write(tmp_path / f"survey.{suffix}", index=False)
+    table = f"survey.{suffix}"
+    code, out, _ = inldl("fit", table, "-l", LABELS, "-o", "m.inldl", "-m", "winldl")
+    assert code == 0
+    assert "Learned 6 labels from 300 rows" in out
+    out = inldl("model", "info", "m.inldl")[1]
+    assert "method: winldl" in out
+    assert "labels: food, fuel" in out
+    assert inldl("predict", "m.inldl", table, "-o", f"new.{suffix}", "--uncertainty", 0.9)[0] == 0
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "xlsx": pd.read_excel}[suffix]
+    new = read(tmp_path / f"new.{suffix}")
+    predicted = new[[f"{name}_predicted" for name in LABELS.split(",")]]
+    np.testing.assert_allclose(predicted.sum(axis=1), 1, rtol=0, atol=1e-9)
+    assert list(new.columns[: len(survey.columns)]) == list(survey.columns)
+    assert new["food_low"].le(predicted["food_predicted"] + 1e-6).all()
+    code, out, _ = inldl("evaluate", "m.inldl", table)
+    assert code == 0
+    assert re.search(r"cosine +0\.9\d+ +0\.9\d+ +higher", out)
+    assert "Of the intervals for 90% of the degrees" in out
+
+
+def test_a_model_completes_another_table(inldl, tmp_path, survey):
+    assert inldl("fit", "survey.csv", "-l", LABELS, "-o", "m.inldl", "-m", "winldl")[0] == 0
+    options = ("--model", "m.inldl", "-o", "whole.csv")
+    assert inldl("complete", "survey.csv", *options)[0] == 0
+    fitted = inldl("complete", "survey.csv", "-l", LABELS, "-o", "other.csv", "-m", "winldl")
+    assert fitted[0] == 0
+    assert (tmp_path / "whole.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+    code, _, err = inldl("complete", "survey.csv", "-l", "food,fuel", *options, "--overwrite")
+    assert code == 1
+    assert "The model was fitted to the labels food, fuel, clothes" in err
+
+
+def test_auto_is_the_default_and_can_be_saved(inldl, tmp_path, survey):
+    survey[:80].to_csv(tmp_path / "few.csv", index=False)
+    assert inldl("fit", "few.csv", "-l", LABELS, "-o", "m.inldl")[0] == 0
+    assert "method: auto" in inldl("model", "info", "m.inldl")[1]
+    assert inldl("predict", "m.inldl", "few.csv", "-o", "new.csv")[0] == 0
+
+
+def test_inspect_and_compare(inldl, survey):
+    code, out, _ = inldl("inspect", "survey.csv", "-l", LABELS, "--page", "look.html")
+    assert code == 0
+    assert "300 rows, 6 feature columns, 6 labels; 39.8% of the degrees are missing." in out
+    assert "Missing degrees look random" in out
+    methods = ("--methods", "winldl,ridge", "--rows", "100", "--page", "methods.html")
+    code, out, err = inldl("compare", "survey.csv", "-l", LABELS, *methods)
+    assert code == 0
+    assert "recommended" in out
+    assert "(3 of 3)" in err
+
+
+def test_every_command_writes_a_page(inldl, tmp_path, survey):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    common = ("survey.csv", "-l", LABELS)
+    model = ("-m", "winldl")
+    runs = {
+        "complete": ("complete", *common, "-o", "whole.csv", *model),
+        "fit": ("fit", *common, "-o", "m.inldl", *model),
+        "predict": ("predict", "m.inldl", "survey.csv", "-o", "new.csv"),
+        "evaluate": ("evaluate", "m.inldl", "survey.csv"),
+        "inspect": ("inspect", *common),
+        "compare": ("compare", *common, "--methods", "winldl", "--rows", "60"),
+    }
+    for name, run in runs.items():
+        code, out, _ = inldl(*run, "--page", f"{name}.html")
+        assert code == 0
+        assert f"Wrote {name}.html" in out
+        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        assert "<svg" in page
+        assert len(page) < 1_000_000
+        assert not re.search(r'(src|href)="(?!#|data:)', page)
+
+
+def test_export_gives_the_same_predictions(inldl, tmp_path, survey):
+    runtime = pytest.importorskip("onnxruntime")
+    assert inldl("fit", "survey.csv", "-l", LABELS, "-o", "m.inldl", "-m", "winldl")[0] == 0
+    assert inldl("export", "m.inldl", "m.onnx")[0] == 0
+    assert inldl("predict", "m.inldl", "survey.csv", "-o", "new.csv")[0] == 0
+    session = runtime.InferenceSession(tmp_path / "m.onnx")
+    given = {
+        each.name: survey[[each.name]].fillna("" if each.type == "tensor(string)" else np.nan)
+        for each in session.get_inputs()
+    }
+    given = {
+        k: v.to_numpy(object if v.dtypes.iloc[0] == "str" else float) for k, v in given.items()
+    }
+    degrees = session.run(None, given)[0]
+    new = pd.read_csv(tmp_path / "new.csv")[[f"{name}_predicted" for name in LABELS.split(",")]]
+    np.testing.assert_allclose(degrees, new, rtol=0, atol=1e-6)
+    labels = session.get_modelmeta().custom_metadata_map["labels"]
+    assert json.loads(labels) == LABELS.split(",")
+
+
+REFUSED = {
+    "no labels": (("complete", "survey.csv", "-o", "x.csv"), "Name the degree columns with --lab"),
+    "unknown label": (("fit", "survey.csv", "-l", "foot,fuel", "-o", "m.inldl"), "did you mean"),
+    "unknown method": (
+        ("complete", "survey.csv", "-l", LABELS, "-o", "x.csv", "-m", "winldll"),
+        "There is no method 'winldll': did you mean winldl",
+    ),
+    "not savable": (
+        ("fit", "survey.csv", "-l", LABELS, "-o", "m.inldl", "-m", "boosting"),
+        "A model file cannot hold the HistGradientBoostingRegressor",
+    ),
+    "own input": (
+        ("complete", "survey.csv", "-l", LABELS, "-o", "survey.csv"),
+        "survey.csv is the table that was read; write to another file",
+    ),
+    "other kind": (
+        ("complete", "survey.csv", "-l", LABELS, "-o", "x.parquet"),
+        "x.parquet is another kind of file than survey.csv",
+    ),
+    "no folder": (
+        ("inspect", "survey.csv", "-l", LABELS, "--page", "none/x.html"),
+        "There is no folder none; make it first.",
+    ),
+    "no model": (("predict", "none.inldl", "survey.csv", "-o", "x.csv"), "There is no file none"),
+    "no model file": (("predict", "survey.csv", "survey.csv", "-o", "x.csv"), "is not a model"),
+    "coverage": (
+        ("complete", "survey.csv", "-l", LABELS, "-o", "x.csv", "--uncertainty", "90",
+         "-m", "winldl"), "coverage must be a number between 0 and 1, got 90"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_is_refused_in_one_sentence(inldl, tmp_path, survey, case):
+    arguments, message = REFUSED[case]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    code, _, err = inldl(*arguments)
+    assert code == 1
+    assert err.startswith("inldl: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_tables_that_do_not_fit_a_model(inldl, tmp_path, survey):
+    assert inldl("fit", "survey.csv", "-l", LABELS, "-o", "m.inldl", "-m", "winldl")[0] == 0
+    survey.drop(columns=["income", "age"]).to_csv(tmp_path / "less.csv", index=False)
+    code, _, err = inldl("predict", "m.inldl", "less.csv", "-o", "x.csv")
+    assert code == 1
+    assert "lacks columns 'income', 'age'" in err
+    survey.astype({"age": object}).replace({"age": {survey["age"][3]: "old"}}).to_csv(
+        tmp_path / "text.csv", index=False
+    )
+    code, _, err = inldl("predict", "m.inldl", "text.csv", "-o", "x.csv")
+    assert code == 1
+    first = int(np.argmax(survey["age"] == survey["age"][3])) + 2
+    assert "Column 'age' held numbers" in err
+    assert f"line {first} holds 'old'" in err
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_large_tables_are_learned_from_in_part(inldl, tmp_path, survey):
+    options = ("-m", "winldl", "--learn-from", "100")
+    code, out, _ = inldl("complete", "survey.csv", "-l", LABELS, "-o", "whole.csv", *options)
+    assert code == 0
+    learned = int(re.search(r"learned from (\d+) rows, drawn", out)[1])
+    assert 60 < learned < 140
+    whole = pd.read_csv(tmp_path / "whole.csv")[LABELS.split(",")]
+    assert whole.notna().all(axis=None)
+    np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-9)
+
+
+def test_files_beyond_the_memory_are_completed(tmp_path):
+    """The process may take 60 MB more than it has after the fit; the table has 150 MB."""
+    rng = np.random.default_rng(0)
+    y = rng.dirichlet(np.ones(3), 5000).round(4)
+    rows = [f"{x:.6f},{a},{b},\r\n" for x, (a, b, _) in zip(rng.normal(size=5000), y, strict=True)]
+    filler = "," + "x" * 1500
+    with (tmp_path / "large.csv").open("w", newline="") as file:
+        file.write(f"x,a,b,c,text\r\n0.5,0.25,0.25,0.5{filler}\r\n")
+        for _ in range(20):
+            file.writelines(row.replace(",\r\n", f",{filler}\r\n") for row in rows)
+    code = """
+        import resource, sys
+        from inldl.io import TableFile
+        from inldl.tables import complete_table, fit_table
+        small = TableFile(sys.argv[1], "a,b,c")
+        learned = fit_table(small, "winldl", most_rows=2000)
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 60_000_000, -1))
+        written = complete_table(small, learned.model, sys.argv[2], scale=learned.scale)
+        print(written.n_rows, written.n_filled)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code), tmp_path / "large.csv", tmp_path / "w.csv"],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.stdout.split() == ["100001", "100000"], done.stderr
+    assert (tmp_path / "large.csv").stat().st_size > 150_000_000

@@ -1,0 +1,304 @@
+"""Comparing methods on a table: errors against direct formulas and scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+from inldl import RegressorLDL
+from inldl.datasets import hide, load_budget_shares
+from inldl.metrics import cosine
+from inldl.tables._trials import Errors, answer, completing_trials, predicting_trials
+from inldl.tables.comparison import compare
+
+NAN = np.nan
+FAST = ["winldl", "bfgs-ldl"]
+
+
+@pytest.fixture(scope="module")
+def budget():
+    X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    return X[:400], y[:400]
+
+
+@pytest.fixture(scope="module")
+def holey(budget):
+    return budget[0], hide(budget[1], 0.3, random_state=0)
+
+
+def projected(raw):
+    """Return the nearest point of the simplex by bisection."""
+    low, high = raw.min() - 1, raw.max()
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(raw - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(raw - low, 0)
+
+
+# Holding out
+
+
+def test_hiding_leaves_a_degree_in_each_row_and_each_label(holey):
+    y = holey[1].to_numpy().copy()
+    y[1:, 5] = NAN
+    y[0] = [NAN, NAN, NAN, NAN, 0.5, 0.2]
+    y[7] = NAN
+    for trial in completing_trials(y, 0.9, 0):
+        seen = ~np.isnan(trial.learned)
+        assert (seen.any(axis=1) == ~np.isnan(y).all(axis=1)).all()
+        assert seen.any(axis=0).all()
+        np.testing.assert_array_equal(trial.learned[seen], y[seen])
+
+
+def test_hidden_share_and_what_is_judged(budget):
+    y = budget[1].to_numpy()
+    trials = completing_trials(y, 0.2, 0)
+    hidden = [np.isnan(trial.learned) for trial in trials]
+    assert np.mean(hidden) == pytest.approx(0.2, abs=0.01)
+    assert not np.array_equal(hidden[0], hidden[1])
+    for trial, holes in zip(trials, hidden, strict=True):
+        np.testing.assert_array_equal(trial.judged, holes & (holes.sum(axis=1) > 1)[:, None])
+
+
+def test_each_row_is_predicted_once(holey):
+    y = holey[1].to_numpy()
+    trials = predicting_trials(y, 7, 0)
+    assert len(trials) == 7
+    np.testing.assert_array_equal(sum(trial.judged.astype(int) for trial in trials), ~np.isnan(y))
+    for trial in trials:
+        assert not trial.judged[trial.rows].any()
+
+
+@pytest.mark.parametrize("method", ["winldl", "ridge", "constant-mean"])
+def test_what_is_held_out_is_never_seen(budget, method):
+    X, y = budget
+    spoiled = y.to_numpy().copy()
+    for make, option in ((completing_trials, 0.3), (predicting_trials, 3)):
+        trial = make(y.to_numpy(), option, 0)[0]
+        spoiled = np.where(trial.judged, 1e6, y)
+        other = make(spoiled, option, 0)[0]
+        np.testing.assert_array_equal(trial.judged, other.judged)
+        a, b = (answer(method, X, y.columns, each, 0, []) for each in (trial, other))
+        np.testing.assert_array_equal(a[trial.judged], b[trial.judged])
+        assert np.abs(b[trial.judged]).max() <= 1
+
+
+# Errors
+
+
+def test_errors_of_two_rows_by_hand():
+    errors = Errors.none(3)
+    y = np.array([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [1, 0, 0]])
+    found = np.array([[0.4, 0.3, 0.3], [0.2, 0.5, 0.3], [0, 1, 0]])
+    judged = np.array([[True, True, False], [True, False, False], [False, False, False]])
+    errors.add(y, found, judged)
+    assert errors.rmse() == pytest.approx(np.sqrt((0.01 + 0.04 + 0) / 3))
+    assert errors.mae() == pytest.approx(0.1)
+    assert errors.mean_cosine() == pytest.approx((0.35 / np.sqrt(0.5 * 0.25) + 1) / 2)
+    errors.add(y, found, judged)
+    assert errors.rmse() == pytest.approx(np.sqrt(0.05 / 3))
+
+
+def test_standard_errors_are_those_of_a_bootstrap_over_rows():
+    rng = np.random.default_rng(0)
+    y = rng.dirichlet([1, 1, 1], 400)
+    judged = rng.random(y.shape) < 0.6
+    noise = rng.normal(size=y.shape) * 0.1
+    a, b = Errors.none(400), Errors.none(400)
+    a.add(y, y + noise, judged)
+    b.add(y, y + 1.1 * noise + 0.03 * rng.normal(size=y.shape), judged)
+    rows = rng.integers(0, 400, (2000, 400))
+    roots = [np.sqrt(e.squared[rows].sum(axis=1) / e.count[rows].sum(axis=1)) for e in (a, b)]
+    assert a.rmse_error() == pytest.approx(roots[0].std(), rel=0.06)
+    behind, error = b.behind(a)
+    assert behind == pytest.approx(b.rmse() - a.rmse())
+    assert error == pytest.approx((roots[1] - roots[0]).std(), rel=0.06)
+    assert error < b.rmse_error()
+
+
+def test_constant_mean_completes_as_the_formula_says(budget):
+    X, y = budget
+    found = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
+    squares, count = 0, 0
+    for trial in completing_trials(y.to_numpy(), 0.2, 3):
+        means = np.nanmean(trial.learned, axis=0)
+        means = means / means.sum()
+        for row, degrees in zip(trial.learned, y.to_numpy(), strict=True):
+            holes = np.isnan(row)
+            if holes.sum() > 1:
+                rest = 1 - np.nansum(row)
+                filled = rest * projected(means[holes] / rest)
+                squares += np.sum((filled - degrees[holes]) ** 2)
+                count += holes.sum()
+    assert found["completing_rmse"] == pytest.approx(np.sqrt(squares / count), rel=1e-6)
+
+
+def test_a_tiny_table_by_hand():
+    # Each fold predicts the two other rows' mean; complete rows, so the errors are plain.
+    y = np.array([[0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.3, 0.6, 0.1]])
+    found = compare(pd.DataFrame({"x": [1.0, 2, 4]}), y, ["constant-mean"], folds=3)
+    others = (y.sum(axis=0) - y) / 2
+    row = found.table.loc[0]
+    assert row["predicting_rmse"] == pytest.approx(np.sqrt(np.mean((others - y) ** 2)))
+    assert row["predicting_mae"] == pytest.approx(np.abs(others - y).mean())
+    assert row["cosine"] == pytest.approx(cosine(y, others))
+    assert found.recommended == "constant-mean"
+    assert found.why.startswith("Nothing beats the constant mean")
+
+
+def test_predicting_equals_cross_val_predict_of_scikit_learn(budget):
+    X, y = budget
+    found = compare(X, y, ["ridge(alpha=1e-9)"], folds=5).table.set_index("method")
+    fold = np.empty(len(y), int)
+    for i, trial in enumerate(predicting_trials(y.to_numpy(), 5, 0)):
+        fold[trial.judged.any(axis=1)] = i
+    # Scaling of features and a ridge of nearly 0 change nothing in a linear regression.
+    model = RegressorLDL(LinearRegression())
+    predicted = cross_val_predict(model, X.to_numpy(), y.to_numpy(), cv=PredefinedSplit(fold))
+    row = found.loc[
+        "ridge(alpha=1e-09)" if "ridge(alpha=1e-09)" in found.index else found.index[0]
+    ]
+    expected = np.sqrt(np.mean((predicted - y.to_numpy()) ** 2))
+    assert row["predicting_rmse"] == pytest.approx(expected, rel=1e-6)
+    assert row["cosine"] == pytest.approx(cosine(y.to_numpy(), predicted), rel=1e-6)
+
+
+# Comparing
+
+
+def test_table_and_recommendation(holey):
+    done = []
+    found = compare(*holey, FAST, done=done.append)
+    assert done == [*FAST, "constant-mean"]
+    table = found.table
+    assert sorted(table["method"]) == sorted(done)
+    assert table["completing_rmse"].is_monotonic_increasing
+    assert table["behind"][0] == 0
+    np.testing.assert_allclose(
+        table["behind"], table["completing_rmse"] - table["completing_rmse"][0]
+    )
+    assert found.recommended in FAST
+    assert found.why.startswith(found.recommended)
+    assert table.set_index("method").loc[found.recommended, "better_than_constant"]
+    assert not table.set_index("method").loc["constant-mean", "better_than_constant"]
+    assert (table["seconds"] >= 0).all()
+    assert found.n_rows == 400
+
+
+def test_same_again_and_other_seed(holey):
+    first, again, other = (
+        compare(*holey, ["winldl"], random_state=seed).table.drop(columns="seconds")
+        for seed in (0, 0, 1)
+    )
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["completing_rmse"].equals(other["completing_rmse"])
+
+
+def test_a_method_does_not_change_what_others_see(holey):
+    alone = compare(*holey, ["winldl"]).table.set_index("method")
+    among = compare(*holey, ["ridge", "bfgs-ldl", "winldl"]).table.set_index("method")
+    columns = ["completing_rmse", "predicting_rmse", "cosine"]
+    pd.testing.assert_series_equal(alone.loc["winldl", columns], among.loc["winldl", columns])
+
+
+def test_features_that_tell_nothing(budget):
+    y = budget[1]
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3)), columns=list("abc"))
+    found = compare(X, hide(y, 0.3, random_state=0), ["ridge", "winldl", "knn"])
+    assert found.recommended == "constant-mean"
+    assert "Nothing beats the constant mean" in found.why
+    assert not found.table["better_than_constant"].any()
+
+
+def test_text_and_holes_in_features(budget):
+    X, y = budget
+    X = X.assign(town=np.where(np.arange(len(X)) % 3, "A", "B"))
+    X.iloc[::5, 0] = NAN
+    found = compare(X, hide(y, 0.3, random_state=0), ["ridge"])
+    assert (found.table["reason"] == "").all()
+
+
+class Stubborn(RegressorMixin, BaseEstimator):
+    """Refuse everything."""
+
+    def fit(self, X, y):
+        raise RuntimeError("No, thank\nyou.")
+
+    def predict(self, X):
+        raise NotImplementedError
+
+
+def test_a_method_that_fails_is_a_row_with_a_reason(holey):
+    found = compare(*holey, ["winldl", f"{__name__}:Stubborn"])
+    row = found.table.iloc[-1]
+    assert row["reason"] == "No, thank you."
+    assert np.isnan(row["completing_rmse"])
+    assert found.recommended == "winldl"
+
+
+def test_fits_that_do_not_converge_are_counted(holey):
+    found = compare(*holey, ["bfgs-ldl(max_iter=2)"])
+    assert any("8 fits did not converge" in note for note in found.notes)
+
+
+def test_a_label_that_is_seen_once_is_no_obstacle(holey):
+    X, y = holey
+    y = y.copy()
+    y.iloc[1:, 2] = NAN
+    y.iloc[0, 2] = 0.05
+    found = compare(X, y, ["ridge", "winldl"])
+    assert found.table.set_index("method").loc["winldl", "reason"] == ""
+    assert found.notes == []
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_label_that_the_sample_lacks_is_no_obstacle(budget, closed):
+    X, y = budget
+    y = y if closed else hide(y, 0.3, random_state=0)
+    sampled = np.random.default_rng(0).choice(len(y), 50, replace=False)
+    y = y.assign(fuel=y["fuel"].mask(np.isin(np.arange(len(y)), sampled)))
+    found = compare(X, y, ["ridge"], max_rows=50)
+    assert (found.table["reason"] == "").all()
+    assert found.notes == ["A random sample of 50 of the 400 rows was used."]
+
+
+def test_two_labels_are_judged_by_predicting(budget):
+    X, y = budget
+    two = pd.DataFrame({"food": y["food"], "rest": 1 - y["food"]})
+    found = compare(X, two, ["ridge"])
+    assert found.table["completing_rmse"].isna().all()
+    assert found.recommended == "ridge"
+    assert "predicts new rows" in found.why
+    assert any("predicting decides" in note for note in found.notes)
+
+
+def test_long_tables_are_sampled(holey):
+    found = compare(*holey, ["ridge"], max_rows=100)
+    assert found.n_rows == 100
+    assert found.notes[0] == "A random sample of 100 of the 400 rows was used."
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["windl"]}, "There is no method 'windl'"),
+        ({"folds": 1}, "folds must be an integer at least 2"),
+        ({"hidden": 1.0}, "hidden must be a share below 1"),
+        ({"hidden": 0}, "hidden must be a number greater than 0"),
+    ],
+)
+def test_options_that_are_refused(holey, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare(*holey, **options)
+
+
+def test_tables_that_are_refused(holey):
+    X, y = holey
+    with pytest.raises(ValueError, match="X has 3 rows and y has 400"):
+        compare(X[:3], y)
+    with pytest.raises(ValueError, match="The label 'fuel' has no observed degree"):
+        compare(X, y.assign(fuel=NAN))
+    with pytest.raises(ValueError, match=r"No method can be fitted to the table: .*dates"):
+        compare(X.assign(day=pd.date_range("2020", periods=len(X))), y, ["ridge"])
