@@ -186,15 +186,20 @@ class TableFile:
         ------
         Piece
         """
+        self.check_unchanged()
         for piece in self.source.pieces(self.labels, features, text):
-            if self._looks() != self._stamp:
-                raise OSError(f"{self.path} was changed while it was read; start again.")
+            self.check_unchanged()
             yield piece
 
     def fractions(self, piece, scale, *, normalize=False):
         """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
         degrees = Degrees(piece.values, self.labels, self.place_of(first=piece.first))
         return degrees.fractions(scale, normalize=normalize, part=True)[0]
+
+    def check_unchanged(self):
+        """Refuse to go on with a file that is not the one that was opened."""
+        if self._looks() != self._stamp:
+            raise OSError(f"{self.path} was changed while it was read; start again.")
 
     def _looks(self):
         found = self.path.stat()

@@ -78,6 +78,7 @@ class TableWriter:
             )
 
     def __enter__(self):
+        self._file.check_unchanged()
         self._stack = ExitStack()
         try:
             part = self._stack.enter_context(replacing(self.path))

@@ -1,0 +1,160 @@
+"""Tables a piece at a time: the same as at once."""
+
+import gc
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.io import TableFile, TableWriter, _frames, read_table, write_table
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    y = rng.dirichlet(np.ones(3), 500).round(6)
+    y[:, 2] = (1 - y[:, 0] - y[:, 1]).round(6)
+    frame = pd.DataFrame(y, columns=["a", "b", "c"]).mask(rng.random((500, 3)) < 0.3)
+    frame["x"] = rng.normal(size=500).round(4)
+    frame["word"] = [["01", "2", "A5", None][i % 4] for i in range(500)]
+    return frame
+
+
+def evenly(y):
+    """Return degrees that divide what the observed ones leave evenly over the holes."""
+    rest = 1 - np.nansum(y, axis=1, keepdims=True)
+    return np.where(np.isnan(y), rest / np.maximum(1, np.isnan(y).sum(axis=1, keepdims=True)), y)
+
+
+def small_pieces(file):
+    if file.format.kind == "text":
+        file.source.cells._size = 300
+    return file
+
+
+@pytest.fixture(params=["csv", "utf-16", "parquet"])
+def path(request, frame, tmp_path, monkeypatch):
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow")
+        monkeypatch.setattr(_frames, "BATCH", 64)
+        frame.to_parquet(tmp_path / "t.parquet")
+        return tmp_path / "t.parquet"
+    encoding = "utf-8" if request.param == "csv" else request.param
+    frame.to_csv(tmp_path / "t.csv", index=False, encoding=encoding)
+    return tmp_path / "t.csv"
+
+
+def test_pieces_make_up_the_table(path, frame):
+    file = small_pieces(TableFile(path, "a,b,c"))
+    table = file.read()
+    pieces = list(file.pieces(["x", "word"], text={"word"}))
+    assert len(pieces) > 5
+    assert [piece.first for piece in pieces[1:]] == [piece.rows.stop for piece in pieces[:-1]]
+    np.testing.assert_array_equal(np.concatenate([piece.values for piece in pieces]), table.y)
+    found = pd.concat([piece.features for piece in pieces])
+    np.testing.assert_array_equal(found["x"], frame["x"])
+    assert found["word"].fillna("").tolist() == frame["word"].fillna("").tolist()
+    assert found.index.tolist() == list(range(500))
+    fractions = [file.fractions(piece, "fraction") for piece in pieces]
+    np.testing.assert_array_equal(np.concatenate(fractions), table.y)
+
+
+def test_columns_are_added(path, frame, tmp_path):
+    file = small_pieces(TableFile(path, "a,b,c"))
+    out = tmp_path / f"out{path.suffix}"
+    with TableWriter(file, out, filled=["a", "b", "c"], extra=["row", "half"]) as writer:
+        for piece in file.pieces():
+            y = piece.values
+            number = np.arange(piece.first, piece.first + piece.size, dtype=float)
+            half = np.where(number % 2, np.nan, number / 2)
+            writer.write(piece, y, evenly(y), "fraction", np.column_stack([number, half]))
+    table = read_table(out, "a,b,c")
+    np.testing.assert_allclose(table.y.sum(axis=1), 1, atol=1e-8)
+    seen = frame[["a", "b", "c"]].notna().to_numpy()
+    np.testing.assert_array_equal(table.y[seen], frame[["a", "b", "c"]].to_numpy()[seen])
+    assert list(table.features) == ["x", "word", "row", "half"]
+    assert table.features["row"].tolist() == list(range(500))
+    assert table.features["half"].isna().sum() == 250
+
+
+def test_added_columns_need_free_names(path, tmp_path):
+    with pytest.raises(ValueError, match="has a column 'x' already, which is to be added"):
+        TableWriter(TableFile(path, "a,b,c"), tmp_path / f"o{path.suffix}", extra=["x"])
+
+
+def test_a_sample_is_drawn_evenly_and_sees_rare_labels(path, frame):
+    file = small_pieces(TableFile(path, "a,b,c"))
+    table = file.read(most_rows=100)
+    assert 100 <= len(table.y) <= 200
+    np.testing.assert_array_equal(table.features["x"], frame["x"][table.rows])
+    assert table.features["word"].fillna("").tolist() == (
+        frame["word"].fillna("").iloc[table.rows].tolist()
+    )
+    assert (np.bincount(table.rows // 100, minlength=5) >= 8).all()
+    np.testing.assert_array_equal(file.read(most_rows=100).rows, table.rows)
+
+
+def test_a_file_that_changes_is_noticed(path, frame, tmp_path):
+    table = read_table(path, "a,b,c")
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(OSError, match="was changed while it was read"):
+        write_table(table, evenly(table.y), tmp_path / f"out{path.suffix}")
+
+
+def test_the_copy_of_another_encoding_goes_with_the_table(frame, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "copies"))
+    (tmp_path / "copies").mkdir()
+    frame.to_csv(tmp_path / "t.csv", index=False, encoding="utf-16")
+    table = read_table(tmp_path / "t.csv", "a,b,c")
+    assert len(list(Path(tmp_path, "copies").iterdir())) == 1
+    del table
+    gc.collect()
+    assert not list(Path(tmp_path, "copies").iterdir())
+    with pytest.raises(ValueError, match="is not ascii"):
+        read_table(tmp_path / "t.csv", "a,b,c", encoding="ascii")
+
+
+@pytest.mark.parametrize("kind", ["float32", "int", "string", "decimal", "nullable"])
+def test_parquet_keeps_the_types_of_columns(kind, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    types = {"float32": pa.float32(), "int": pa.int32(), "string": pa.string(),
+             "decimal": pa.decimal128(22, 3), "nullable": pa.float64()}  # fmt: skip
+    a, b = [20, 60, None], [30, None, None]
+    if kind == "string":
+        a, b = ["20", "60", "NA"], ["30", None, ""]
+    columns = {
+        "when": pa.array([1, 2, 3], pa.timestamp("ms")),
+        "a": pa.array(a).cast(types[kind]),
+        "b": pa.array(b).cast(types[kind]),
+        "c": pa.array([50, 10, None], pa.int8()),
+        "whole": pa.array([1, 2, None], pa.int64()),
+        "words": pa.array([["x"], [], None]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet", compression="gzip")
+    table = read_table(tmp_path / "t.parquet", "a,b,c")
+    np.testing.assert_allclose(table.y[0], [0.2, 0.3, 0.5])
+    full = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1], [0.25, 0.25, 0.5]])
+    write_table(table, full, tmp_path / "out.parquet")
+    out = pq.read_table(tmp_path / "out.parquet")
+    for name in ("when", "whole", "words"):
+        assert out[name].combine_chunks().equals(columns[name])
+    expected = {"float32": pa.float32(), "string": pa.string()}.get(kind, pa.float64())
+    assert out.schema.field("a").type == expected
+    values = np.column_stack([[float(x) for x in out[n].to_pylist()] for n in "abc"])
+    np.testing.assert_allclose(values, full * 100, rtol=0, atol=1e-4)
+    metadata = pq.ParquetFile(tmp_path / "out.parquet").metadata
+    assert metadata.row_group(0).column(0).compression == "GZIP"
+
+
+def test_the_index_of_a_frame_is_no_feature(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"x": [1.0, 2], "a": [0.5, None], "b": [0.5, 0.2]}, index=["p", "q"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(tmp_path / "t.parquet", "a,b")
+    assert list(table.features) == ["x"]
+    write_table(table, np.array([[0.5, 0.5], [0.8, 0.2]]), tmp_path / "out.parquet")
+    assert pd.read_parquet(tmp_path / "out.parquet").index.tolist() == ["p", "q"]

@@ -1,0 +1,125 @@
+"""How well a model does: sums by hand, and estimates that agree with the truth."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl import Model, hide
+from inldl.datasets import load_budget_shares
+from inldl.tables import quality
+from inldl.tables.quality import HeldOut, hide_more
+
+
+@pytest.fixture(scope="module")
+def budget():
+    X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    return X, hide(y, 0.4, random_state=0), y
+
+
+@pytest.fixture(scope="module")
+def fitted(budget):
+    return Model("winldl").fit(*budget[:2])
+
+
+def held_out(**changes):
+    parts = {
+        "observed": np.array([0.1, 0.3, 0.5, 0.9]),
+        "predicted": np.array([0.2, 0.3, 0.4, 0.6]),
+        "constant": np.array([0.3, 0.3, 0.6, 0.6]),
+        "label": np.array([0, 0, 1, 1]),
+        "row": np.array([0, 1, 0, 1]),
+        "labels": ["a", "b", "c"],
+        "how": "By hand.",
+    }
+    return HeldOut(**{**parts, **changes})
+
+
+def test_errors_by_hand():
+    overall = held_out().overall()
+    assert overall["n"] == 4
+    assert overall["mae"] == pytest.approx((0.1 + 0 + 0.1 + 0.3) / 4)
+    assert overall["rmse"] == pytest.approx(np.sqrt((0.01 + 0 + 0.01 + 0.09) / 4))
+    assert overall["constant_mae"] == pytest.approx((0.2 + 0 + 0.1 + 0.3) / 4)
+    assert overall["explained"] == pytest.approx(1 - 0.11 / 0.14)
+    assert overall["coverage"] is None
+    bounded = held_out(lower=np.array([0, 0.31, 0, 0]), upper=np.ones(4))
+    assert bounded.overall()["coverage"] == 0.75
+
+
+def test_by_label():
+    frame = held_out().by_label().set_index("label")
+    assert frame["n"].tolist() == [2, 2, 0]
+    assert frame["bias"].tolist()[:2] == pytest.approx([0.05, -0.2])
+    assert np.isnan(frame.loc["c", "rmse"])
+
+
+def test_reliability_has_all_degrees_in_groups_of_predictions():
+    rng = np.random.default_rng(0)
+    predicted = rng.random(2000)
+    observed = np.clip(predicted + rng.normal(scale=0.1, size=2000), 0, 1)
+    frame = held_out(observed=observed, predicted=predicted).reliability()
+    assert frame["n"].sum() == 2000
+    assert len(frame) == 10
+    assert frame["predicted"].is_monotonic_increasing
+    assert (np.abs(frame["observed"] - frame["predicted"])[1:-1] < 4 * frame["error"][1:-1]).all()
+    single = held_out(predicted=np.full(4, 0.5)).reliability()
+    assert single["n"].tolist() == [4]
+
+
+def test_new_rows_are_judged_without_their_degrees(budget, fitted):
+    y = budget[1]
+    found = quality.of_new_rows(fitted, y)
+    seen = y.notna().to_numpy()
+    np.testing.assert_array_equal(found.observed, y.to_numpy()[seen])
+    np.testing.assert_array_equal(found.predicted, fitted.held_out_[seen])
+    others = y.drop(index=3)["food"].mean()
+    at = (found.row == 3) & (found.label == 0)
+    assert found.constant[at] == pytest.approx(others)
+
+
+def test_estimates_agree_with_the_truth(budget, fitted):
+    """The error at degrees that are hidden once more is that at the real holes."""
+    X, y, truth = budget
+    told = quality.of_completion(fitted, y).overall()
+    completed = fitted.complete(X, y).to_numpy()
+    unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
+    errors = np.abs(completed - truth.to_numpy())[unknown]
+    assert told["mae"] == pytest.approx(errors.mean(), rel=0.08)
+    told = quality.of_new_rows(fitted, y).overall()
+    errors = np.abs(fitted.held_out_ - truth.to_numpy())
+    assert told["mae"] == pytest.approx(errors.mean(), rel=0.08)
+
+
+def test_hidden_degrees(budget):
+    y = budget[1].to_numpy()[:400]
+    left, judged = hide_more(y, 0.2, np.random.default_rng(5))
+    seen = ~np.isnan(y)
+    assert (seen | np.isnan(left)).all()
+    kept = ~np.isnan(left)
+    np.testing.assert_array_equal(left[kept], y[kept])
+    assert kept.any(axis=1)[seen.any(axis=1)].all()
+    assert kept.any(axis=0).all()
+    hidden = seen & ~kept
+    assert hidden.sum() / seen.sum() == pytest.approx(0.2, abs=0.04)
+    alone = hidden & (np.isnan(left).sum(axis=1) == 1)[:, None]
+    np.testing.assert_array_equal(judged, hidden & ~alone)
+    assert alone.any()
+
+
+def test_test_rows(budget):
+    X, _, truth = budget
+    model = Model("winldl").fit(X[:1000], truth[:1000])
+    predicted = model.predict(X[1000:]).to_numpy()
+    found = quality.of_test_rows(model, X[1000:], truth[1000:], predicted)
+    assert found.overall()["n"] == truth[1000:].size
+    assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
+    means = truth[:1000].mean()
+    np.testing.assert_allclose(found.constant[:6], means / means.sum())
+
+
+def test_few_degrees(budget):
+    X = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
+    y = pd.DataFrame({"a": [0.4, np.nan, 0.5], "b": [0.6, 0.2, np.nan]})
+    model = Model("winldl", cross_fit=2).fit(X, y)
+    assert quality.of_completion(model, y).overall()["n"] == 0
+    assert quality.of_new_rows(model, y).overall()["n"] == 4
