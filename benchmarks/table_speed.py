@@ -110,8 +110,9 @@ def compare(rows):
         for way, each in found.items():
             parts = ", ".join(f"{name} {seconds:.1f}" for name, seconds in each["parts"].items())
             ratio = each["total"] / found["by hand"]["total"]
-            print(f"{way:8} {each['total']:6.1f} CPU s ({parts}), {ratio:.2f} x by hand; peak "
-                  f"{each['peak'] / 1e6:.0f} MB, {each['peak'] / numbers:.2f} x the numbers")  # fmt: skip
+            memory = f"{each['peak'] / 1e6:.0f} MB, {each['peak'] / numbers:.2f} x the numbers"
+            print(f"{way:8} {each['total']:6.1f} CPU s ({parts}), {ratio:.2f} x by hand;")
+            print(f"{'':8} peak {memory}")
 
 
 if __name__ == "__main__":
