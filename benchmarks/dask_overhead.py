@@ -109,7 +109,7 @@ if __name__ == "__main__":
     options = arguments.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster),
     ):
         main(options.most, options.rounds)

@@ -1,7 +1,9 @@
 """The one place that knows "NaN = unobserved", and that words what is wrong with an input."""
 
 import numbers
+import sys
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -49,6 +51,14 @@ def check_2d(y, name="y"):
         )
 
 
+def check_rows(X, y):
+    """Refuse features and degrees that are not of equally many rows."""
+    if X.shape[0] != y.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of degrees per sample."
+        )
+
+
 def validate_fit(estimator, X, y, *, accept_sparse="csr"):
     """Return the training arrays and the label names; warn about degrees that cannot be shares.
 
@@ -67,13 +77,21 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr"):
         ),
     )  # fmt: skip
     check_2d(y)
-    if X.shape[0] != y.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of degrees per sample."
-        )
-    _check_columns(y, names)
-    _warn_about_shares(y)
+    check_rows(X, y)
+    judge([survey(y)], names)
     return X, y, names
+
+
+def is_chunked(a):
+    """Say whether `a` is a Dask array or frame, without importing Dask."""
+    return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def validate_chunk(X, y):
+    """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
+    X = check_array(X, dtype=FLOATS, input_name="X")
+    y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
+    return np.require(X, requirements=["C", "ALIGNED"]), y
 
 
 def label_names(y):
@@ -104,35 +122,60 @@ def like(template, values):
     return type(template)(values, schema=list(template.columns))
 
 
-def _check_columns(y, names):
-    unseen = np.flatnonzero(np.isnan(np.fmax.reduce(y, axis=0)))
+class Survey(NamedTuple):
+    """What rows of degrees look like: the labels seen, and the first rows that cannot be shares.
+
+    A row outside [0, 1] is a number, a complete row with another sum than 1 comes with its sum.
+    """
+
+    seen: np.ndarray
+    outside: int | None
+    off: tuple[int, float] | None
+
+
+def survey(y, first_row=0):
+    """Look through rows of degrees, the first of which is row `first_row` of them all."""
+    seen = ~np.isnan(np.fmax.reduce(y, axis=0))
+    if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
+        row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
+        return Survey(seen, first_row + row, None)
+    # NaN > x is False: rows with holes
+    off = np.flatnonzero(np.abs(y.sum(axis=1) - 1) > sum_tolerance(y.dtype))
+    if not off.size:
+        return Survey(seen, None, None)
+    return Survey(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
+
+
+def judge(surveys, names):
+    """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
+    unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
     if unseen.size:
         label = unseen[0] if names is None else repr(names[unseen[0]])
         raise ValueError(
             f"Label column {label} of y has no observed degree ({unseen.size} such column(s)); "
             "nothing can be learned about it: drop it, or observe it in at least one row."
         )
-
-
-def _warn_about_shares(y):
-    """Warn once when degrees lie outside [0, 1] or complete rows do not sum to 1."""
-    if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
-        row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
-        problem = f"y has degrees outside [0, 1], first in row {row}"
+    outside = [found.outside for found in surveys if found.outside is not None]
+    off = [found.off for found in surveys if found.off is not None]
+    if outside:
+        problem = f"y has degrees outside [0, 1], first in row {outside[0]}"
+    elif off:
+        row, total = off[0]
+        problem = f"complete rows of y do not sum to 1, first row {row} (sum {total:.6g})"
     else:
-        off = np.abs(y.sum(axis=1) - 1) > sum_tolerance(
-            y.dtype
-        )  # NaN > x is False: rows with holes
-        if not off.any():
-            return
-        row = int(np.flatnonzero(off)[0])
-        problem = f"complete rows of y do not sum to 1, first row {row} (sum {y[row].sum():.6g})"
-    warnings.warn(
+        return
+    warn_user(
         f"{problem}; degrees are shares of a whole: divide each complete row by its sum, and mark "
-        "unobserved degrees with NaN, not 0.",
-        UserWarning,
-        stacklevel=4,
+        "unobserved degrees with NaN, not 0."
     )
+
+
+def warn_user(message):
+    """Warn at the line outside this package that called it, however deep the call is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def check_number(name, value, *, low=None, above=None, integer=False):

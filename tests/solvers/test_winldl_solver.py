@@ -156,3 +156,19 @@ def test_rotation_keeps_all_inner_products():
     W = np.random.default_rng(1).normal(size=(3, T.shape[1]))
     coef, intercept = rotation.coef(W)
     np.testing.assert_allclose(X @ coef.T + intercept, T @ W.T, atol=1e-10)
+
+
+def test_single_precision_leaves_out_what_it_cannot_resolve():
+    """Columns that sum to the bias column, and one of tiny units, which is not left out."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 400)
+    X = np.column_stack(
+        [rng.normal(size=400), group == 0, group == 1, rng.normal(size=400) * 1e-3]
+    )
+    y = rng.dirichlet(np.ones(3), 400)
+    y[:, 0] = 0.5 + 0.4 * X[:, 3] / np.abs(X[:, 3]).max()
+    y[:, 1:] *= ((1 - y[:, 0]) / y[:, 1:].sum(axis=1))[:, None]
+    double, single = (WInLDL().fit(X.astype(kind), y) for kind in (np.float64, np.float32))
+    assert double.n_iter_ == single.n_iter_
+    np.testing.assert_allclose(single.predict(X), double.predict(X), rtol=0, atol=5e-6)
+    assert np.corrcoef(double.predict(X)[:, 0], y[:, 0])[0, 1] > 0.9

@@ -1,5 +1,6 @@
 """Cut the rows of a problem into blocks, by its shape alone, never by the number of workers."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,10 @@ from scipy import sparse
 # A block of X should stay in a cache between its two uses, and be worth waking a thread for.
 ENTRIES = 1 << 18
 MOST_ROWS, FEWEST_ROWS = 2048, 64
+
+# Blocks are handed to the threads in about this many runs: waking a thread takes as long as half
+# a block, and the sums of a run are added by its thread.
+RUNS = 64
 
 
 def rows_per_block(n_columns: int) -> int:
@@ -30,6 +35,12 @@ def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
         size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
     slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
     return [(_rows(X, rows), *(a[rows] for a in others)) for rows in slices]
+
+
+def in_runs(blocks: Sequence[Any], n_parts: int = 1) -> list[Sequence[Any]]:
+    """Return the blocks of one of `n_parts` parts as runs, so that all have `RUNS` together."""
+    size = max(-(-len(blocks) // -(-RUNS // n_parts)), 1)
+    return [blocks[i : i + size] for i in range(0, len(blocks), size)]
 
 
 def _rows(X: Any, rows: slice) -> Any:

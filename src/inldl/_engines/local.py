@@ -1,18 +1,22 @@
 """Blocks on the threads of one machine."""
 
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from functools import cache, partial
 from typing import Any, Self
 
+import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-# Blocks are handed to the threads in this many runs at most: waking a thread takes as long as
-# half a block, and the sums of a run are added by its thread.
-RUNS = 64
+from inldl._engines.blocks import in_runs
+from inldl._engines.sums import Sums, total
+
+Message = tuple[np.ndarray, ...]
+Steps = Sequence[tuple[Callable[..., Any], Message]]
 
 
 @cache
@@ -20,16 +24,38 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()  # finding them takes longer than a small fit
 
 
+class _OneBlasThread:
+    """The limit holds for the whole process: whoever comes first sets it, the last lifts it."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _libraries().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _OneBlasThread()
+
+
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread."""
-    return _libraries().limit(limits=1, user_api="blas")
+    return _ONE_BLAS_THREAD
 
 
 class LocalEngine:
     """Keep blocks in memory and run functions over them on threads, one BLAS thread each.
 
-    Neither the blocks nor the order in which their sums are added depends on the number of
-    threads, so results are the same to the bit for any `n_jobs`.
+    Blocks lie in runs, and runs in parts. Neither these nor the order in which their sums are
+    added depend on the number of threads, so results are the same to the bit for any `n_jobs`.
 
     Parameters
     ----------
@@ -39,7 +65,7 @@ class LocalEngine:
 
     def __init__(self, n_jobs: int | None = None):
         self.n_threads = effective_n_jobs(n_jobs)
-        self.blocks: list[Any] = []
+        self.parts: list[list[Sequence[Any]]] = []
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
@@ -51,23 +77,29 @@ class LocalEngine:
     def __exit__(self, *error: object) -> None:
         self._stack.close()
 
-    def load(self, start: Callable[..., Any], sources: Sequence[tuple[Any, ...]]) -> Any:
+    def load(self, start: Callable[..., Any], sources: Sequence[tuple[Any, ...]]) -> Sums:
         """Keep the block that `start` makes of each source; return the total of their sums."""
-        return self._run(lambda source: start(*source), sources)
+        self.parts = [in_runs(sources)]
+        return total(self.part_sums(lambda source: start(*source)))
 
-    def sweep(self, step: Callable[..., Any], *shared: Any) -> Any:
+    def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
         """Replace each block by what `step` makes of it; return the total of their sums."""
-        return self._run(lambda block: step(block, *shared), self.blocks)
+        return total(self.part_sums(partial(through, [(step, contiguous(message))])))
 
-    def _run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Any:
-        size = -(-len(items) // RUNS)
-        runs = [items[i : i + size] for i in range(0, len(items), size)]
-        blocks, total = [], None
-        for run, sums in self._map(partial(_fold, function), runs):
-            blocks += run
-            total = sums if total is None else total + sums
-        self.blocks = blocks
-        return total
+    def replay(self, steps: Steps) -> None:
+        """Take every block through steps whose sums are known, all of them in one pass."""
+        self.part_sums(partial(through, [(step, contiguous(message)) for step, message in steps]))
+
+    def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
+        """Replace each block by what `function` makes of it; return the sums of each part."""
+        done = self._map(partial(fold, function), [run for part in self.parts for run in part])
+        parts, sums = [], []
+        for part in self.parts:
+            runs, added = fold(lambda _: next(done), part)
+            parts.append(runs)
+            sums.append(added)
+        self.parts = parts
+        return sums
 
     def _map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """Yield the results in order, with few of them waiting at any time."""
@@ -83,11 +115,27 @@ class LocalEngine:
             yield waiting.popleft().result()
 
 
-def _fold(function: Callable[[Any], Any], run: Sequence[Any]) -> tuple[list[Any], Any]:
-    """Return the new blocks of a run and the total of their sums, added in order."""
-    blocks, total = [], None
-    for item in run:
-        block, sums = function(item)
-        blocks.append(block)
-        total = sums if total is None else total + sums
-    return blocks, total
+def contiguous(message: Iterable[np.ndarray]) -> Message:
+    """Return arrays as they are after a journey, so that every engine multiplies the same."""
+    return tuple(np.ascontiguousarray(array) for array in message)
+
+
+def through(steps: Steps, block: Any) -> tuple[Any, Sums]:
+    """Take a block through steps; return it and the sums of the last one."""
+    for step, message in steps:
+        block, sums = step(block, *message)
+    return block, sums
+
+
+def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any], Sums]:
+    """Return what the items become and the total of their sums, added in order."""
+    kept: list[Any] = []
+
+    def each() -> Iterator[Sums]:
+        for item in items:
+            new, sums = function(item)
+            kept.append(new)
+            yield sums
+
+    added = total(each())
+    return kept, added

@@ -1,20 +1,35 @@
 """What every estimator of label distributions shares."""
 
-import warnings
+from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from inldl import _kernels
-from inldl._engines import LocalEngine, one_blas_thread, row_blocks
+from inldl._engines import (
+    Checkpoint,
+    DiskRows,
+    LocalEngine,
+    is_on_disk,
+    one_blas_thread,
+    pieces_of,
+    read_rows,
+    row_blocks,
+)
 from inldl._validation import (
     FLOATS,
     as_degrees,
+    check_2d,
     check_label_order,
+    check_rows,
+    is_chunked,
+    label_names,
     like,
     sum_tolerance,
     validate_fit,
+    warn_user,
 )
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
@@ -53,11 +68,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
-        if given.shape != predicted.shape:
-            raise ValueError(
-                f"y has the shape {given.shape}, but {predicted.shape} is what X and the fitted "
-                "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
-            )
+        _check_shape(given, predicted)
         return like(y, fill_rows(given, predicted))
 
     def score(self, X, y, sample_weight=None):
@@ -91,7 +102,9 @@ class LinearDistributionEstimator(DistributionEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features: float64 or float32 (computed in that precision), C or Fortran order,
-            frames, CSR, memory-mapped arrays; never copied as a whole.
+            frames, CSR; never copied as a whole. Mapped files from 256 MB on, and arrays of Zarr
+            and HDF5, stay on disk and are read once in each iteration. Dask arrays and frames
+            are fitted on the cluster of the active Dask client, or on this machine without one.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
 
@@ -100,9 +113,27 @@ class LinearDistributionEstimator(DistributionEstimator):
         self
         """
         self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y)
-        self._fit_linear(X, y)
+        if is_chunked(X) or is_chunked(y) or is_on_disk(X):
+            rows = self._elsewhere(X, y)
+            self._fit_linear(rows, rows.y)
+        else:
+            X, y, self.label_names_ = validate_fit(self, X, y)
+            self._fit_linear(X, y)
         return self
+
+    def _elsewhere(self, X, y):
+        """Return rows in chunks or on disk; they are checked where they are loaded."""
+        self.label_names_ = label_names(y)
+        if is_chunked(X) or is_chunked(y):
+            from inldl._engines.dask import ChunkedRows, header
+
+            validate_data(self, header(X), skip_check_array=True)
+            return ChunkedRows(X, y)
+        validate_data(self, X, skip_check_array=True)
+        y = y if is_on_disk(y) else as_degrees(y)
+        check_2d(y)
+        check_rows(X, y)
+        return DiskRows(X, y, self.label_names_)
 
     def _fit_linear(self, X, y):
         """Solve the problem on X, or on the rotation of a wide X, and set what is fitted.
@@ -112,24 +143,39 @@ class LinearDistributionEstimator(DistributionEstimator):
         """
         rotation = None
         features, fit_intercept, expand = X, bool(self.fit_intercept), lambda W: W
-        if X.shape[1] > 2 * X.shape[0]:  # else the rotation costs more than it saves
+        elsewhere = hasattr(X, "engine")
+        if not elsewhere and X.shape[1] > 2 * X.shape[0]:  # else it costs more than it saves
             rotation = Rotation(X, fit_intercept)
             features, fit_intercept = rotation.features, False
             expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
-        with LocalEngine(self.n_jobs) as engine:
-            result = solve(
-                self._problem(fit_intercept, expand),
-                engine,
-                row_blocks(features, y),
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=self._report if self.verbose else None,
-            )
+        problem, shape = self._problem(fit_intercept, expand), (*X.shape, y.shape[1])
+        if elsewhere:
+            result = self._solve(problem, X.engine(self.n_jobs, type(self).__name__), X, shape)
+        else:
+            sources = row_blocks(features, y)
+            result = self._solve(problem, LocalEngine(self.n_jobs), sources, shape)
         self.coef_, self.intercept_ = result.shared.coef.copy(), result.shared.intercept
         if rotation is not None:
             self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
             self.intercept_ *= bool(self.fit_intercept)
         self._set_history(result)
+
+    def _solve(self, problem, engine, sources, shape):
+        """Run the loop on an engine, and through a file if the fit is to survive its process."""
+        with ExitStack() as stack:
+            engine = stack.enter_context(engine)
+            if self.checkpoint is not None:
+                parameters = self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
+                about = {"method": type(self).__name__, "parameters": parameters, "shape": shape}
+                engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
+            return solve(
+                problem,
+                engine,
+                sources,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=self._report if self.verbose else None,
+            )
 
     def _report(self, t, changes):
         parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
@@ -145,19 +191,60 @@ class LinearDistributionEstimator(DistributionEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X`.
+        ndarray or lazy Dask array of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X`. It is a Dask array
+            in the chunks of `X` where that is one.
         """
         check_is_fitted(self)
+        if is_chunked(X):
+            return self._predict_lazily(X, X)
+        if is_on_disk(X):
+            return self._predict_from_disk(X)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
-        coef, intercept = self.coef_.astype(X.dtype), self.intercept_.astype(X.dtype)
-        out = np.empty((X.shape[0], len(intercept)), X.dtype)
-        for X_rows, rows in row_blocks(X, out):
-            S = fitted(X_rows, coef)
-            S += intercept[:, None]
-            _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
-            rows[:] = S.T
-        return out
+        return _predict_rows(X, self.coef_, self.intercept_)
+
+    def _predict_from_disk(self, X):
+        validate_data(self, X, reset=False, skip_check_array=True)
+        pieces = (read_rows(X, rows) for rows in pieces_of(X, len(self.intercept_)))
+        return np.concatenate([_predict_chunk(p, self.coef_, self.intercept_) for p in pieces])
+
+    def _predict_lazily(self, given, rows):
+        """Return the predictions of `rows`, which are what the user has given, in any chunks."""
+        from inldl._engines.dask import as_array, header, map_rows
+
+        validate_data(self, header(given), reset=False, skip_check_array=True)
+        X = as_array(rows).rechunk({1: -1})
+        predict = partial(_predict_chunk, coef=self.coef_, intercept=self.intercept_)
+        return map_rows(predict, X, n_columns=len(self.intercept_), dtype=X.dtype)
+
+    def complete(self, X, y):
+        """Fill the unobserved degrees of `y` with what `X` predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+
+        Returns
+        -------
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            `y` with its observed degrees as they are. The others are the nearest values to the
+            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
+            names the row) where the observed degrees alone sum to more than 1. It is a Dask array
+            where `X` or `y` is one.
+        """
+        if not (is_chunked(X) or is_chunked(y)):
+            return super().complete(X, y)
+        from inldl._engines.dask import aligned, map_rows
+
+        check_is_fitted(self)
+        check_label_order(self, y)
+        rows, y = aligned(X, y)
+        predicted = self._predict_lazily(X, rows)
+        _check_shape(y, predicted)
+        return map_rows(_fill_chunk, y, predicted, n_columns=y.shape[1], dtype=y.dtype)
 
 
 class SoftmaxDistributionEstimator(DistributionEstimator):
@@ -210,19 +297,50 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
         return softmax(linear_scores(X, self.coef_, self.intercept_))
 
 
-def fill_rows(y, predicted):
-    """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row."""
+def _predict_rows(X, coef, intercept):
+    coef, intercept = coef.astype(X.dtype), intercept.astype(X.dtype)
+    out = np.empty((X.shape[0], len(intercept)), X.dtype)
+    for X_rows, rows in row_blocks(X, out):
+        S = fitted(X_rows, coef)
+        S += intercept[:, None]
+        _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
+        rows[:] = S.T
+    return out
+
+
+def _predict_chunk(X, coef, intercept):
+    X = check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=0)
+    with one_blas_thread():
+        return _predict_rows(X, coef, intercept)
+
+
+def _fill_chunk(y, predicted, block_info=None):
+    y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
+    return fill_rows(y, predicted, block_info[0]["array-location"][0][0])
+
+
+def _check_shape(y, predicted):
+    if y.shape != predicted.shape:
+        raise ValueError(
+            f"y has the shape {y.shape}, but {predicted.shape} is what X and the fitted "
+            "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
+        )
+
+
+def fill_rows(y, predicted, first_row=0):
+    """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row.
+
+    A warning about a row counts from `first_row`.
+    """
     out = y.copy()
     holes = np.isnan(y)
     rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
     over = np.flatnonzero((rest < -sum_tolerance(y.dtype)) & holes.any(axis=1))
     if over.size:
-        warnings.warn(
-            f"The observed degrees of row {over[0]} sum to {1 - rest[over[0]]:.6g}, more than 1, "
-            f"so its unobserved degrees are set to 0 ({over.size} such row(s)); check the row, or "
-            "divide it by its sum.",
-            UserWarning,
-            stacklevel=3,
+        warn_user(
+            f"The observed degrees of row {first_row + over[0]} sum to {1 - rest[over[0]]:.6g}, "
+            f"more than 1, so its unobserved degrees are set to 0 ({over.size} such row(s)); "
+            "check the row, or divide it by its sum."
         )
     out[holes & (rest <= 0)[:, None]] = 0
     rows = np.flatnonzero(holes.any(axis=1) & (rest > 0))

@@ -65,7 +65,7 @@ class IntervalMixin:
         [0, 1], with a warning.
         """
         check_is_fitted(self)
-        _check_coverage(coverage)
+        check_coverage(coverage)
         if self.calibration_ is None:
             name = type(self).__name__
             raise NotFittedError(
@@ -108,7 +108,7 @@ class IntervalMixin:
         if not return_interval:
             return completed
         bounds = self.predict_interval(X, coverage)
-        lower, upper = _within_rows(as_degrees(y), np.asarray(completed), *bounds)
+        lower, upper = within_rows(as_degrees(y), np.asarray(completed), *bounds)
         return completed, like(y, lower), like(y, upper)
 
     def _warn_about_rare_labels(self, labels, coverage):
@@ -230,12 +230,18 @@ def with_every_label(y):
     return y
 
 
+def conformal(scores, coverage):
+    """Return the smallest score that a new one exceeds with at most 1 - coverage; inf if none."""
+    rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
+    return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
+
+
 def _evenly(rows):
     """Return at most `MOST` of the rows, evenly spread."""
     return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
 
 
-def _within_rows(y, completed, lower, upper):
+def within_rows(y, completed, lower, upper):
     """Return intervals cut to what the observed degrees of their row leave.
 
     No degree can be more than the rest, so cutting loses no coverage. An interval that lies
@@ -249,7 +255,7 @@ def _within_rows(y, completed, lower, upper):
     return np.where(known, completed, lower), np.where(known, completed, upper)
 
 
-def _check_coverage(coverage):
+def check_coverage(coverage):
     good = isinstance(coverage, numbers.Real) and 0 < coverage < 1
     if not good:
         raise ValueError(

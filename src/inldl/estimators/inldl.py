@@ -57,6 +57,10 @@ class InLDLProx(_LowRankEstimator):
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
         1 prints a line per iteration.
+    checkpoint : str, path or None, default=None
+        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
+        dies, the same fit with the same path goes on from there, to the same result to the bit;
+        the file goes when the fit has ended.
 
     Attributes
     ----------
@@ -89,6 +93,7 @@ class InLDLProx(_LowRankEstimator):
         tol=1e-3,
         n_jobs=None,
         verbose=0,
+        checkpoint=None,
     ):
         self.lam = lam
         self.ridge = ridge
@@ -97,6 +102,7 @@ class InLDLProx(_LowRankEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_published(cls, **changes):
@@ -135,6 +141,10 @@ class InLDLADMM(_LowRankEstimator):
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
         1 prints a line per iteration.
+    checkpoint : str, path or None, default=None
+        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
+        dies, the same fit with the same path goes on from there, to the same result to the bit;
+        the file goes when the fit has ended.
 
     Attributes
     ----------
@@ -168,6 +178,7 @@ class InLDLADMM(_LowRankEstimator):
         tol=1e-3,
         n_jobs=None,
         verbose=0,
+        checkpoint=None,
     ):
         self.lam = lam
         self.rho = rho
@@ -177,6 +188,7 @@ class InLDLADMM(_LowRankEstimator):
         self.tol = tol
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     @classmethod
     def as_published(cls, **changes):

@@ -51,6 +51,10 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
         1 prints a line per iteration.
+    checkpoint : str, path or None, default=None
+        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
+        dies, the same fit with the same path goes on from there, to the same result to the bit;
+        the file goes when the fit has ended.
 
     Attributes
     ----------
@@ -104,6 +108,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         cross_fit=None,
         n_jobs=None,
         verbose=0,
+        checkpoint=None,
     ):
         self.weighting = weighting
         self.missing = missing
@@ -116,6 +121,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         self.cross_fit = cross_fit
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.checkpoint = checkpoint
 
     def _check_parameters(self):
         check_choice("missing", self.missing, ("impute", "zero"))
@@ -128,11 +134,19 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, integer=True)
 
+    def _elsewhere(self, X, y):
+        if self.cross_fit is not None:
+            raise ValueError(
+                "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
+                "disk, or fit to a sample of the rows."
+            )
+        return super()._elsewhere(X, y)
+
     def _fit_linear(self, X, y):
         super()._fit_linear(X, y)
         self.held_out_ = None
         if self.cross_fit is not None:
-            plain = clone(self).set_params(cross_fit=None)
+            plain = clone(self).set_params(cross_fit=None, checkpoint=None)
             self.held_out_ = predict_held_out(plain, X, y, self.cross_fit)
         self._calibrate(y)
 

@@ -6,31 +6,38 @@ from typing import Any, Protocol
 
 import numpy as np
 
-Sweep = Callable[..., Any]
-"""Runs a step with its shared arguments over all blocks, and returns the total of the sums."""
+from inldl._engines import Sums
+
+Sweep = Callable[..., Sums]
+"""Runs a step, a method of the problem, with arrays over all blocks; returns the total of the
+sums."""
 
 
 class Problem(Protocol):
-    """What a method must state; blocks and sums are its own, sums can be added with +.
+    """What a method must state; blocks and the shared part are its own.
 
-    `watched` names the entries of `changes` that must fall below the tolerance.
+    `watched` names the entries of `changes` that must fall below the tolerance. Blocks may live
+    on other machines, where only the problem itself and the arrays of a message are known.
     """
 
     watched: tuple[str, ...]
 
-    def start(self, X: Any, y: np.ndarray) -> tuple[Any, Any]:
+    def start(self, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
         """Make the state of a block of rows, and the sums that the first update needs."""
 
-    def first(self, sums: Any, sweep: Sweep) -> Any:
+    def first(self, sums: Sums, sweep: Sweep) -> Any:
         """Return the shared part that the first iteration steps with."""
 
-    def step(self, block: Any, shared: Any) -> tuple[Any, Any]:
+    def message(self, shared: Any) -> tuple[np.ndarray, ...]:
+        """Return what a step needs of the shared part."""
+
+    def step(self, block: Any, *message: np.ndarray) -> tuple[Any, Sums]:
         """Do all per-row work of one iteration; may reuse the arrays of the block."""
 
-    def next(self, shared: Any, sums: Any, sweep: Sweep) -> Any:
+    def next(self, shared: Any, sums: Sums, sweep: Sweep) -> Any:
         """Return the shared part of the next iteration; `sweep` runs another step if needed."""
 
-    def changes(self, shared: Any, sums: Any) -> dict[str, float]:
+    def changes(self, shared: Any, sums: Sums) -> dict[str, float]:
         """Return what the history keeps of an iteration."""
 
 
@@ -57,7 +64,7 @@ def solve(
     shared = problem.first(engine.load(problem.start, sources), engine.sweep)
     history: list[dict[str, float]] = []
     while True:
-        sums = engine.sweep(problem.step, shared)
+        sums = engine.sweep(problem.step, *problem.message(shared))
         history.append(problem.changes(shared, sums))
         if report is not None:
             report(len(history), history[-1])

@@ -5,8 +5,7 @@ kernels. A bias column is never appended to X: its products are sums that cost n
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg, sparse
@@ -14,6 +13,7 @@ from scipy import linalg, sparse
 from inldl import _kernels
 
 Array = np.ndarray
+EPS = float(np.finfo(np.float64).eps)
 
 
 def fitted(X: Any, coef: Array) -> Array:
@@ -49,22 +49,20 @@ def gram(X: Any) -> Array:
         return np.matmul(X.T, X)
 
 
-@dataclass(frozen=True)
-class FeatureSums:
-    """What a regression onto X needs of the features: X'X, X'1 and n."""
+class FeatureSums(NamedTuple):
+    """What a regression onto X needs of the features: X'X, X'1, n, and n times the precision."""
 
     gram: Array
     total: Array
     n: int
+    rounding: float
 
     @classmethod
     def of(cls, X: Any) -> Self:
         """Return the sums of a block of rows."""
         ones = np.ones((1, X.shape[0]), X.dtype)
-        return cls(gram(X), moments(ones, X)[0], X.shape[0])
-
-    def __add__(self, other: Self) -> Self:
-        return type(self)(self.gram + other.gram, self.total + other.total, self.n + other.n)
+        n = X.shape[0]
+        return cls(gram(X), moments(ones, X)[0], n, n * float(np.finfo(X.dtype).eps))
 
 
 class Regression:
@@ -75,7 +73,7 @@ class Regression:
         if fit_intercept:
             border = sums.total[:, None]
             G = np.block([[G, border], [border.T, np.array([[sums.n]])]])
-        self._solve = ridge_solver(G, ridge)
+        self._solve = ridge_solver(G, ridge, sums.rounding / sums.n)
         self._fit_intercept = fit_intercept
 
     def __call__(self, moments: Array, total: Array) -> tuple[Array, Array]:
@@ -86,19 +84,27 @@ class Regression:
         return W[:, :-1], W[:, -1].copy()
 
 
-def ridge_solver(G: Array, ridge: float) -> Callable[[Array], Array]:
+def ridge_solver(G: Array, ridge: float, precision: float = EPS) -> Callable[[Array], Array]:
     """Factor G + ridge I once; return the function that maps (X'R)' to the coefficients.
 
-    Where G + ridge I is singular to working precision the solution of smallest norm is taken.
+    Where G + ridge I is singular to working precision the solution of smallest norm is taken. If
+    the products X'R have a coarser precision, singular is what they cannot resolve, in units in
+    which every feature has length 1.
     """
     G = _finite(G) + ridge * np.eye(len(G))
+    unit = np.ones(len(G))
+    if precision > 2 * EPS:
+        unit = np.sqrt(np.where(np.diag(G) > 0, np.diag(G), 1.0))
+        G = G / np.outer(unit, unit)
     factor, fail = linalg.lapack.dpotrf(G, lower=1)
     if not fail:
         pivots = np.diag(factor) ** 2
-        fail = pivots.min() <= len(G) * np.finfo(float).eps * pivots.max()
+        fail = pivots.min() <= len(G) * precision * pivots.max()
     if fail:
-        inverse = linalg.pinvh(G)
+        inverse = linalg.pinvh(G, rtol=len(G) * precision) / np.outer(unit, unit)
         return lambda M: M @ inverse
+    if precision > 2 * EPS:
+        return lambda M: linalg.lapack.dpotrs(factor, (M / unit).T, lower=1)[0].T / unit
     return lambda M: linalg.lapack.dpotrs(factor, M.T, lower=1)[0].T
 
 

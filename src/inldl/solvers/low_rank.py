@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from inldl import _kernels
+from inldl._engines import Sums
 from inldl.solvers.admm import Sweep
 from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
 
@@ -30,16 +31,6 @@ class Block:
     A: Array
     U: Any = None
     Z: Any = None
-
-
-@dataclass(frozen=True)
-class Sums:
-    """Arrays or numbers that are added entry by entry."""
-
-    parts: tuple[Any, ...]
-
-    def __add__(self, other: "Sums") -> "Sums":
-        return Sums(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -97,24 +88,28 @@ class ProximalProblem(LowRank):
         """Start at P = 0, where G holds the observed degrees."""
         Y = _columns(y, X.dtype)
         G = np.where(np.isnan(Y), X.dtype.type(0), Y)
-        return Block(X, Y, G), Sums((FeatureSums.of(X), _gram(G)))
+        return Block(X, Y, G), Sums((*FeatureSums.of(X), _gram(G)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Make the first proximal step."""
-        features, gram = sums.parts
-        regression = Regression(features, self.ridge, self.fit_intercept)
+        *features, gram = sums.added
+        regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
         return self._move(regression, gram, np.inf, sweep)
 
-    def step(self, block: Block, shared: Shared) -> tuple[Block, Sums]:
+    def message(self, shared: Shared) -> tuple[Array, ...]:
+        """Return the coefficients and the intercept."""
+        return shared.coef, shared.intercept
+
+    def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
-        P = self._fitted(block, shared.coef, shared.intercept)
+        P = self._fitted(block, coef, intercept)
         seen = ~np.isnan(block.Y)
         block.A = np.where(seen, block.Y, P)
         return block, Sums((_square(block.A - P) / 2, _gram(P), _gram(block.A)))
 
     def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
         """Make another proximal step."""
-        return self._move(shared.regression, sums.parts[2], self._objective(sums), sweep)
+        return self._move(shared.regression, sums.added[2], self._objective(sums), sweep)
 
     def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
         """Return the objective and its relative change."""
@@ -125,12 +120,12 @@ class ProximalProblem(LowRank):
         return {"objective": objective, "objective_change": change}
 
     def _objective(self, sums: Sums) -> float:
-        loss, gram, _ = sums.parts
+        loss, gram, _ = sums.added
         return float(loss + self.lam * _kernels.shrinker(gram, 0.0)[1])
 
     def _move(self, regression: Regression, gram: Array, before: float, sweep: Sweep) -> Shared:
         factor, _ = _kernels.shrinker(gram, self.lam)
-        coef, intercept = regression(*sweep(self._project, factor).parts)
+        coef, intercept = regression(*sweep(self._project, factor).added)
         return Shared(coef, intercept, regression, factor, before)
 
     def _project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
@@ -152,16 +147,20 @@ class AlternatingProblem(LowRank):
         """Start at Z = U = 0 with the first M."""
         Y = _columns(y, X.dtype)
         block = Block(X, Y, Y, U=np.zeros_like(Y), Z=np.zeros_like(Y))
-        return block, Sums((FeatureSums.of(X), *self._distributions(block)))
+        return block, Sums((*FeatureSums.of(X), *self._distributions(block)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Regress the first M onto X."""
-        features, *regressed = sums.parts
+        features, regressed = FeatureSums(*sums.added[:4]), sums.added[4:]
         return self._move(Regression(features, self.ridge, self.fit_intercept), regressed, sweep)
 
-    def step(self, block: Block, shared: Shared) -> tuple[Block, Sums]:
+    def message(self, shared: Shared) -> tuple[Array, ...]:
+        """Return the matrix that shrinks singular values."""
+        return (shared.factor,)
+
+    def step(self, block: Block, factor: Array) -> tuple[Block, Sums]:
         """Shrink to Z, move U, and find the next M."""
-        Z = np.matmul(shared.factor.astype(block.A.dtype, copy=False), block.A)
+        Z = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
         U = block.A - Z  # so that U less its old value is XW - Z
         norms = [_square(a) for a in (U - block.U, Z, Z - block.Z, U)]
         block.U, block.Z = U, Z
@@ -169,13 +168,13 @@ class AlternatingProblem(LowRank):
 
     def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
         """Regress M onto X."""
-        return self._move(shared.regression, sums.parts[:2], sweep)
+        return self._move(shared.regression, sums.added[:2], sweep)
 
     def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
         """Return the two residuals, relative to the size of what they compare."""
-        C = len(sums.parts[1])
-        gap, size, move, dual = np.sqrt(sums.parts[2:6])
-        n = sums.parts[6]
+        C = len(sums.added[1])
+        gap, size, move, dual = np.sqrt(sums.added[2:6])
+        n = sums.added[6]
         return {
             "primal_residual": float(gap / (np.sqrt(n) / 10 + max(size, shared.size))),
             "dual_residual": float(self.rho * move / (np.sqrt(C) / 10 + self.rho * dual)),
@@ -191,7 +190,7 @@ class AlternatingProblem(LowRank):
 
     def _move(self, regression: Regression, regressed: Any, sweep: Sweep) -> Shared:
         coef, intercept = regression(*regressed)
-        gram, size = sweep(self._advance, coef, intercept).parts
+        gram, size = sweep(self._advance, coef, intercept).added
         factor, _ = _kernels.shrinker(gram, self.lam / self.rho)
         return Shared(coef, intercept, regression, factor, size=float(np.sqrt(size)))
 

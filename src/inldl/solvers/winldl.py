@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from inldl import _kernels
+from inldl._engines import Sums
 from inldl.solvers.admm import Sweep
 from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
 
@@ -32,35 +33,11 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Start:
-    """What the first update needs of the rows: sums of the features and of the degrees."""
-
-    features: FeatureSums
-    degrees: Array
-
-    def __add__(self, other: "Start") -> "Start":
-        return Start(self.features + other.features, self.degrees + other.degrees)
-
-
-@dataclass(frozen=True)
-class Step:
-    """What the next update needs of the rows: (X'R)', R'1, and the largest change of Z."""
-
-    moments: Array
-    total: Array
-    change: float
-
-    def __add__(self, other: "Step") -> "Step":
-        return Step(
-            self.moments + other.moments,
-            self.total + other.total,
-            max(self.change, other.change),
-        )
-
-
-@dataclass(frozen=True)
 class Shared:
-    """What a step needs: coefficients, intercept, mu / (Q^2 + mu) of the missing degrees."""
+    """What a step needs: coefficients, intercept, mu / (Q^2 + mu) of the missing degrees.
+
+    The rest is for the next update.
+    """
 
     t: int
     coef: Array
@@ -88,8 +65,8 @@ class WInLDLProblem:
     expand: Callable[[Array], Array]
     watched = ("coef_change", "degree_change")
 
-    def start(self, X: Any, y: Array) -> tuple[Block, Start]:
-        """Start at Z = 1/C, U = 0."""
+    def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
+        """Start at Z = 1/C, U = 0; return the sums of the features and of the degrees."""
         if self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
@@ -97,48 +74,60 @@ class WInLDLProblem:
             ratio = self._ratio(self.weighting.observed(degrees))
         Y, A = lanes(y, X.dtype), lanes(ratio, X.dtype)
         block = Block(X, np.zeros_like(Y), np.full_like(Y, 1 / y.shape[1]), Y, A)
-        return block, Start(FeatureSums.of(X), degrees.sum(axis=0, dtype=float))
+        return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
-    def first(self, sums: Start, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Factor X'X and regress 1/C onto X."""
-        features, n, C = sums.features.total, sums.features.n, len(sums.degrees)
-        regression = Regression(sums.features, self.ridge, self.fit_intercept)
-        uniform = Step(np.tile(features / C, (C, 1)), np.full(C, n / C), 0.0)
-        return self._shared(1, uniform, sums.degrees / n, regression)
+        *features, degrees = sums.added
+        _, total, n, _ = features
+        C = len(degrees)
+        regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
+        uniform = Sums((np.tile(total / C, (C, 1)), np.full(C, n / C)))
+        return self._shared(1, uniform, degrees / n, regression)
 
-    def step(self, block: Block, shared: Shared) -> tuple[Block, Step]:
-        """Update Z and U of a block; the products and the row work in one pass over its X."""
+    def message(self, shared: Shared) -> tuple[Array, ...]:
+        """Return coefficients, intercept and the ratios of the missing degrees."""
+        return shared.coef, shared.intercept, shared.missing
+
+    def step(
+        self, block: Block, coef: Array, intercept: Array, missing: Array
+    ) -> tuple[Block, Sums]:
+        """Update Z and U of a block; the products and the row work in one pass over its X.
+
+        The sums are (X'R)', R'1 and the largest change of Z.
+        """
         dtype = block.X.dtype
-        S = fitted(block.X, shared.coef.astype(dtype, copy=False))
+        S = fitted(block.X, coef.astype(dtype, copy=False))
         total, change = _kernels.winldl_step(
             S,
             block.U,
             block.Z,
             block.Y,
             block.A,
-            shared.intercept.astype(dtype, copy=False),
-            shared.missing.astype(dtype, copy=False),
+            intercept.astype(dtype, copy=False),
+            missing.astype(dtype, copy=False),
             self.impute,
         )
-        return block, Step(moments(S, block.X), total.astype(float, copy=False), float(change))
+        sums = moments(S, block.X), total.astype(float, copy=False)
+        return block, Sums(sums, (float(change),))
 
-    def next(self, shared: Shared, sums: Step, sweep: Sweep) -> Shared:
+    def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
         """Regress R onto X."""
         return self._shared(shared.t + 1, sums, shared.means, shared.regression, shared)
 
-    def changes(self, shared: Shared, sums: Step) -> dict[str, float]:
+    def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
         """Return the largest change of a coefficient and of a degree."""
-        return {"coef_change": shared.change, "degree_change": sums.change}
+        return {"coef_change": shared.change, "degree_change": sums.largest[0]}
 
     def _shared(
         self,
         t: int,
-        sums: Step,
+        sums: Sums,
         means: Array,
         regression: Regression,
         before: Shared | None = None,
     ) -> Shared:
-        coef, intercept = regression(sums.moments, sums.total)
+        coef, intercept = regression(*sums.added)
         change = np.inf
         if before is not None:
             moved = self.expand(coef - before.coef)

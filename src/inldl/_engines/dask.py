@@ -1,0 +1,391 @@
+"""Chunks of Dask arrays: on the threads of this machine, or on the workers of a Dask cluster.
+
+The unit of work is a *part*: a few chunks of rows in a row, cut into blocks. Parts follow from
+the chunks alone, and sums are added part by part, so that threads and workers of any number give
+the same result to the bit.
+
+On a cluster the workers keep their parts in their memory, beside Dask's own. A sweep is one task
+for each worker: the arrays of a message go there, the sums of its parts come back. The client
+keeps all messages. A part that was lost with its worker is loaded again elsewhere and taken
+through the messages it missed; the arithmetic is the same, and so is the result.
+"""
+
+import asyncio
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from functools import partial
+from typing import Any, Self
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+from distributed import Client, KilledWorker, futures_of, get_worker
+
+from inldl._engines import kept
+from inldl._engines.blocks import RUNS
+from inldl._engines.chunks import start_chunks
+from inldl._engines.local import LocalEngine, Message, Steps, contiguous, one_blas_thread
+from inldl._engines.sums import Sums, total
+from inldl._validation import Survey, check_2d, check_rows, judge, label_names
+
+PATIENCE = "60s"  # without any worker; dask.config.set({"inldl.worker-timeout": ...}) changes it
+LOOK = 1.0  # seconds between two looks at whether there are workers at all
+FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
+
+
+# --- rows in chunks --------------------------------------------------------------------------
+
+
+def as_array(a: Any) -> da.Array:
+    """Return a Dask frame, a Dask array or an array in memory as a Dask array."""
+    if hasattr(a, "to_dask_array"):
+        return a.to_dask_array()
+    return a if isinstance(a, da.Array) else da.from_array(np.asanyarray(a))
+
+
+def header(X: Any) -> Any:
+    """Return what stands for X where only its columns count."""
+    return X._meta if hasattr(X, "to_dask_array") else X
+
+
+def aligned(X: Any, y: Any) -> tuple[da.Array, da.Array]:
+    """Return X and y as arrays of the same chunks of rows, all columns in each of them."""
+    X, y = as_array(X), as_array(y)
+    check_2d(X, "X")
+    check_2d(y)
+    X, y = _with_lengths(X, y)
+    check_rows(X, y)
+    X = X.rechunk({0: tuple(n for n in X.chunks[0] if n) or (0,), 1: -1})
+    return X, y.rechunk({0: X.chunks[0], 1: -1})
+
+
+def _with_lengths(*arrays: da.Array) -> list[da.Array]:
+    """Return the arrays with known lengths of chunks, all unknown ones from one computation."""
+    unknown = [a for a in arrays if np.isnan(a.shape[0])]
+    first = [[delayed(len)(block) for block in a.to_delayed()[:, 0]] for a in unknown]
+    lengths = dict(zip(map(id, unknown), dask.compute(*first), strict=True))
+    return [
+        da.Array(a.dask, a.name, (tuple(lengths[id(a)]), *a.chunks[1:]), meta=a._meta)
+        if id(a) in lengths
+        else a
+        for a in arrays
+    ]
+
+
+def map_rows(
+    function: Callable[..., Any], X: da.Array, *others: da.Array, n_columns: int, dtype: Any
+) -> da.Array:
+    """Return a lazy array of what `function` makes of each chunk of rows."""
+    kind = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+    chunks, meta = (X.chunks[0], (n_columns,)), np.empty((0, 0), kind)
+    return da.map_blocks(function, X, *others, dtype=kind, chunks=chunks, meta=meta)
+
+
+class ChunkedRows:
+    """Training rows in parts of whole chunks, at most `RUNS` of them.
+
+    Parameters
+    ----------
+    X, y : Dask array or frame, or array in memory
+        The rows, chunked in any way.
+    """
+
+    def __init__(self, X: Any, y: Any):
+        self.names = label_names(y)
+        self.X, self.y = aligned(X, y)
+        self.shape = self.X.shape
+        lengths = self.X.chunks[0]
+        size = -(-len(lengths) // RUNS)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        self._parts = [range(i, min(i + size, len(lengths))) for i in range(0, len(lengths), size)]
+        self._first_rows = [int(starts[part[0]]) for part in self._parts]
+        self.n_rows = [int(starts[part[-1] + 1] - starts[part[0]]) for part in self._parts]
+        both = dask.optimize(self.X, self.y)  # together, so that what they share is done once
+        self._X, self._y = (a.to_delayed(optimize_graph=False)[:, 0] for a in both)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def part(self, i: int, function: Callable[..., Any], key: str) -> Delayed:
+        """Return the lazy ``function(sources, first row, number of parts)`` of a part."""
+        chunks = [[self._X[j], self._y[j]] for j in self._parts[i]]
+        make = delayed(function, pure=False, traverse=False)
+        return make(chunks, self._first_rows[i], len(self), dask_key_name=key)
+
+    def keys(self, i: int) -> list[Any]:
+        """Return the keys of the chunks of X in a part."""
+        return [self._X[j].key for j in self._parts[i]]
+
+    def engine(self, n_jobs: int | None, name: str) -> "ChunkEngine | DaskEngine":
+        """Return the engine of the active Dask client, or of this machine if there is none."""
+        client = _active_client()
+        return ChunkEngine(n_jobs) if client is None else DaskEngine(client, name)
+
+
+def _active_client() -> Any:
+    try:
+        return Client.current()
+    except ValueError:
+        return None
+
+
+class ChunkEngine(LocalEngine):
+    """The local engine, for chunks that the threads of this machine load into its memory."""
+
+    def load(self, start: Callable[..., Any], rows: Any) -> Sums:
+        """Keep the blocks of all parts; return the total of their sums."""
+        load = partial(start_chunks, start)
+        lazy = [rows.part(i, load, f"load-part-{i}-{uuid.uuid4()}") for i in range(len(rows))]
+        loaded = dask.compute(*lazy, scheduler="threads", num_workers=self.n_threads)
+        self.parts = [runs for runs, _, _ in loaded]
+        judge([found for _, _, surveys in loaded for found in surveys], rows.names)
+        return total(sums for _, sums, _ in loaded)
+
+
+# --- on a worker -----------------------------------------------------------------------------
+
+
+def _load_part(
+    fit: str, start: Any, i: int, chunks: Sequence[Any], first_row: int, n_parts: int
+) -> tuple[str, bytes, list[Survey]]:
+    """Keep a part on this worker; return where that is, the sums, and what y looks like."""
+    worker = get_worker()
+    with one_blas_thread():
+        runs, sums, found = start_chunks(start, chunks, first_row, n_parts)
+    kept.keep(worker, fit, start.__self__, i, runs)
+    return worker.address, pickle.dumps(sums), found
+
+
+def _advance_parts(
+    fit: str, parts: list[int], first: int, messages: bytes
+) -> tuple[str, dict[int, kept.Progress]]:
+    """Take parts on this worker through messages; return where that is, and how far they are."""
+    worker = get_worker()
+    return worker.address, kept.advance(worker, fit, parts, first, pickle.loads(messages))
+
+
+async def _drop(fit: str, dask_worker: Any) -> None:  # async: the client need not wait for it
+    kept.drop(dask_worker, fit)
+
+
+# --- on the client ---------------------------------------------------------------------------
+
+
+class DaskEngine:
+    """Keep parts on the workers of a Dask cluster and run steps there.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    name : str
+        What the tasks are called on the dashboard.
+    """
+
+    def __init__(self, client: Any, name: str):
+        self._client, self._name = client, name.lower()
+        self._fit = uuid.uuid4().hex
+        self._patience = dask.utils.parse_timedelta(
+            dask.config.get("inldl.worker-timeout", PATIENCE)
+        )
+        self._n_tasks = 0
+        self._held: list[Any] = []
+        self._homes: dict[int, str] = {}
+        self._messages: list[tuple[str, Message]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Free the memory of the workers, also after Ctrl-C; those that are gone need not know."""
+        self._held = []
+        if self._client.status == "running":
+            self._client.run(_drop, self._fit, wait=False, on_error="ignore")
+
+    def load(self, start: Callable[..., Any], rows: ChunkedRows) -> Sums:
+        """Keep the blocks of all parts on workers; return the total of their sums."""
+        self._start, self._rows = start, rows
+        loaded = self._load(range(len(rows)))
+        judge([found for _, surveys in loaded for found in surveys], rows.names)
+        return total(pickle.loads(sums) for sums, _ in loaded)
+
+    def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
+        """Replace each block by what `step` makes of it; return the total of their sums."""
+        self.replay([(step, message)])
+        t = len(self._messages)
+        sums: dict[int, Any] = {}
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), t - 1)
+        asked_again: set[int] = set()
+        while at:
+            lost = []
+            for i, (found, added, address) in self._advance(at).items():
+                if found == t:
+                    sums[i] = added
+                    del at[i]
+                elif found is not None:
+                    at[i] = found
+                else:
+                    lost.append((i, address))
+            self._recover(lost, at, asked_again)
+        return total(pickle.loads(sums[i]) for i in range(len(self._rows)))
+
+    def replay(self, steps: Steps) -> None:
+        """Note steps whose sums are known; the parts catch up when they are swept next."""
+        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
+
+    def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
+        """Send the parts their next messages, given how far they are; return how far they come."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        for i, t in at.items():
+            groups.setdefault((self._homes[i], t), []).append(i)
+        sent = {t: pickle.dumps(self._following(t)) for t in set(at.values())}
+        tasks = [(parts, t, sent[t]) for (_, t), parts in groups.items()]
+        name = self._messages[-1][0].strip("_")
+        keys = [self._key(f"{name}-{len(self._messages)}") for _ in groups]
+        homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
+
+        def submit() -> list[Any]:
+            with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
+                return self._client.map(
+                    partial(_advance_parts, self._fit),
+                    *zip(*tasks, strict=True),
+                    key=keys,
+                    pure=False,
+                )
+
+        replies = self._results(submit, {home for home, _ in groups})
+        if replies is None:
+            return dict.fromkeys(at, (None, None, ""))
+        return {i: (*one, where) for where, found in replies for i, one in found.items()}
+
+    def _following(self, t: int) -> list[tuple[str, Message]]:
+        """Return the messages after sweep `t`: one at least, and not too many for one task."""
+        sizes = np.cumsum([sum(a.nbytes for a in sent) for _, sent in self._messages[t:]])
+        return self._messages[t : t + max(int(np.searchsorted(sizes, FRAGMENT)), 1)]
+
+    def _recover(
+        self, lost: list[tuple[int, str]], at: dict[int, int], asked_again: set[int]
+    ) -> None:
+        """Load parts again that are gone; ask their worker again if it was another that answered.
+
+        A task can land elsewhere because its worker left, or because it was busy.
+        """
+        if not lost:
+            return
+        running = self._workers()
+        gone = []
+        for i, address in lost:
+            stolen = address != self._homes[i] and self._homes[i] in running
+            if stolen and i not in asked_again:
+                asked_again.add(i)
+            else:
+                gone.append(i)
+        if gone:
+            self._load(gone)
+            at.update(dict.fromkeys(gone, 0))
+
+    def _load(self, parts: Sequence[int]) -> list[tuple[bytes, list[Survey]]]:
+        """Load parts on workers; note where they are, and return what is known of them."""
+        results = None
+        while results is None:
+            chosen = self._assigned(parts)
+            results = self._results(partial(self._submit_loads, chosen), set(chosen.values()))
+        self._homes |= {i: home for i, (home, _, _) in zip(parts, results, strict=True)}
+        return [(sums, surveys) for _, sums, surveys in results]
+
+    def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
+        """Let each worker load its parts, and do all that comes before on the same worker."""
+        futures: dict[int, Any] = {}
+        for home in set(chosen.values()):
+            here = [i for i in chosen if chosen[i] == home]
+            lazy = [self._lazy_load(i) for i in here]
+            found = self._client.compute(lazy, workers=[home], allow_other_workers=True)
+            futures |= zip(here, found, strict=True)
+        return [futures[i] for i in chosen]
+
+    def _lazy_load(self, i: int) -> Delayed:
+        load = partial(_load_part, self._fit, self._start, i)
+        return self._rows.part(i, load, self._key(f"load-part-{i}"))
+
+    def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
+        """Choose a worker for each part: where its rows are already, or the least busy one."""
+        workers = self._workers()
+        if not workers:
+            raise RuntimeError(self._no_workers())
+        persisted = futures_of(self._rows.X)
+        where = self._client.who_has(persisted) if persisted else {}
+        load = dict.fromkeys(workers, 0)
+        chosen = {}
+        for i in parts:
+            there = [home for key in self._rows.keys(i) for home in where.get(key, ())]
+            near = [home for home in there if home in workers] or list(workers)
+            chosen[i] = min(near, key=lambda home: load[home] / workers[home])
+            load[chosen[i]] += self._rows.n_rows[i]
+        return chosen
+
+    def _key(self, what: str) -> str:
+        """Return a key of which the dashboard shows the words before the first number."""
+        self._n_tasks += 1
+        return f"{self._name}-{what}-{self._n_tasks}-{self._fit}"
+
+    def _workers(self) -> dict[str, int]:
+        """Return the running workers and their threads; wait for one if there is none."""
+        until = time.monotonic() + self._patience
+        while True:
+            known = self._client.sync(self._client.scheduler.identity)["workers"]
+            found = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
+            if found or time.monotonic() > until:
+                return found
+            time.sleep(min(LOOK, self._patience / 4))
+
+    def _results(self, submit: Callable[[], list[Any]], homes: set[str]) -> list[Any] | None:
+        """Submit tasks and return their results, or None if all their workers have gone."""
+        try:
+            return self._client.sync(self._gathered, submit, homes)
+        except KilledWorker as error:
+            raise RuntimeError(
+                "Workers died again and again over the same rows, most likely for want of memory; "
+                "use more or larger workers, or smaller chunks."
+            ) from error
+        except (CancelledError, OSError) as error:
+            raise RuntimeError(
+                "The connection to the Dask scheduler was lost, or the tasks of this fit were "
+                "cancelled; with checkpoint=... a fit can go on from where it was."
+            ) from error
+
+    async def _gathered(
+        self, submit: Callable[[], list[Any]], homes: set[str]
+    ) -> list[Any] | None:
+        """Wait for results as long as there are workers or new ones may come.
+
+        The tasks before are released in the same breath as the new ones are submitted, since the
+        client sends only so often. Tasks of which all workers have gone are given up: Dask may
+        have nobody to run them, even when others come.
+        """
+        futures = self._held = submit()
+        results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
+        seen = time.monotonic()
+        while True:
+            await asyncio.wait([results], timeout=min(LOOK, self._patience / 4))
+            if results.done():
+                return await results
+            workers = (await self._client.scheduler.identity())["workers"]
+            seen = time.monotonic() if workers else seen
+            alone = time.monotonic() - seen > self._patience
+            if alone or (workers and homes.isdisjoint(workers)):
+                await self._client.cancel(futures, asynchronous=True)
+                await asyncio.wait([asyncio.gather(results, return_exceptions=True)], timeout=LOOK)
+                if alone:
+                    raise RuntimeError(self._no_workers())
+                return None
+
+    def _no_workers(self) -> str:
+        return (
+            f"The Dask cluster has had no running worker for {self._patience:g} s, so the fit "
+            "cannot go on; start workers and fit again (with checkpoint=... from where it was), "
+            "or wait longer: dask.config.set({'inldl.worker-timeout': '10min'})."
+        )

@@ -1,0 +1,113 @@
+"""Parts of rows that a Dask worker keeps in its memory from one sweep to the next."""
+
+import asyncio
+import pickle
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from inldl._engines.local import LocalEngine, Message, Steps, through
+
+IDLE = 30.0  # seconds after which a worker drops what no client holds any more
+
+Progress = tuple[int | None, bytes | None]
+"""The sweep that a part has arrived at, None if it is not here, and the sums of that sweep."""
+
+
+@dataclass
+class Part:
+    """The blocks of a part after sweep `t`, and the sums of that sweep."""
+
+    runs: list[Any]
+    t: int = 0
+    sums: bytes | None = None
+
+
+@dataclass
+class Fit:
+    """The parts of a fit on a worker, and the last task that asked for them."""
+
+    problem: Any
+    parts: dict[int, Part] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    task: Any = None
+    used: float = 0.0
+
+    def touch(self, worker: Any) -> None:
+        """Note the task that is running."""
+        self.task, self.used = worker.get_current_task(), time.monotonic()
+
+    def abandoned(self, worker: Any) -> bool:
+        """Say whether the last task is long done, and no client holds its result."""
+        idle = not self.lock.locked() and time.monotonic() - self.used > IDLE
+        return idle and self.task not in worker.state.tasks
+
+    def advance(self, engine: LocalEngine, which: list[int], steps: Steps) -> None:
+        """Take parts that are equally far through steps; what fails half-way is gone."""
+        before = [self.parts.pop(i) for i in which]
+        engine.parts = [part.runs for part in before]
+        sums = engine.part_sums(partial(through, steps))
+        for i, old, runs, added in zip(which, before, engine.parts, sums, strict=True):
+            self.parts[i] = Part(runs, old.t + len(steps), pickle.dumps(added))
+
+
+# By worker, of which a process can have several.
+_FITS: "WeakKeyDictionary[Any, dict[str, Fit]]" = WeakKeyDictionary()
+_ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
+
+
+def keep(worker: Any, fit: str, problem: Any, i: int, runs: list[Any]) -> None:
+    """Keep a part that was just loaded."""
+    if fit in _ENDED:
+        return
+    if worker not in _FITS:
+        _FITS[worker] = {}
+        worker.loop.add_callback(_tidy, worker)
+    here = _FITS[worker].setdefault(fit, Fit(problem))
+    with here.lock:
+        here.touch(worker)
+        here.parts[i] = Part(runs)
+
+
+def advance(
+    worker: Any, fit: str, parts: list[int], first: int, messages: list[tuple[str, Message]]
+) -> dict[int, Progress]:
+    """Take parts through those of the messages after sweep `first` that they have not seen.
+
+    A task that runs twice finds the work done.
+    """
+    absent: dict[int, Progress] = dict.fromkeys(parts, (None, None))
+    here = _FITS.get(worker, {}).get(fit)
+    if here is None:
+        return absent
+    engine = LocalEngine()
+    engine.n_threads = worker.state.nthreads  # joblib would grant a worker's child process one
+    with here.lock, engine:
+        here.touch(worker)
+        steps = [(getattr(here.problem, name), message) for name, message in messages]
+        for t in range(first, first + len(steps)):
+            behind = [i for i in parts if i in here.parts and here.parts[i].t == t]
+            if behind:
+                here.advance(engine, behind, steps[t - first :])
+        here.used = time.monotonic()
+        found = {i: (here.parts[i].t, here.parts[i].sums) for i in parts if i in here.parts}
+    return absent | found
+
+
+def drop(worker: Any, fit: str) -> None:
+    """Forget a fit, for good."""
+    _ENDED.append(fit)
+    _FITS.get(worker, {}).pop(fit, None)
+
+
+async def _tidy(worker: Any) -> None:
+    """Drop what clients that died have left."""
+    while worker.status.name in ("running", "paused"):
+        for fit, here in list(_FITS[worker].items()):
+            if here.abandoned(worker):
+                _FITS[worker].pop(fit, None)
+        await asyncio.sleep(IDLE / 3)

@@ -1,0 +1,328 @@
+"""The Dask engine on real worker processes: the same bits whatever happens to them."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from distributed.comm.tcp import TCP
+
+from inldl import InLDLADMM, InLDLProx, WInLDL, hide
+from inldl._engines import kept
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.skipif(sys.platform != "linux", reason="kills processes by signals"),
+]
+HERE = os.path.dirname(__file__)  # for workers that import this file
+METHODS = [WInLDL, InLDLADMM, InLDLProx]
+
+
+def problem(n=4000, k=12, C=5):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    y = np.exp(X @ rng.normal(size=(k, C)) / k)
+    return X, hide(y / y.sum(axis=1, keepdims=True), 0.5, random_state=0)
+
+
+def chunked(n=4000, k=12, C=5, rows=300, columns=5):
+    X, y = problem(n, k, C)
+    return da.from_array(X, chunks=(rows, columns)), da.from_array(y, chunks=(rows + 100, -1))
+
+
+class Workers:
+    """A scheduler, a client, and worker processes that nobody starts again."""
+
+    def __init__(self, cluster, client, folder):
+        self.cluster, self.client, self.folder = cluster, client, folder
+        self.processes = []
+
+    def at_least(self, n):
+        """Start workers until there are `n`, and wait for them."""
+        self.start(n)
+        self.client.wait_for_workers(n, timeout=60)
+        return self
+
+    def start(self, n):
+        self.processes = [process for process in self.processes if process.poll() is None]
+        while len(self.processes) < n:
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny"]
+            command += ["--no-dashboard", "--nthreads", "2", "--local-directory", self.folder]
+            command += [self.cluster.scheduler_address]
+            started = subprocess.Popen(command, cwd=HERE, stderr=subprocess.DEVNULL)
+            self.processes.append(started)
+
+    def addresses(self):
+        """Return the address of each worker by its process."""
+        return {pid: address for address, pid in self.client.run(os.getpid).items()}
+
+    def kill(self, process):
+        """Kill a worker, without a chance to say goodbye."""
+        process.kill()
+        process.wait()
+
+    def fit(self, model, *data):
+        with self.client.as_current():
+            return model.fit(*data)
+
+    def fits_kept(self):
+        return sum(self.client.run(count_fits).values())
+
+
+def count_fits():
+    return sum(map(len, kept._FITS.values()))
+
+
+def forget_everything():
+    for fits in kept._FITS.values():
+        fits.clear()
+
+
+def hurry():
+    kept.IDLE = 1.0
+
+
+@pytest.fixture(scope="module")
+def workers(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("dask"))
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        workers = Workers(cluster, client, folder)
+        yield workers
+        for process in workers.processes:
+            process.terminate()
+        for process in workers.processes:
+            process.wait()
+
+
+def interrupted(method, at, action, **parameters):
+    """Return a model that does something to the world after an iteration."""
+    model = method(max_iter=9, tol=0.0, verbose=1, **parameters)
+
+    def report(t, changes):
+        if t == at:
+            action()
+
+    model._report = report
+    return model
+
+
+def assert_same(model, expected):
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    assert model.n_iter_ == expected.n_iter_
+    for name, column in expected.history_.items():
+        np.testing.assert_array_equal(model.history_[name], column)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return what one thread of this process finds."""
+    return {method: method(max_iter=9, tol=0.0).fit(*chunked()) for method in METHODS}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_threads_change_nothing_and_chunks_little(method, expected):
+    for n_jobs in (2, 4):
+        model = method(max_iter=9, tol=0.0, n_jobs=n_jobs).fit(*chunked())
+        assert_same(model, expected[method])
+    for other in (chunked(rows=4000), chunked(rows=37), problem()):
+        model = method(max_iter=9, tol=0.0).fit(*other)
+        np.testing.assert_allclose(model.coef_, expected[method].coef_, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_workers_of_any_number_give_the_bits_of_threads(workers, expected, n_workers):
+    workers.at_least(n_workers)
+    for method in METHODS:
+        model = workers.fit(method(max_iter=9, tol=0.0), *chunked())
+        assert_same(model, expected[method])
+    assert workers.fits_kept() == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_worker_is_killed(workers, expected, method):
+    workers.at_least(2)
+    model = interrupted(method, 4, lambda: workers.kill(workers.processes[0]))
+    assert_same(workers.fit(model, *chunked()), expected[method])
+
+
+def test_a_worker_leaves_and_another_comes(workers, expected):
+    workers.at_least(2)
+
+    def change():
+        leaving = workers.processes[0]
+        workers.client.retire_workers([workers.addresses()[leaving.pid]], close_workers=True)
+        leaving.wait(timeout=30)
+        workers.at_least(2)
+
+    model = workers.fit(interrupted(InLDLProx, 3, change), *chunked())
+    assert_same(model, expected[InLDLProx])
+
+
+def test_the_last_worker_is_killed_before_another_comes(workers, expected):
+    workers.at_least(1)
+
+    def change():
+        for process in workers.processes:
+            workers.kill(process)
+        workers.start(1)
+
+    model = workers.fit(interrupted(InLDLADMM, 3, change), *chunked())
+    assert_same(model, expected[InLDLADMM])
+
+
+def test_workers_that_forget_are_told_again(workers, expected):
+    workers.at_least(1)
+    model = interrupted(WInLDL, 6, lambda: workers.client.run(forget_everything))
+    assert_same(workers.fit(model, *chunked()), expected[WInLDL])
+
+
+def test_a_worker_is_busy_with_something_else(workers, expected):
+    workers.at_least(2)
+    others = []
+
+    def keep_busy():
+        busy = next(iter(workers.addresses().values()))
+        others.extend(workers.client.map(time.sleep, [1.0] * 4, workers=[busy], pure=False))
+
+    model = workers.fit(interrupted(WInLDL, 4, keep_busy), *chunked())
+    assert_same(model, expected[WInLDL])
+
+
+def keys_in_memory(dask_worker):
+    return [str(key) for key in dask_worker.data]
+
+
+def test_chunks_are_not_held_twice(workers):
+    """Dask holds nothing of X and y once the blocks are built, only the sums of the last sweep."""
+    workers.at_least(1)
+    held = []
+    model = interrupted(
+        WInLDL, 4, lambda: held.extend(workers.client.run(keys_in_memory).values())
+    )
+    workers.fit(model, *chunked())
+    assert held
+    assert all(key.startswith("winldl-step-") for keys in held for key in keys)
+
+
+def test_a_persisted_array_stays_where_it_is(workers, expected):
+    workers.at_least(2)
+    X, y = chunked()
+    with workers.client.as_current():
+        X, y = (a.rechunk((300, -1)).persist() for a in (X, y))
+        assert_same(WInLDL(max_iter=9, tol=0.0).fit(X, y), expected[WInLDL])
+
+
+def test_errors_come_back_and_nothing_stays_on_the_workers(workers):
+    workers.at_least(1)
+    X, y = chunked()
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        workers.fit(WInLDL(), da.where(X > 3.4, np.nan, X), y)
+    with pytest.raises(KeyboardInterrupt):
+        workers.fit(interrupted(WInLDL, 3, interrupt), X, y)
+    y = da.where(da.arange(4000)[:, None] == 2345, 2.0, y)
+    with workers.client.as_current(), pytest.warns(UserWarning, match="in row 2345") as found:
+        WInLDL(max_iter=2).fit(X, y)
+    assert found[0].filename == __file__
+    until = time.monotonic() + 10
+    while workers.fits_kept() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert workers.fits_kept() == 0
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+CLIENT = """
+    import os, signal, sys
+    import test_dask_engine as here
+    from distributed import Client
+
+    def die():
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if __name__ == "__main__":
+        with Client(sys.argv[1]):
+            method = getattr(here, sys.argv[3])
+            here.interrupted(method, 6, die, checkpoint=sys.argv[2]).fit(*here.chunked())
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_client_is_killed_and_goes_on(workers, expected, method, tmp_path):
+    workers.at_least(2)
+    path = tmp_path / "fit.npz"
+    arguments = [workers.cluster.scheduler_address, path, method.__name__]
+    died = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(CLIENT), *map(str, arguments)],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert path.exists()
+    assert workers.fits_kept() > 0
+    done = []
+    model = interrupted(method, 7, lambda: done.append(path.exists()), checkpoint=path)
+    assert_same(workers.fit(model, *chunked()), expected[method])
+    assert done == [True]
+    assert not path.exists()
+
+
+def test_what_a_dead_client_left_is_dropped(workers):
+    """The tests before killed clients in the middle of a fit."""
+    workers.client.run(hurry)
+    until = time.monotonic() + 30
+    while workers.fits_kept() and time.monotonic() < until:
+        time.sleep(0.2)
+    assert workers.fits_kept() == 0
+
+
+def test_traffic_does_not_grow_with_the_rows(workers, monkeypatch):
+    workers.at_least(2)
+    sent, write = [0], TCP.write
+
+    async def counting(self, *arguments, **options):
+        size = await write(self, *arguments, **options)
+        sent[0] += size
+        return size
+
+    monkeypatch.setattr(TCP, "write", counting)
+
+    def bytes_of_an_iteration(n, rows):
+        model, found = WInLDL(max_iter=12, tol=0.0, verbose=1), []
+        model._report = lambda t, changes: found.append(sent[0])
+        workers.fit(model, *chunked(n, k=40, C=20, rows=rows, columns=-1))
+        return (found[-1] - found[1]) / 10
+
+    once, four_times = bytes_of_an_iteration(3200, 50), bytes_of_an_iteration(12800, 50)
+    assert four_times == pytest.approx(once, rel=0.1)
+    larger_chunks = bytes_of_an_iteration(12800, 200)
+    assert larger_chunks == pytest.approx(once, rel=0.1)
+
+
+def test_all_workers_are_killed(workers):
+    workers.at_least(1)
+
+    def kill_all():
+        for process in workers.processes:
+            workers.kill(process)
+
+    with (
+        dask.config.set({"inldl.worker-timeout": "2s"}),
+        pytest.raises(RuntimeError, match="no running worker for 2 s, so the fit cannot go on"),
+    ):
+        workers.fit(interrupted(WInLDL, 3, kill_all), *chunked())
