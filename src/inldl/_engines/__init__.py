@@ -1,7 +1,7 @@
 """Run a function over blocks of rows and add up what it returns; no mathematics here."""
 
 from inldl._engines.blocks import row_blocks
-from inldl._engines.checkpoint import Checkpoint
+from inldl._engines.checkpoint import Checkpoint, digest
 from inldl._engines.disk import DiskRows, is_on_disk, pieces_of, read_rows
 from inldl._engines.local import LocalEngine, one_blas_thread
 from inldl._engines.sums import Sums
@@ -11,6 +11,7 @@ __all__ = [
     "DiskRows",
     "LocalEngine",
     "Sums",
+    "digest",
     "is_on_disk",
     "one_blas_thread",
     "pieces_of",

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
 
@@ -105,6 +106,11 @@ class Checkpoint:
             f"The checkpoint {str(self._path)!r} was written for {reason}; delete it to fit from "
             "the start, or give another path."
         )
+
+
+def digest(array: np.ndarray) -> str:
+    """Return a few letters that tell one array from another."""
+    return sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
 
 
 def _same(one: Sums, other: Sums) -> bool:

@@ -29,16 +29,27 @@ def is_on_disk(a: Any) -> bool:
     return type(a).__module__.partition(".")[0] in STORES and len(getattr(a, "shape", ())) == 2
 
 
-def read_rows(a: Any, rows: slice) -> np.ndarray:
-    """Return rows of an array; those of a mapped file are read, which fills no memory for long."""
+def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarray:
+    """Return rows of an array; those of a mapped file are read, which fills no memory for long.
+
+    They are read into `buffer`, bytes of which there are enough, if there is one.
+    """
     root = _mapped(a)
     if root is None:
         return np.ascontiguousarray(a[rows])
     start, stop, _ = rows.indices(a.shape[0])
     where = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    offset = root.offset + where + start * a.strides[0]
-    count = (stop - start) * a.shape[1]
-    return np.fromfile(root.filename, a.dtype, count, offset=offset).reshape(-1, a.shape[1])
+    size = (stop - start) * a.strides[0]
+    room: Any = np.empty(size, np.uint8) if buffer is None else buffer[:size]
+    with Path(root.filename).open("rb", buffering=0) as file:
+        file.seek(root.offset + where + start * a.strides[0])
+        done = 0
+        while done < size:
+            got = file.readinto(memoryview(room)[done:])
+            if not got:
+                raise OSError(f"{root.filename} has become shorter than it was; fit again.")
+            done += got
+    return room.view(a.dtype).reshape(-1, a.shape[1])
 
 
 def _mapped(a: Any) -> Any:
@@ -71,6 +82,11 @@ class DiskRows:
     def engine(self, n_jobs: int | None, name: str) -> "DiskEngine":
         """Return the engine that reads these rows."""
         return DiskEngine(n_jobs)
+
+    @property
+    def block(self) -> int:
+        """The number of rows of a block."""
+        return _sizes(self.X, self.y.shape[1])[0]
 
     def runs(self) -> list[list[list[slice]]]:
         """Return the runs of these rows, as pieces that are read at once, as blocks of rows."""
@@ -110,6 +126,7 @@ class DiskEngine(LocalEngine):
         """Keep the state of the block that `start` makes of each source; return the total."""
         self._rows, self._runs = rows, rows.runs()
         self._blocks: list[list[Any]] = [[] for _ in self._runs]
+        self._free: list[np.ndarray] = []
         surveys: dict[int, Survey] = {}
 
         def begin(source: tuple[slice, np.ndarray]) -> Any:
@@ -158,16 +175,26 @@ class DiskEngine(LocalEngine):
         Nothing of a piece is held when the one after the next is asked for.
         """
         pieces = self._runs[i]
-        coming = self._readers.submit(self._read, pieces[0])
-        for piece, after in zip(pieces, [*pieces[1:], None], strict=True):
+        buffers = [self._buffer(), self._buffer()]  # memory that is new costs as much as reading
+        coming = self._readers.submit(self._read, pieces[0], buffers[0])
+        for number, (piece, after) in enumerate(zip(pieces, [*pieces[1:], None], strict=True), 1):
             X = coming.result()
             if after is not None:
-                coming = self._readers.submit(self._read, after)
+                coming = self._readers.submit(self._read, after, buffers[number % 2])
             for at in piece:
                 first = at.start - piece[0].start
                 yield at, X[first : first + at.stop - at.start]
+        self._free += buffers
 
-    def _read(self, piece: Sequence[slice]) -> np.ndarray:
-        X = read_rows(self._rows.X, slice(piece[0].start, piece[-1].stop))
+    def _buffer(self) -> np.ndarray:
+        try:
+            return self._free.pop()
+        except IndexError:
+            X = self._rows.X
+            size = max(len(piece) for run in self._runs for piece in run) * self._rows.block
+            return np.empty(size * X.shape[1] * np.dtype(X.dtype).itemsize, np.uint8)
+
+    def _read(self, piece: Sequence[slice], buffer: np.ndarray) -> np.ndarray:
+        X = read_rows(self._rows.X, slice(piece[0].start, piece[-1].stop), buffer)
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.require(X.astype(kind, copy=False), requirements=["C", "ALIGNED"])

@@ -1,6 +1,7 @@
 """What every estimator of label distributions shares."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,7 @@ from inldl._engines import (
     Checkpoint,
     DiskRows,
     LocalEngine,
+    digest,
     is_on_disk,
     one_blas_thread,
     pieces_of,
@@ -33,8 +35,9 @@ from inldl._validation import (
 )
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
-from inldl.solvers.linear import Rotation, fitted
+from inldl.solvers.linear import Rotation
 from inldl.solvers.softmax import Features, linear_scores, softmax
+from inldl.solvers.winldl import predict_columns
 
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -141,14 +144,18 @@ class LinearDistributionEstimator(DistributionEstimator):
         `_problem(fit_intercept, expand)` states it, where `expand` maps the coefficients that are
         solved for to those of X.
         """
-        rotation = None
+        rotation, initial = None, self._initial(X.shape[1], y.shape[1])
         features, fit_intercept, expand = X, bool(self.fit_intercept), lambda W: W
         elsewhere = hasattr(X, "engine")
         if not elsewhere and X.shape[1] > 2 * X.shape[0]:  # else it costs more than it saves
             rotation = Rotation(X, fit_intercept)
             features, fit_intercept = rotation.features, False
             expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
+            if initial is not None:
+                initial = rotation.rotated(*initial), np.zeros(y.shape[1])
         problem, shape = self._problem(fit_intercept, expand), (*X.shape, y.shape[1])
+        if initial is not None:
+            problem = replace(problem, initial=initial)
         if elsewhere:
             result = self._solve(problem, X.engine(self.n_jobs, type(self).__name__), X, shape)
         else:
@@ -160,6 +167,9 @@ class LinearDistributionEstimator(DistributionEstimator):
             self.intercept_ *= bool(self.fit_intercept)
         self._set_history(result)
 
+    def _initial(self, n_features, n_labels):
+        """Return coefficients and intercept to start from, if there are any."""
+
     def _solve(self, problem, engine, sources, shape):
         """Run the loop on an engine, and through a file if the fit is to survive its process."""
         with ExitStack() as stack:
@@ -167,6 +177,7 @@ class LinearDistributionEstimator(DistributionEstimator):
             if self.checkpoint is not None:
                 parameters = self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
                 about = {"method": type(self).__name__, "parameters": parameters, "shape": shape}
+                about["start"] = [digest(a) for a in getattr(problem, "initial", None) or ()]
                 engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
             return solve(
                 problem,
@@ -298,13 +309,9 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
 
 
 def _predict_rows(X, coef, intercept):
-    coef, intercept = coef.astype(X.dtype), intercept.astype(X.dtype)
     out = np.empty((X.shape[0], len(intercept)), X.dtype)
     for X_rows, rows in row_blocks(X, out):
-        S = fitted(X_rows, coef)
-        S += intercept[:, None]
-        _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
-        rows[:] = S.T
+        rows[:] = predict_columns(X_rows, coef, intercept).T
     return out
 
 

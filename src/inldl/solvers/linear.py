@@ -133,6 +133,10 @@ class Rotation:
         self._back = P[:, kept] / scale
         self.features = (P[:, kept] * scale).astype(X.dtype)
 
+    def rotated(self, coef: Array, intercept: Array) -> Array:
+        """Return the coefficients for T from coefficients and intercept for X."""
+        return (fitted(self._X, coef.astype(self._X.dtype)) + intercept[:, None]) @ self._back
+
     def coef(self, W: Array) -> tuple[Array, Array]:
         """Return coefficients and intercept for X from the coefficients for T."""
         A = W @ self._back.T

@@ -10,7 +10,7 @@ Everything but the first line is row by row: a block keeps its U and Z, and retu
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,10 @@ class Shared:
 class WInLDLProblem:
     """The three functions of WInLDL; see the module for the formulas.
 
-    `expand` maps the coefficients solved for to those whose change is watched.
+    `expand` maps the coefficients solved for to those whose change is watched. `initial` are
+    coefficients and intercept to start from: Z is then what they predict, and the weights of the
+    missing degrees are those of the last iteration from the first one on. U = 0 all the same, so
+    that the iterations have the same limit.
     """
 
     weighting: Any
@@ -63,17 +66,21 @@ class WInLDLProblem:
     fit_intercept: bool
     close_rows: bool
     expand: Callable[[Array], Array]
+    initial: tuple[Array, Array] | None = None
     watched = ("coef_change", "degree_change")
 
     def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
-        """Start at Z = 1/C, U = 0; return the sums of the features and of the degrees."""
+        """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees."""
         if self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
         with np.errstate(over="ignore"):
             ratio = self._ratio(self.weighting.observed(degrees))
         Y, A = lanes(y, X.dtype), lanes(ratio, X.dtype)
-        block = Block(X, np.zeros_like(Y), np.full_like(Y, 1 / y.shape[1]), Y, A)
+        Z = np.full_like(Y, 1 / y.shape[1])
+        if self.initial is not None:
+            Z = lanes(predict_columns(X, *self.initial).T, X.dtype)
+        block = Block(X, np.zeros_like(Y), Z, Y, A)
         return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
@@ -83,7 +90,10 @@ class WInLDLProblem:
         C = len(degrees)
         regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
         uniform = Sums((np.tile(total / C, (C, 1)), np.full(C, n / C)))
-        return self._shared(1, uniform, degrees / n, regression)
+        shared = self._shared(1, uniform, degrees / n, regression)
+        if self.initial is None:
+            return shared
+        return replace(shared, coef=self.initial[0], intercept=self.initial[1])
 
     def message(self, shared: Shared) -> tuple[Array, ...]:
         """Return coefficients, intercept and the ratios of the missing degrees."""
@@ -132,11 +142,20 @@ class WInLDLProblem:
         if before is not None:
             moved = self.expand(coef - before.coef)
             change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
-        missing = self._ratio(self.weighting.unobserved(means, t / self.max_iter))
+        progress = t / self.max_iter if self.initial is None else 1.0
+        missing = self._ratio(self.weighting.unobserved(means, progress))
         return Shared(t, coef, intercept, missing, means, float(change), regression)
 
     def _ratio(self, weights: Array) -> Array:
         return self.mu / (np.square(weights) + self.mu)
+
+
+def predict_columns(X: Any, coef: Array, intercept: Array) -> Array:
+    """Return the projection of XW onto the simplex, as labels x rows."""
+    S = fitted(X, coef.astype(X.dtype, copy=False))
+    S += intercept.astype(X.dtype, copy=False)[:, None]
+    _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
+    return S
 
 
 def closed(y: Array) -> Array:
