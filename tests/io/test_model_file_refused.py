@@ -243,3 +243,62 @@ def test_pickles_are_never_loaded(tmp_path, saved):
     with pytest.raises(ValueError, match="it is not a model file"):
         load_model(tmp_path / "model.pkl")
     assert not sentinel.exists()
+
+
+USES = {
+    "predict": lambda model, X, y: model.predict(X),
+    "predict_interval": lambda model, X, y: model.predict_interval(X),
+    "complete": lambda model, X, y: model.complete(X, y, return_interval=True),
+    "influence": lambda model, X, y: model.influence(X, y),
+    "evaluate": lambda model, X, y: model.means_ + model.held_out_,
+    "describe": lambda model, X, y: (model.encoder_.dropped_, model.encoder_.notes_),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "uses"),
+    [
+        ("linear", ["predict", "predict_interval", "complete"]),
+        ("auto", ["predict", "predict_interval", "complete"]),
+        ("forest", ["predict"]),
+        ("neighbors", ["predict"]),
+        ("table", list(USES)),
+    ],
+)
+def test_a_model_without_an_attribute_is_refused_or_does_all(
+    tmp_path, saved, named_data, name, uses
+):
+    tree, arrays = unpacked(saved[name])
+    fitted = [("model", key) for key in state(tree) if key.endswith("_")]
+    if name == "table":
+        fitted += [("encoder_", key) for key in state(tree)["encoder_"]["state"]]
+    refused = []
+    for part, key in fitted:
+        changed = json.loads(json.dumps(tree))
+        inner = state(changed) if part == "model" else state(changed)[part]["state"]
+        del inner[key]
+        try:
+            model = load_model(repacked(tmp_path / "changed", changed, arrays))
+        except ValueError:
+            refused.append(key)
+            continue
+        for use in uses:
+            USES[use](model, *named_data)
+    assert "label_names_" in refused
+    assert ("calibration_" in refused) == ("predict_interval" in uses)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put("means_", {"texts": ["a"]}), "its means are not those of its labels"),
+        (put("scale_", ["percent"]), "the scale of its degrees is unknown"),
+        (drop("completion_scores_"), "it lacks completion_scores_"),
+    ],
+)
+def test_models_of_tables_need_their_parts(tmp_path, saved, change, message):
+    tree, arrays = unpacked(saved["table"])
+    change(tree, arrays)
+    with pytest.raises(ValueError, match=message):
+        load_model(repacked(tmp_path / "changed", tree, arrays))

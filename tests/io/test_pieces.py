@@ -2,6 +2,7 @@
 
 import gc
 import tempfile
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,20 @@ def test_added_columns_need_free_names(path, tmp_path):
         TableWriter(TableFile(path, "a,b,c"), tmp_path / f"o{path.suffix}", extra=["x"])
 
 
+def test_added_columns_differ(path, tmp_path):
+    with pytest.raises(ValueError, match="Two columns 'a_low' are to be added"):
+        TableWriter(TableFile(path, None), tmp_path / f"o{path.suffix}", extra=["a_low", "a_low"])
+
+
+def test_added_columns_fit_the_encoding(tmp_path):
+    (tmp_path / "t.csv").write_bytes("näme,x\nä,1\n".encode("cp1252"))
+    file = TableFile(tmp_path / "t.csv", None)
+    message = "The column 'радость' cannot be written in cp1252, the .*; save the table as UTF-8"
+    with pytest.raises(ValueError, match=message):
+        TableWriter(file, tmp_path / "out.csv", extra=["freude", "радость"])
+    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+
+
 def test_a_sample_is_drawn_evenly_and_sees_rare_labels(path, frame):
     file = small_pieces(TableFile(path, "a,b,c"))
     table = file.read(most_rows=100)
@@ -99,8 +114,23 @@ def test_a_sample_is_drawn_evenly_and_sees_rare_labels(path, frame):
 def test_a_file_that_changes_is_noticed(path, frame, tmp_path):
     table = read_table(path, "a,b,c")
     path.write_bytes(path.read_bytes() + b"\n")
-    with pytest.raises(OSError, match="was changed while it was read"):
+    message = rf"^{path} was changed while it was read; start again\.$"
+    with pytest.raises(OSError, match=message):
         write_table(table, evenly(table.y), tmp_path / f"out{path.suffix}")
+
+
+def changed_while_written(path, out, change):
+    file = TableFile(path, None)
+    with TableWriter(file, out):
+        change(path)
+        next(file.pieces())
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_bytes(b"other")])
+def test_a_file_that_changes_while_it_is_written_is_named(path, tmp_path, change):
+    message = rf"^{path} was changed while it was read; start again\.$"
+    with pytest.raises(OSError, match=message):
+        changed_while_written(path, tmp_path / f"out{path.suffix}", change)
 
 
 def test_the_copy_of_another_encoding_goes_with_the_table(frame, tmp_path, monkeypatch):
@@ -148,6 +178,22 @@ def test_parquet_keeps_the_types_of_columns(kind, tmp_path):
     np.testing.assert_allclose(values, full * 100, rtol=0, atol=1e-4)
     metadata = pq.ParquetFile(tmp_path / "out.parquet").metadata
     assert metadata.row_group(0).column(0).compression == "GZIP"
+
+
+def test_decimals_keep_their_value(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    known = [Decimal(i) / 10000 for i in range(10_000)]
+    a = pa.array([*known, None], pa.decimal128(10, 4))
+    b = pa.array([1 - float(x) for x in known] + [0.25])
+    pq.write_table(
+        pa.table({"x": pa.array(range(10_001)), "a": a, "b": b}), tmp_path / "t.parquet"
+    )
+    table = read_table(tmp_path / "t.parquet", "a,b")
+    write_table(table, np.nan_to_num(table.y, nan=0.75), tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")["a"].to_pylist()
+    assert found == [*map(float, known), 0.75]
 
 
 def test_the_index_of_a_frame_is_no_feature(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inldl.io import read_table
+from inldl.io import TableFile, read_table
 from inldl.io._cells import Cells
 from inldl.io._content import Content
 from inldl.io._sources import FrameSource
@@ -155,10 +155,79 @@ def test_scale_can_be_given(read):
         read(content, scale="fraction")
 
 
+def test_what_a_computation_left_of_zero_is_zero(read):
+    assert read("x,joy,anger\n1,-1e-17,1\n2,0.5,\n").y[0].tolist() == [0, 1]
+
+
 def test_normalize_divides_complete_rows_only(read):
     table = read("x,joy,anger\n1,0.31,0.62\n2,0.5,\n3,0.5,0.5\n", normalize=True)
     np.testing.assert_allclose(table.y, [[1 / 3, 2 / 3], [0.5, np.nan], [0.5, 0.5]])
-    assert "Complete rows that were divided by their sums: 1." in table.notes
+    note = "by their sums: 1; that is for learning, a file that is written keeps them as they are."
+    assert table.notes[-1] == f"Complete rows that were divided {note}"
+
+
+def test_normalize_divides_rows_with_holes_that_rounding_made_too_large(read):
+    content = "x,joy,anger,fear\n1,.5,.25,.25\n2,.67,.34,\n3,.2,.3,\n"
+    with pytest.raises(ValueError, match=r"sum to 1.01, more than 1 .*; correct them, or give"):
+        read(content, "joy,anger,fear")
+    table = read(content, "joy,anger,fear", normalize=True)
+    expected = [[0.5, 0.25, 0.25], [0.67 / 1.01, 0.34 / 1.01, np.nan], [0.2, 0.3, np.nan]]
+    np.testing.assert_allclose(table.y, expected)
+    assert table.notes[-1].startswith("Rows with holes, which become 0, that were divided by thei")
+    far = content.replace(".34", ".39")
+    for normalize in (False, True):
+        with pytest.raises(ValueError, match=r"sum to 1.06, more than 1 .*; correct them\.$"):
+            read(far, "joy,anger,fear", normalize=normalize)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected", "note"),
+    [
+        ("1,5,15\n2,4,\n3,0,0\n", [[0.25, 0.75], [1, np.nan], [0, 0]], "a count is missing: 1;"),
+        ("1,0.5,\n2,0.25,NA\n", [[0.5, np.nan], [0.25, np.nan]], "no row is complete"),
+        ("1,,\n2,,\n", np.full((2, 2), np.nan), "none is observed"),
+    ],
+)
+def test_what_is_not_checked_is_not_refused(tmp_path, content, expected, note):
+    (tmp_path / "t.csv").write_text("x,joy,anger\n" + content)
+    table = TableFile(tmp_path / "t.csv", "joy,anger").read(check=False)
+    np.testing.assert_array_equal(table.y, expected)
+    assert note in table.notes[-1]
+
+
+def test_rows_that_are_needed(tmp_path):
+    (tmp_path / "one.csv").write_text("x,joy,anger\n1,0.5,\n")
+    (tmp_path / "none.csv").write_text("x,joy,anger\n")
+    one, none = (TableFile(tmp_path / name, "joy,anger") for name in ("one.csv", "none.csv"))
+    with pytest.raises(ValueError, match="has only one row; at least two rows are needed to lear"):
+        one.read(check=False)
+    assert len(one.read(check=False, least_rows=1).y) == 1
+    with pytest.raises(ValueError, match=r"has a header but no rows; add rows\.$"):
+        none.read(least_rows=1)
+
+
+SCALES = ["25,75", "50,", "0.2,0.8", "0.5,", "3,1", "4,12", "33,66.5", "40,", "99,1", "300,7"]
+
+
+@given(rows=st.lists(st.sampled_from(SCALES), min_size=1, max_size=12), block=st.integers(1, 30))
+def test_the_scale_can_be_found_alone(tmp_path_factory, rows, block):
+    path = tmp_path_factory.getbasetemp() / "scale.csv"
+    path.write_text("x,joy,anger\n" + "".join(f"1,{row}\n" for row in rows))
+    file = TableFile(path, "joy,anger")
+    table = file.read(check=False, least_rows=1)
+    file.source.cells._size = block
+    scale, note = file.find_scale()
+    assert scale == table.scale
+    assert note in table.notes
+
+
+def test_long_names_are_shortened(read):
+    """A wrong encoding can make one name of a file."""
+    content = ("x,joy,anger\n" + "1,0.5,0.5\n" * 500).encode()
+    for labels in ("joy,anger", "*"):
+        with pytest.raises(ValueError, match="No label columns found") as caught:
+            read(content, labels, encoding="utf-16")
+        assert len(str(caught.value)) < 300
 
 
 REFUSED = {
@@ -172,7 +241,8 @@ REFUSED = {
     "negative": ("x,joy,anger\n1,0.5,0.5\n2,-0.2,1.2\n", {},
                  "Line 3, column 'joy': the degree -0.2 is below 0;"),
     "too large": ("x,joy,anger\n1,0.5,0.5\n2,,1.7\n", {},
-                  "Line 3, column 'anger': the degree 1.7 is above 1;"),
+                  "Line 3, column 'anger': the degree 1.7 is above 1; correct it, or give "
+                  "scale='count' (--scale count) if"),
     "infinite": ("x,joy,anger\n1,0.5,0.5\n2,,1e999\n", {},
                  "Line 3, column 'anger': the degree inf is not finite;"),
     "sum": ("x,joy,anger\n1,0.5,0.5\n2,0.4,0.53\n", {},
@@ -209,7 +279,8 @@ REFUSED = {
                        "Line 2 of the file is not utf-8 (byte 12);"),
     "no encoding": (GOOD, {"encoding": "utf-9"}, "'utf-9' is not an encoding of text;"),
     "no text encoding": (GOOD, {"encoding": "rot13"}, "'rot13' is not an encoding of text;"),
-    "binary": (b"PK\0\0", {}, "not a table of text"),
+    "binary": (b"PK\0\0", {}, "not a table of text: it has zero bytes in it; if it is UTF-16, "
+               "give encoding='utf-16' (--encoding utf-16)."),
     "scale": (GOOD, {"scale": "grams"}, "scale must be one of 'auto', 'fraction'"),
     "delimiter": (GOOD, {"delimiter": ":"}, "delimiter must be one of ','"),
     "decimal": (GOOD, {"decimal": "'"}, "decimal must be one of '.'"),

@@ -269,7 +269,7 @@ def test_infinite_scores_are_shown_but_not_ranked(few):
 
 
 def test_what_cannot_be_written(few, tmp_path):
-    with pytest.raises(FileNotFoundError, match="does not exist"):
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
         write_page(few.head(0), tmp_path / "nowhere" / "page.html")
     with pytest.raises(IsADirectoryError, match="is a folder"):
         write_page(few.head(0), tmp_path)

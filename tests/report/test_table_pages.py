@@ -10,7 +10,7 @@ from test_page import Document
 
 from inldl import report
 from inldl.metrics import METRICS, evaluate
-from inldl.report.table_pages import inspection_page
+from inldl.report.table_pages import inspection_page, prediction_page
 from inldl.tables.comparison import Comparison, compare
 from inldl.tables.inspection import inspect_table
 from inldl.tables.quality import HeldOut
@@ -87,6 +87,7 @@ def every_page(n_labels, evil):
     found = inspect_table(X, y)
     pages = {
         "completion": completion(60, n_labels, evil, held_out=held, influence=features),
+        "prediction": prediction_page(EVIL, FACTS, 500, degrees(60, n_labels)[1], labels),
         "model": report.model_page(EVIL, FACTS, NOTES, held, features, EVIL),
         "evaluation": report.evaluation_page(EVIL, FACTS, NOTES, scores, held),
         "inspection": inspection_page(found, y.notna().to_numpy(), EVIL),
@@ -114,7 +115,7 @@ def table_of(page, head):
     return pd.DataFrame(rows[1:], columns=rows[0])
 
 
-NAMES = ["completion", "model", "evaluation", "inspection", "patterns", "comparison"]
+NAMES = ["completion", "prediction", "model", "evaluation", "inspection", "patterns", "comparison"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -186,6 +187,49 @@ def test_the_result_is_said_in_words_with_the_numbers_and_how():
     assert f"takes away {overall['explained']:.0%} of the mean squared error" in found.text
     inside = np.mean(np.abs(held.observed - held.predicted) <= 0.05 + 1e-12)
     assert f"{inside:.1%} of the degrees lay in their interval" in found.text
+
+
+def test_numbers_of_percentages_have_their_unit():
+    labels = labels_of(4)
+    held, features = held_out(labels).in_units_of("percent"), influence_of(labels)
+    before, after = degrees(60, 4)
+    page = report.completion_page(
+        "A table", FACTS, NOTES, 100 * before, 100 * after, labels, held, features
+    )
+    found = document(page)
+    overall = held.overall()
+    assert f"missed by {overall['mae']:.2f} percentage points on average" in found.text
+    assert found.text.count("in percentage points") >= 4
+    errors = table_of(found, "label")
+    np.testing.assert_allclose(errors["error"].astype(float), held.by_label()["rmse"], atol=5e-3)
+    rows = table_of(found, "row")
+    np.testing.assert_allclose(rows[labels].astype(float), 100 * after, atol=5.1e-3)
+    assert "percentage points" not in document(completion(60, 4)).text
+
+
+def test_the_summary_of_a_completion_can_be_given():
+    found = document(completion(5, 3, summary="All is exact."))
+    assert "All is exact." in found.text
+    assert "cannot tell how good the model is" not in found.text
+    assert "errors of that prediction at the observed degrees of the row" in found.text
+
+
+def test_a_prediction_page_shows_predictions_and_nothing_else():
+    labels, after = labels_of(4), degrees(30, 4)[1]
+    frame = pd.DataFrame(after, index=np.arange(1, 300, 10))
+    found = document(prediction_page("Predicted", FACTS, 300, frame, labels))
+    rows = table_of(found, "row")
+    assert list(rows["row"]) == [str(number) for number in frame.index]
+    np.testing.assert_allclose(rows[labels].astype(float), after, atol=5.1e-5)
+    assert "300 rows were predicted" in found.text
+    for word in ("not observed", "filled", "ompleted", "`", "held out"):
+        assert word not in found.text
+
+
+def test_influence_is_said_to_be_that_of_known_rows():
+    labels = labels_of(3)
+    found = document(report.model_page("A model", [], [], None, influence_of(labels)))
+    assert "some of those that the model has learned from" in found.text
 
 
 def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so():

@@ -120,11 +120,11 @@ def test_a_column_of_numbers_with_a_stray_word_is_told(rng):
 def test_nothing_left_tells_what_happened_to_each():
     words = refusal({"k": [1, 1], "e": [None, None], "id": ["a", "b"]})
     assert words == (
-        "No usable feature columns are left in X (column 'k': every cell is the same; column 'e': "
-        "it has no observed cell; column 'id': every cell is different, like an id); give one "
-        "that varies."
+        "No usable feature columns are left in the table (column 'k': every cell is the same; "
+        "column 'e': it has no observed cell; column 'id': every cell is different, like an id); "
+        "give one that varies."
     )
-    with pytest.raises(ValueError, match="No usable feature columns: X has no columns"):
+    with pytest.raises(ValueError, match="No usable feature columns: the table has no columns"):
         FeatureEncoder().fit(pd.DataFrame(index=range(2)))
 
 
@@ -194,7 +194,7 @@ def test_the_row_of_an_infinite_number_is_that_of_the_table():
 
 def test_text_in_a_column_of_numbers_is_refused():
     assert refusal({"a": [1, 3]}, pd.DataFrame({"a": ["4", "NA", "high", "low"]})) == (
-        "Column 'a' held numbers when the encoder was fitted, but row 2 (counted from 0) holds "
+        "Column 'a' held numbers when the model was fitted, but row 2 (counted from 0) holds "
         "'high'; give a number or leave the cell empty."
     )
 
@@ -215,9 +215,11 @@ def test_the_row_of_a_refused_category_is_that_of_the_table():
 def test_missing_columns_are_named_with_what_is_near():
     new = pd.DataFrame({"heigth": [1.0], "c": [2.0]})
     assert refusal({"height": [1, 3], "b": ["u", "v"], "c": [1, 3]}, new) == (
-        "X lacks columns 'height', 'b', which the encoder was fitted to: 'height' may be "
+        "The table lacks columns 'height', 'b', which the model was fitted to: 'height' may be "
         "'heigth'; give a table with all its columns."
     )
+    new = pd.DataFrame({"HEIGHT": [1.0]})
+    assert "'height' may be 'HEIGHT'" in refusal({"height": [1, 3]}, new)
 
 
 @pytest.mark.parametrize(

@@ -383,3 +383,10 @@ def test_what_it_refuses():
         inspect_table(X[:1], y)
     with pytest.raises(ValueError, match="nothing to look at"):
         inspect_table(X[:0], y[:0])
+
+
+def test_the_limit_of_a_p_value_is_told_beside_it(budget):
+    found = inspect_table(budget[0], hide(budget[1], 0.3, random_state=0)).size
+    assert found.answer == "random"
+    limit = f"(p = {found.p_value:.2g}, where less than 0.01 would tell against it)"
+    assert found.verdict.startswith(f"Missing degrees look random {limit}: ")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 
 from inldl import Model, WInLDL, hide
@@ -46,6 +47,50 @@ def test_frames_come_back_as_frames(budget, fitted):
     assert list(completed.columns) == list(y.columns)
     kept = y.notna().to_numpy()
     np.testing.assert_array_equal(completed.to_numpy()[kept], y.to_numpy()[kept])
+
+
+@pytest.fixture(scope="module")
+def related(budget):
+    """Return features, degrees, truth, and a model that learned how errors go together."""
+    X, _, truth = budget
+    y = hide(truth, 0.4, random_state=1)
+    model = Model("winldl").fit(X, y)
+    assert model.covariance_ is not None
+    return X, y, truth, model
+
+
+def test_holes_are_filled_with_what_the_errors_of_the_row_tell(related):
+    X, y, _, model = related
+    predicted, S = model.predict(X).to_numpy(), model.covariance_
+    expected = predicted.copy()
+    for row, degrees in enumerate(y.to_numpy()):
+        h, o = np.isnan(degrees), ~np.isnan(degrees)
+        gain = S[np.ix_(h, o)] @ np.linalg.pinv(S[np.ix_(o, o)])
+        expected[row, h] += gain @ (degrees - predicted[row])[o]
+    filled, holes = model.complete(X, y).to_numpy(), y.isna().to_numpy()
+    several = holes & (holes.sum(axis=1) > 1)[:, None]
+    off, plain = (np.abs(each - filled)[several].mean() for each in (expected, predicted))
+    assert off < 0.2 * plain  # a little noise is added to S, and rows are made to sum to 1
+
+
+@pytest.mark.parametrize("coverage", [0.8, 0.9999])  # the second is more than errors can tell
+def test_intervals_of_completed_degrees_stay_within_the_row(related, coverage):
+    X, y, truth, model = related
+    completed, lower, upper = (each.to_numpy() for each in model.complete(X, y, True, coverage))
+    rest = 1 - y.sum(axis=1).to_numpy()[:, None]
+    assert (lower >= 0).all()
+    assert (lower <= completed).all()
+    assert (upper >= completed).all()
+    assert (upper <= np.maximum(rest, completed) + 1e-12).all()
+    unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
+    inside = ((lower <= truth) & (truth <= upper)).to_numpy()[unknown]
+    assert inside.mean() > coverage - 0.06
+
+
+def test_degrees_of_other_rows_are_refused(related):
+    X, y, _, model = related
+    with pytest.raises(ValueError, match="y has the shape"):
+        model.complete(X[:3], y[:5])
 
 
 def test_held_out_predictions_are_those_of_folds(budget, fitted):
@@ -107,6 +152,30 @@ def test_influence_is_that_of_the_columns_that_matter():
     influence = Model("winldl", cross_fit=None).fit(X, y).influence(X, y)
     assert list(influence.index) == ["noise", "matters"]
     assert (influence.loc["matters"] > 20 * influence.loc["noise"].abs()).all()
+
+
+def test_influence_of_a_column_of_any_name():
+    X = pd.DataFrame({"self": np.linspace(0, 1, 50)})
+    y = pd.DataFrame({"a": X["self"] / 2, "b": 1 - X["self"] / 2})
+    influence = Model("winldl", cross_fit=None).fit(X, y).influence(X, y)
+    assert influence.loc["self", "a"] > 0.1
+
+
+def test_methods_that_need_complete_degrees_are_refused(budget):
+    X, y, truth = budget
+    with pytest.raises(
+        ValueError, match=r"LinearRegression.* some are missing; take one of the m"
+    ):
+        Model(LinearRegression()).fit(X, y)
+    assert Model(LinearRegression(), cross_fit=None).fit(X, truth).predict(X).shape == (300, 6)
+
+
+def test_labels_are_named_where_a_method_knows_their_numbers(budget):
+    X, y, _ = budget
+    y = y.copy()
+    y.iloc[5:, 2] = np.nan
+    with pytest.raises(ValueError, match="cannot learn label 'clothes' from the 3 of 300"):
+        Model("knn").fit(X, y)
 
 
 @pytest.mark.parametrize(

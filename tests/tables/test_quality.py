@@ -66,6 +66,26 @@ def test_reliability_has_all_degrees_in_groups_of_predictions():
     assert single["n"].tolist() == [4]
 
 
+def test_units_of_the_table():
+    bounded = held_out(lower=np.array([0, 0.31, 0, 0]), upper=np.ones(4))
+    points = bounded.in_units_of("percent")
+    assert points.unit == "percentage points"
+    fractions, numbers = bounded.overall(), points.overall()
+    for name in ("rmse", "mae", "constant_rmse", "constant_mae"):
+        assert numbers[name] == pytest.approx(100 * fractions[name])
+    for name in ("n", "coverage"):
+        assert numbers[name] == fractions[name]
+    assert numbers["explained"] == pytest.approx(fractions["explained"])
+    np.testing.assert_allclose(
+        points.reliability()[["predicted", "observed", "n"]],
+        bounded.reliability()[["predicted", "observed", "n"]] * [100, 100, 1],
+    )
+    for scale in ("fraction", "count"):
+        assert bounded.in_units_of(scale) is bounded
+    nothing = held_out(observed=np.empty(0), predicted=np.empty(0)).reliability()
+    assert nothing.empty
+
+
 def test_new_rows_are_judged_without_their_degrees(budget, fitted):
     y = budget[1]
     found = quality.of_new_rows(fitted, y)

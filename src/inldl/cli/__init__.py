@@ -1,14 +1,18 @@
 """The command line: each command calls one function of the library."""
 
 import os
+import signal
 import sys
+import warnings
 
 
 def main() -> None:
     """Run the command line; an error that a user can cause is one sentence, not a traceback."""
-    from inldl.cli._app import app
-
+    signal.signal(signal.SIGTERM, _end)
+    warnings.showwarning = _warn
     try:
+        from inldl.cli._app import app
+
         app()
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("INLDL_DEBUG"):
@@ -18,3 +22,12 @@ def main() -> None:
     except KeyboardInterrupt:
         print("inldl: interrupted", file=sys.stderr)
         raise SystemExit(130) from None
+
+
+def _end(number, frame):
+    """End as after any other error, so that files that are half written are removed."""
+    raise SystemExit(128 + number)
+
+
+def _warn(message, category, filename, lineno, file=None, line=None):
+    print(f"inldl: {message}", file=sys.stderr)

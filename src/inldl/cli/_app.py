@@ -1,5 +1,6 @@
 """The commands, their options and their help."""
 
+from functools import wraps
 from inspect import getdoc
 
 import typer
@@ -58,7 +59,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version."
+        False, "--version", callback=_version, is_eager=True, metavar="", help="Print the version."
     ),
 ) -> None: ...
 
@@ -72,6 +73,20 @@ def _help(command):
         "help": "\n\n".join(part for part in parts if part not in examples),
         "epilog": "\n**Example**\n\n" + "\n".join(lines) if lines else None,
     }
+
+
+def _interruptible(command):
+    """Return the command, which says so if it is interrupted."""
+
+    @wraps(command)
+    def run(**options):
+        try:
+            command(**options)
+        except KeyboardInterrupt:
+            typer.echo("inldl: interrupted", err=True)
+            raise typer.Exit(130) from None
+
+    return run
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
@@ -94,7 +109,7 @@ for panel, commands in {
     ),
 }.items():
     for command in commands:
-        app.command(rich_help_panel=panel, **_help(command))(command)
+        app.command(rich_help_panel=panel, **_help(command))(_interruptible(command))
 
 model = typer.Typer(no_args_is_help=True, help="Tell what a model file holds: `inldl model info`.")
 model.command("info", **_help(_tables.info))(_tables.info)

@@ -6,10 +6,12 @@ from typing import Annotated
 
 import typer
 
+from inldl.cli._options import flag, threads
+
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.")]
+Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.", callback=threads)]
 Timeout = Annotated[float | None, typer.Option(help="Seconds after which a cell is given up.")]
-Retry = Annotated[bool, typer.Option("--retry", help="Compute failed cells again.")]
+Retry = Annotated[bool, flag("--retry", help="Compute failed cells again.")]
 
 
 def datasets() -> None:
@@ -104,7 +106,7 @@ def reproduce(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--quick", help="Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
         ),
     ] = False,

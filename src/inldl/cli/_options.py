@@ -1,25 +1,45 @@
 """Options that several commands share."""
 
+import os
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 FORMAT = "How the file is written"
+LABELS = (
+    'The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
+    'expression. In a pattern ? stands for any sign, also for a comma: "joy? mild".'
+)
+
+
+def _share(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise ValueError(
+            f"--uncertainty must lie between 0 and 1, got {value:g}; 0.9 asks for intervals that "
+            "hold nine of ten degrees."
+        )
+    return value
+
+
+def threads(value: int) -> int:
+    """Refuse --jobs 0."""
+    if value == 0:
+        raise ValueError("--jobs cannot be 0; 1 is one at a time, -1 one per core.")
+    return value
+
+
+def flag(*names, **more):
+    """Return an option without a value."""
+    return typer.Option(*names, metavar="", **more)
+
 
 File = Annotated[
     Path, typer.Argument(help="The table: .csv, .tsv, .txt, .parquet or .xlsx.", metavar="TABLE")
 ]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
-Labels = Annotated[
-    str,
-    typer.Option(
-        "--labels",
-        "-l",
-        help='The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a '
-        "regular expression.",
-    ),
-]
+Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]
 Method = Annotated[
     str,
     typer.Option("--method", "-m", help="See `inldl methods`; winldl is the fast one."),
@@ -28,12 +48,16 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write.")]
 Page = Annotated[
     Path | None, typer.Option(help="Write an HTML page with pictures, such as report.html.")
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
+Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
 Scale = Annotated[
     str, typer.Option(help="What the degrees are: auto, fraction, percent or count.")
 ]
 Normalize = Annotated[
-    bool, typer.Option("--normalize", help="Divide complete rows by their sums.")
+    bool,
+    flag(
+        "--normalize",
+        help="Divide complete rows by their sums for learning; the file keeps them as they are.",
+    ),
 ]
 Rows = Annotated[
     int | None,
@@ -48,9 +72,10 @@ Uncertainty = Annotated[
     typer.Option(
         help="Add columns LABEL_low and LABEL_high that hold this share of the degrees, such as "
         "0.9.",
+        callback=_share,
     ),
 ]
-Jobs = Annotated[int, typer.Option(help="Threads; -1 is one per core.")]
+Jobs = Annotated[int, typer.Option(help="Threads; -1 is one per core.", callback=threads)]
 Delimiter = Annotated[
     str | None,
     typer.Option(
@@ -73,6 +98,33 @@ def open_table(path, labels, delimiter, decimal, encoding):
 
     delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
     return TableFile(path, labels, delimiter=delimiter, decimal=decimal, encoding=encoding)
+
+
+def check_apart(onto_table=False, **files):
+    """Refuse a file that has two roles.
+
+    Parameters
+    ----------
+    onto_table : bool
+        Whether `out` may be the table.
+    **files : Path or None
+        By role: table, model, out, page.
+    """
+    given = {role: path for role, path in files.items() if path is not None}
+    for (first, path), (second, other) in combinations(given.items(), 2):
+        allowed = onto_table and {first, second} == {"table", "out"}
+        if not allowed and _same_file(path, other):
+            words = {"table": "the table", "model": "the model", "out": "--out", "page": "--page"}
+            raise ValueError(
+                f"{other} is given both as {words[first]} and as {words[second]}; give each a "
+                "file of its own."
+            )
+
+
+def _same_file(first, second):
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
 def check_page(page, overwrite):

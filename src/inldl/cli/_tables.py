@@ -9,16 +9,12 @@ from inldl.cli import _options as o
 
 
 def complete(
+    context: typer.Context,
     table: o.File,
     out: o.Out,
     labels: Annotated[
         str | None,
-        typer.Option(
-            "--labels",
-            "-l",
-            help='The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a '
-            "regular expression. Those of the model by default.",
-        ),
+        typer.Option("--labels", "-l", help=f"{o.LABELS} Those of the model by default."),
     ] = None,
     method: o.Method = "auto",
     model: Annotated[
@@ -26,7 +22,7 @@ def complete(
     ] = None,
     uncertainty: o.Uncertainty = None,
     mark: Annotated[
-        bool, typer.Option("--mark", help="Add columns LABEL_filled, 1 where a cell was filled.")
+        bool, o.flag("--mark", help="Add columns LABEL_filled, 1 where a cell was filled.")
     ] = False,
     page: o.Page = None,
     overwrite: o.Overwrite = False,
@@ -46,24 +42,26 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
-    from inldl.io.writing import check_target
-    from inldl.tables.tasks import complete_table
+    from inldl.tables.tasks import check_completion, complete_table
 
-    fitted = None if model is None else _load(model)
+    fitted = None if model is None else _load(model, uncertainty)
     labels = _labels_of(fitted) if labels is None and fitted is not None else labels
     if labels is None:
         raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
+    o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
     file = o.open_table(table, labels, delimiter, decimal, encoding)
-    check_target(file, out, overwrite=overwrite)
+    check_completion(file, out, coverage=uncertainty, mark=mark, overwrite=overwrite)
     o.check_page(page, overwrite)
     learned = None
     if fitted is None:
         learned = _fit(file, method, scale, normalize, learn_from, jobs)
         fitted, scale = learned.model, learned.scale
     else:
+        _refuse_options_of_fit(context)
         _check_labels(fitted, file.labels)
-        scale = fitted.scale_ if scale == "auto" else scale
+        scale = _scale_for(fitted, file, scale)
     with tell.bar("Writing") as done:
         written = complete_table(
             file,
@@ -79,7 +77,7 @@ def complete(
         )
     tell.completed(written, learned, out)
     if page is not None:
-        tell.write_completion_page(page, table, out, fitted, written, learned)
+        _pages.write_completion_page(page, table, out, fitted, written, learned)
 
 
 def fit(
@@ -105,28 +103,30 @@ def fit(
         inldl fit survey.csv -l "emo_*" -o survey.inldl --page model.html
         inldl fit survey.csv -l "emo_*" -o survey.inldl --method "winldl(mu=2)"
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
     from inldl.io._replacing import check_free
     from inldl.io.model_file import check_savable, save_model
     from inldl.tables import Model
 
+    o.check_apart(table=table, out=out, page=page)
     check_free(out, overwrite=overwrite)
     check_savable(Model(method))
     o.check_page(page, overwrite)
     file = o.open_table(table, labels, delimiter, decimal, encoding)
     learned = _fit(file, method, scale, normalize, learn_from, jobs)
-    overall = {} if learned.new_rows is None else learned.new_rows.overall()
+    overall = learned.new_rows.overall()
     info = {
         "table": table.name,
         "rows": learned.n_rows,
         "scale": learned.scale,
         "missing": learned.n_missing / (learned.n_missing + learned.n_observed),
-        **{key: overall[key] for key in ("mae", "constant_mae", "explained") if key in overall},
+        **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
     }
     save_model(learned.model, out, info=info, overwrite=overwrite)
     tell.fitted(learned, out)
     if page is not None:
-        tell.write_model_page(page, table, learned)
+        _pages.write_model_page(page, table, learned)
 
 
 def predict(
@@ -148,11 +148,13 @@ def predict(
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
     from inldl.io.writing import check_target
     from inldl.tables.tasks import predict_table
 
-    fitted = _load(model)
+    fitted = _load(model, uncertainty)
+    o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
     file = o.open_table(table, None, delimiter, decimal, encoding)
     check_target(file, out, overwrite=overwrite)
     o.check_page(page, overwrite)
@@ -162,7 +164,7 @@ def predict(
         )
     tell.predicted(written, fitted, out)
     if page is not None:
-        tell.write_prediction_page(page, table, out, fitted, written)
+        _pages.write_prediction_page(page, table, out, fitted, written)
 
 
 def evaluate(
@@ -184,16 +186,18 @@ def evaluate(
         inldl evaluate survey.inldl test.csv --page test.html
         inldl evaluate survey.inldl test.csv --scale percent
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
     from inldl.tables.tasks import evaluate_table
 
     fitted = _load(model)
+    o.check_apart(table=table, model=model, page=page)
     file = o.open_table(table, _labels_of(fitted), delimiter, decimal, encoding)
     o.check_page(page, overwrite)
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
     tell.evaluated(found)
     if page is not None:
-        tell.write_evaluation_page(page, table, fitted, found)
+        _pages.write_evaluation_page(page, table, fitted, found)
 
 
 def inspect(
@@ -214,16 +218,19 @@ def inspect(
         inldl inspect survey.csv --labels "emo_*" --page inspection.html
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
     from inldl.tables import inspect_table
 
+    o.check_apart(table=table, page=page)
     file = o.open_table(table, labels, delimiter, decimal, encoding)
     o.check_page(page, overwrite)
     read = file.read(scale=scale, check=False)
     found = inspect_table(read.features, read.degrees, file.source.where)
+    found = tell.with_units(found, read.scale)
     tell.inspected(found, read.notes)
     if page is not None:
-        tell.write_inspection_page(page, table, read, found)
+        _pages.write_inspection_page(page, table, read, found)
 
 
 def compare(
@@ -250,20 +257,23 @@ def compare(
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
+    from inldl.cli import _pages
     from inldl.cli import _telling as tell
     from inldl.experiments.specs import split_list
     from inldl.tables import compare as compare_methods
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
+    o.check_apart(table=table, page=page)
     file = o.open_table(table, labels, delimiter, decimal, encoding)
     o.check_page(page, overwrite)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     read = file.read(scale=scale, normalize=normalize)
     with tell.steps("Comparing", len({*wanted, CONSTANT})) as done:
         found = compare_methods(read.features, read.degrees, wanted, max_rows=rows, done=done)
+    found = tell.with_units(found, read.scale)
     tell.compared(found)
     if page is not None:
-        tell.write_comparison_page(page, table, found)
+        _pages.write_comparison_page(page, table, found)
 
 
 def info(model: o.ModelFile) -> None:
@@ -294,6 +304,7 @@ def export(
     from inldl.cli import _telling as tell
     from inldl.io.onnx_file import export_onnx
 
+    o.check_apart(model=model, out=out)
     export_onnx(_load(model), out, overwrite=overwrite)
     tell.say(f"Wrote {out}")
 
@@ -308,7 +319,8 @@ def _fit(file, method, scale, normalize, learn_from, jobs):
         )
 
 
-def _load(path):
+def _load(path, coverage=None):
+    """Return the model in a file, which must have intervals if a coverage is asked for."""
     from inldl.io.model_file import load_model
     from inldl.tables import Model
 
@@ -317,6 +329,11 @@ def _load(path):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
             "Python, or make a model with `inldl fit`."
+        )
+    if coverage is not None and model.calibration_ is None:
+        raise ValueError(
+            f"{path} was fitted without held-out predictions, on which intervals rest; make a "
+            "model with `inldl fit`, or leave --uncertainty out."
         )
     return model
 
@@ -331,3 +348,29 @@ def _check_labels(model, labels):
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
             "out to use these."
         )
+
+
+def _refuse_options_of_fit(context):
+    """Refuse options that have nothing to act on where the model comes from a file."""
+    options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
+    for name, option in options.items():
+        if context.get_parameter_source(name).name == "COMMANDLINE":
+            raise ValueError(f"{option} is for fitting, but --model is fitted; give one of both.")
+
+
+def _scale_for(model, file, scale):
+    """Return the scale of a table that a model completes, and refuse one that is in doubt."""
+    from inldl.cli import _telling as tell
+
+    if scale != "auto":
+        return scale
+    scale, note = file.find_scale()
+    known = getattr(model, "scale_", scale)
+    if scale != known:
+        raise ValueError(
+            f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
+            f"--scale {scale} or --scale {known} to say which it is."
+        )
+    for each in [*file.notes, note]:
+        tell.say(each)
+    return scale

@@ -1,11 +1,10 @@
-"""What the commands for tables say, show while they work, and put on pages."""
+"""What the commands for tables say, and show while they work."""
 
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 
 import typer
-
-MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 
 
 def say(text=""):
@@ -22,7 +21,8 @@ def working(text):
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    what = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), what, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         progress.add_task(text, total=None)
         yield
@@ -63,13 +63,35 @@ def completed(written, learned, out):
     """Tell what was filled, and how well."""
     if learned is not None:
         _notes(learned)
-    if written.n_filled:
-        say(f"Filled {written.n_filled:,} degrees in {written.n_rows:,} rows.")
-    else:
-        say(f"No degree of the {written.n_rows:,} rows is missing: the copy is the same.")
-    if learned is not None:
-        _judged(learned.completion, "degrees that were hidden on purpose")
+    for line in what_was_filled(written):
+        say(line)
+    if learned is not None and written.n_exact < written.n_filled:
+        _judged(*judged_by(learned))
     say(f"Wrote {out}")
+
+
+def what_was_filled(written):
+    """Return sentences on the degrees that were filled."""
+    if not written.n_filled:
+        return [f"No degree of the {written.n_rows:,} rows is missing: the copy is the same."]
+    told = [f"Filled {written.n_filled:,} degrees in {written.n_rows:,} rows."]
+    if written.n_exact:
+        some = f"{written.n_exact:,}" if written.n_exact < written.n_filled else "All"
+        told.append(f"{some} of them are given by the sums of their rows, and so are exact.")
+    return told
+
+
+def judged_by(learned):
+    """Return the degrees that tell how good filled ones are, in words, too.
+
+    They are those of new rows where no degree could be hidden.
+    """
+    if learned.completion.overall()["n"]:
+        return learned.completion, "degrees that were hidden on purpose"
+    why = "too few are observed to hide some"
+    if len(learned.model.label_names_) == 2:
+        why = "with two labels a hidden one is 1 minus the other"
+    return learned.new_rows, f"degrees of rows that were left out ({why})"
 
 
 def fitted(learned, out):
@@ -97,7 +119,7 @@ def evaluated(found):
     table = _table("measure", "model", "constant mean", "better is")
     for name, value in found.metrics.items():
         better = "higher" if METRICS[name].higher_is_better else "lower"
-        table.add_row(name, f"{value:.4f}", f"{found.constant[name]:.4f}", better)
+        _add(table, name, f"{value:.4f}", f"{found.constant[name]:.4f}", better)
     _print(table)
     _judged(found.held_out, f"observed degrees of {found.n_rows:,} rows")
     covered = found.held_out.overall()["coverage"]
@@ -105,9 +127,17 @@ def evaluated(found):
         say(f"Of the intervals for 90% of the degrees, {covered:.1%} hold theirs.")
 
 
+def with_units(found, scale):
+    """Return an inspection or a comparison that says so where its numbers are not the table's."""
+    if scale == "fraction":
+        return found
+    note = "Degrees and errors are told as fractions of the whole: 0.25 is 25%."
+    return replace(found, notes=[*found.notes, note])
+
+
 def inspected(found, notes):
     """Print what a look at a table found."""
-    for note in notes:
+    for note in [*notes, *found.notes]:
         say(note)
     say(
         f"{found.n_rows:,} rows, {found.n_features} feature columns, {len(found.labels)} labels; "
@@ -116,8 +146,13 @@ def inspected(found, notes):
     table = _table("label", "observed", "missing", "mean", "smallest", "largest", "zeros")
     for row in found.by_label.itertuples():
         numbers = [f"{x:.4f}" for x in (row.mean, row.smallest, row.largest)]
-        table.add_row(
-            row.label, f"{row.observed:,}", f"{row.missing:.1%}", *numbers, f"{row.zeros:.1%}"
+        _add(
+            table,
+            row.label,
+            f"{row.observed:,}",
+            f"{row.missing:.1%}",
+            *numbers,
+            f"{row.zeros:.1%}",
         )
     _print(table)
     for finding in found.findings:
@@ -131,7 +166,7 @@ def compared(found):
     names = ("completing", "±", "predicting", "±", "cosine", "seconds")
     table = _table("method", *names, "")
     for row in found.table.itertuples():
-        remark = "recommended" if row.method == found.recommended else row.reason or ""
+        remark = "recommended" if row.method == found.recommended else "failed" * bool(row.reason)
         numbers = (
             row.completing_rmse,
             row.completing_se,
@@ -141,8 +176,10 @@ def compared(found):
         )
         cells = ["" if x != x else f"{x:.4f}" for x in numbers]
         seconds = "" if row.seconds != row.seconds else f"{row.seconds:.2f}"
-        table.add_row(row.method, *cells, seconds, remark)
+        _add(table, row.method, *cells, seconds, remark)
     _print(table)
+    for row in found.table[found.table["reason"] != ""].itertuples():
+        say(f"{row.method} failed: {row.reason}")
     say("Errors are root mean squares, ± their standard errors; lower is better.")
     say(found.why)
 
@@ -161,141 +198,43 @@ def model_file(path, info):
         say(f"{key}: {value}")
 
 
-def write_completion_page(page, table, out, model, written, learned):
-    """Write the page of a completed table."""
-    from inldl.report.table_pages import completion_page
-
-    facts = [
-        ("Table", table.name),
-        ("Completed table", out.name),
-        ("Method", str(model.method)),
-        ("Rows", f"{written.n_rows:,}"),
-        ("Filled degrees", f"{written.n_filled:,}"),
-    ]
-    notes = [] if learned is None else learned.notes
-    judged = None if learned is None else learned.completion
-    after = written.after.set_axis(range(1, len(written.after) + 1))
-    made = completion_page(
-        f"{table.name}, completed",
-        facts,
-        notes,
-        written.before,
-        after,
-        list(written.after.columns),
-        judged,
-        _influence(learned),
-    )
-    _write(made, page)
-
-
-def write_model_page(page, table, learned):
-    """Write the page of a fitted model."""
-    from inldl.report.table_pages import model_page
-
-    total = learned.n_observed + learned.n_missing
-    facts = [
-        ("Table", table.name),
-        ("Method", str(learned.model.method)),
-        ("Rows", f"{learned.n_rows:,}"),
-        ("Labels", ", ".join(learned.model.label_names_)),
-        ("Missing degrees", f"{learned.n_missing / total:.1%}"),
-    ]
-    report = str(getattr(learned.model.estimator_, "report_", ""))
-    title = f"A model of {table.name}"
-    made = model_page(title, facts, learned.notes, learned.new_rows, _influence(learned), report)
-    _write(made, page)
-
-
-def write_prediction_page(page, table, out, model, written):
-    """Write the page of predicted rows."""
-    from inldl.report.table_pages import completion_page
-
-    facts = [
-        ("Table", table.name),
-        ("Predicted table", out.name),
-        ("Method", str(model.method)),
-        ("Rows", f"{written.n_rows:,}"),
-    ]
-    notes = ["All degrees are predicted; `inldl evaluate` tells how good they are."]
-    made = completion_page(
-        f"{table.name}, predicted",
-        facts,
-        notes,
-        written.before,
-        written.after,
-        list(written.after.columns),
-    )
-    _write(made, page)
-
-
-def write_evaluation_page(page, table, model, found):
-    """Write the page of a model that was judged on a table."""
-    import pandas as pd
-
-    from inldl.report.table_pages import evaluation_page
-
-    metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
-    facts = [
-        ("Table", table.name),
-        ("Method", str(model.method)),
-        ("Rows", f"{found.n_rows:,}"),
-    ]
-    made = evaluation_page(f"The model on {table.name}", facts, [], metrics, found.held_out)
-    _write(made, page)
-
-
-def write_inspection_page(page, table, read, found):
-    """Write the page of a table that was looked at."""
-    import numpy as np
-
-    from inldl.report.table_pages import inspection_page
-
-    _write(inspection_page(found, ~np.isnan(read.y), f"A look at {table.name}"), page)
-
-
-def write_comparison_page(page, table, found):
-    """Write the page of compared methods."""
-    from inldl.report.table_pages import comparison_page
-
-    _write(comparison_page(found, f"Methods for {table.name}"), page)
-
-
 def _notes(learned):
     for note in learned.notes:
         say(note)
 
 
 def _judged(held_out, what):
-    overall = None if held_out is None else held_out.overall()
-    if not overall or not overall["n"]:
+    overall = held_out.overall()
+    if not overall["n"]:
         say("How good the degrees are cannot be told: too few are observed.")
         return
-    say(
-        f"On {overall['n']:,} {what}, the mean error is {overall['mae']:.4f}; the mean of each "
-        f"label errs by {overall['constant_mae']:.4f}."
+    mae, constant = (
+        f"{overall[name]:.2f} {held_out.unit}" if held_out.unit else f"{overall[name]:.4f}"
+        for name in ("mae", "constant_mae")
     )
-
-
-def _influence(learned):
-    if learned is None or len(learned.model.encoder_.columns_) > MOST_COLUMNS:
-        return None
-    with working("Measuring the influence of the columns"):
-        return learned.influence()
-
-
-def _write(page, path):
-    with working("Drawing"):
-        page.write(path)
-    say(f"Wrote {path}")
+    say(
+        f"On {overall['n']:,} {what}, the mean error is {mae}; the mean of each label errs by "
+        f"{constant}."
+    )
 
 
 def _table(*names):
     from rich.table import Table
 
-    table = Table(box=None)
-    for number, name in enumerate(names):
-        table.add_column(name, justify="left" if number in (0, len(names) - 1) else "right")
+    # Names may be long, and are folded; numbers and remarks are short.
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(names[0], overflow="fold")
+    for name in names[1:-1]:
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(names[-1], no_wrap=True)
     return table
+
+
+def _add(table, *cells):
+    """Add a row in which nothing is taken for markup."""
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))
 
 
 def _print(table):

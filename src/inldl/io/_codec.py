@@ -24,8 +24,9 @@ DTYPES = frozenset(
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
 # All other arrays are vectors: what a prediction makes of them cannot outgrow the memory.
-DIMENSIONS = {"calibration_": 3, "coef_": 2, "components_": 2, "fitted_X": 2, "fitted_y": 2,
-              "held_out_": 2, "normalization_": 2, "value": 2}  # fmt: skip
+DIMENSIONS = {"calibration_": 3, "coef_": 2, "completion_scores_": 2, "components_": 2,
+              "covariance_": 2, "fitted_X": 2, "fitted_y": 2, "held_out_": 2,
+              "normalization_": 2, "value": 2}  # fmt: skip
 OF_TRAINING_ROWS = ("held_out_", "held_out_rows_")  # of which only the width is needed later
 _ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

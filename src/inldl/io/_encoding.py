@@ -31,7 +31,7 @@ def open_text(path, encoding=None):
     if any(b"\0" in piece for piece in content.pieces()):
         raise ValueError(
             "The file is not a table of text: it has zero bytes in it; if it is UTF-16, give "
-            "encoding='utf-16'."
+            "encoding='utf-16' (--encoding utf-16)."
         )
     return content, found, mark, note
 
@@ -85,6 +85,15 @@ def _as_utf8(raw, encoding):
         path = Path(copy.name)
         try:
             same = _copy(raw, encoding, copy)
+            copy.flush()
+        except OSError as error:
+            path.unlink()
+            if error.errno is None or error.filename is not None:
+                raise  # what was read has failed, and says so itself
+            raise OSError(
+                f"The copy of {raw.path} in UTF-8, {path}, could not be written "
+                f"({error.strerror}); make room there, or save the table as UTF-8."
+            ) from None
         except BaseException:
             path.unlink()
             raise

@@ -4,8 +4,8 @@ import json
 from contextlib import contextmanager
 
 import numpy as np
-import pandas as pd
 
+from inldl.io._sheets import open_sheet, sheet_writer
 from inldl.io._sources import FrameSource
 
 BATCH = 1 << 16  # rows of a piece of a Parquet file
@@ -13,7 +13,7 @@ BATCH = 1 << 16  # rows of a piece of a Parquet file
 
 def open_source(path, kind):
     """Return the source of a Parquet or an Excel file."""
-    opener, package = {"parquet": (_parquet, "pyarrow"), "excel": (_excel, "openpyxl")}[kind]
+    opener, package = {"parquet": (_parquet, "pyarrow"), "excel": (open_sheet, "openpyxl")}[kind]
     try:
         return opener(path)
     except ImportError:
@@ -26,11 +26,6 @@ def open_source(path, kind):
         raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
     except Exception as error:  # each engine has errors of its own
         raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
-
-
-def _excel(path):
-    frame = pd.read_excel(path, engine="openpyxl").rename(columns=str)
-    return FrameSource(list(frame.columns), lambda: iter([(frame, frame)]), len(frame))
 
 
 def _parquet(path):
@@ -61,24 +56,10 @@ def frame_writer(file, part, filled, extra):
     It takes the raw rows, a dict of fills for the labels in `filled` (NaN where nothing is to be
     filled), and a dict of the values of the columns in `extra`.
     """
-    with (_parquet_writer if file.format.kind == "parquet" else _excel_writer)(
+    with (_parquet_writer if file.format.kind == "parquet" else sheet_writer)(
         file, part, filled, extra
     ) as write:
         yield write
-
-
-@contextmanager
-def _excel_writer(file, part, filled, extra):
-    def write(frame, fills, values):
-        frame = frame.copy()
-        for name, fill in fills.items():
-            holes = ~np.isnan(fill)
-            if holes.any():
-                cells = pd.to_numeric(frame[name], errors="coerce").astype("float64")
-                frame[name] = cells.where(~holes, fill)
-        frame.assign(**values).to_excel(part, index=False)
-
-    yield write
 
 
 @contextmanager
@@ -123,6 +104,8 @@ def _with_fills(column, fill, kind):
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_decimal(column.type):  # as it was read: a cast can miss the last bit
+        column = pa.array([None if x is None else float(x) for x in column.to_pylist()], kind)
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))

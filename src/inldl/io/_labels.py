@@ -8,13 +8,18 @@ from fnmatch import fnmatchcase
 _SHOWN = 20
 
 
+def shortened(text):
+    """Return a text that fits into a sentence: the wrong encoding can make a cell of a file."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
 def check_columns(columns):
     """Refuse column names that stand more than once in the header."""
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
         places = [i + 1 for i, name in enumerate(columns) if name == twice[0]]
         raise ValueError(
-            f"The column name {twice[0]!r} stands more than once in the header (columns "
+            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
             f"{', '.join(map(str, places))}); give each column a name of its own."
         )
 
@@ -26,7 +31,7 @@ def select_labels(columns, labels):
     wanted = [str(label).strip() for label in labels]
     found = list(dict.fromkeys(name for label in wanted for name in _matches(columns, label)))
     if len(found) < 2:
-        which = f"only {found[0]!r}" if found else "none"
+        which = f"only {_shown(found[0])}" if found else "none"
         raise ValueError(
             f"No label columns found: a distribution needs at least two, and {which} is named; "
             f"{_known(columns)}"
@@ -61,11 +66,15 @@ def _expression(text):
 def _near(columns, label):
     by_lower = {name.lower(): name for name in columns}
     near = [by_lower[name] for name in get_close_matches(label.lower(), by_lower, cutoff=0.6)]
-    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    hint = f" (did you mean {' or '.join(map(_shown, near))}?)" if near else ""
     return f"{hint}; {_known(columns)}"
 
 
 def _known(columns):
-    names = ", ".join(map(repr, columns[:_SHOWN]))
+    names = ", ".join(map(_shown, columns[:_SHOWN]))
     more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
     return f"the columns are {names}{more}."
+
+
+def _shown(name):
+    return repr(shortened(name))

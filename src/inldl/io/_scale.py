@@ -4,38 +4,56 @@ import numpy as np
 
 from inldl._validation import check_choice, sum_tolerance
 
+ROUNDING = 1e-9  # what a computation may leave of 0
 WHOLE = {"fraction": 1.0, "percent": 100.0}
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
+_ROUNDING = 0.05  # by which the observed degrees of a row with holes may exceed the whole
+_NORMALIZE = (
+    ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
+)
 _WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
 
 
-def find_scale(values):
-    """Return the scale of the degrees, and why."""
-    sums = values.sum(axis=1)
-    sums = sums[np.isfinite(sums)]
-    if not len(sums):
-        return _scale_of_largest(np.nanmax(values))
-    near = _NEAR_WHOLE if _are_whole(values) else _NEAR
-    for scale, whole in WHOLE.items():
-        if np.mean(np.abs(sums / whole - 1) <= near) >= 0.5:
-            return scale, f"most complete rows sum to about {whole:g}"
-    if np.nanmax(values) <= 1:
-        return "fraction", "none is above 1"
-    return "count", "most complete rows sum neither to about 1 nor to about 100"
+class Evidence:
+    """Gather what tells the scale of degrees, some rows at a time."""
 
+    def __init__(self):
+        self._rows, self._largest, self._whole = 0, -np.inf, True
+        self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
 
-def _scale_of_largest(largest):
-    for scale, whole in WHOLE.items():
-        if largest <= whole:
-            return scale, f"no row is complete and the largest degree is {largest:g}"
-    return "count", f"no row is complete and the largest degree is {largest:g}"
+    def add(self, values):
+        """Look at some rows."""
+        known = values[~np.isnan(values)]
+        self._largest = max(self._largest, known.max(initial=-np.inf))
+        self._whole = self._whole and bool((known == np.rint(known)).all())
+        sums = values.sum(axis=1)
+        sums = sums[np.isfinite(sums)]
+        self._rows += len(sums)
+        for scale, near in self._near:
+            self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
 
+    def scale(self):
+        """Return the scale, and a sentence that says why."""
+        scale, reason = self._complete() if self._rows else self._incomplete()
+        return scale, f"The degrees are taken as {_WORDS[scale]}: {reason}."
 
-def _are_whole(values):
-    known = values[~np.isnan(values)]
-    return bool((known == np.rint(known)).all())
+    def _complete(self):
+        near = _NEAR_WHOLE if self._whole else _NEAR
+        for scale, whole in WHOLE.items():
+            if self._near[scale, near] >= self._rows / 2:
+                return scale, f"most complete rows sum to about {whole:g}"
+        if self._largest <= 1:
+            return "fraction", "none is above 1"
+        return "count", "most complete rows sum neither to about 1 nor to about 100"
+
+    def _incomplete(self):
+        reason = f"no row is complete and the largest degree is {self._largest:g}"
+        if self._largest == -np.inf:
+            reason = "none is observed"
+        fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
+        return (fitting or ["count"])[0], reason
 
 
 class Degrees:
@@ -62,16 +80,21 @@ class Degrees:
         A `part` of a table may lack a label altogether.
         """
         check_choice("scale", scale, ("auto", *WHOLE, "count"))
-        if not part:
+        if self.check and not part:
             self._refuse_unobserved()
-        self._refuse(~(self.values >= 0) & ~np.isnan(self.values), "is below 0")
+        self._refuse(self.values < -ROUNDING, "is below 0")
+        rounded = (self.values < 0) & (self.values >= -ROUNDING)
+        if rounded.any():
+            self.values = np.where(rounded, 0, self.values)
         self._refuse(np.isinf(self.values), "is not finite")
         notes = []
         if scale == "auto":
-            scale, reason = find_scale(self.values)
-            notes = [f"The degrees are taken as {_WORDS[scale]}: {reason}."]
+            evidence = Evidence()
+            evidence.add(self.values)
+            scale, note = evidence.scale()
+            notes = [note]
         if scale == "count":
-            return self._shares_of_counts(), scale, notes
+            return self._shares_of_counts(notes), scale, notes
         return self._shares_of(scale, normalize, notes), scale, notes
 
     def _refuse_unobserved(self):
@@ -90,24 +113,30 @@ class Degrees:
                 f"{self.values[row, column]:g} {problem}; {advice}."
             )
 
-    def _shares_of_counts(self):
-        self._refuse_count_holes()
-        sums = self.values.sum(axis=1, keepdims=True)
-        self._refuse_zero_sums(sums)
-        return self.values / sums
-
-    def _refuse_count_holes(self):
+    def _shares_of_counts(self, notes):
         holes = np.isnan(self.values)
         if holes.any():
+            self._refuse_count_holes(holes)
+            notes.append(
+                f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
+                "unknown, and the shares are those of the other counts."
+            )
+        sums = np.nansum(self.values, axis=1, keepdims=True)
+        self._refuse_zero_sums(sums)
+        return self.values / np.where(sums == 0, 1, sums)
+
+    def _refuse_count_holes(self, holes):
+        if self.check:
             row, column = (int(i) for i in np.argwhere(holes)[0])
             raise ValueError(
                 f"{self.where(row)}, column {self.labels[column]!r}: a count is missing, so the "
                 "total of the row is unknown; give fractions or percentages of the total instead "
-                "(or scale='fraction' or 'percent' if the numbers are such)."
+                "(or scale='fraction' or 'percent', --scale on the command line, if the numbers "
+                "are such)."
             )
 
     def _refuse_zero_sums(self, sums):
-        if (sums == 0).any():
+        if self.check and (sums == 0).any():
             row = int(np.argmax(sums == 0))
             raise ValueError(
                 f"{self.where(row)}: the degrees ({self._span()}) sum to 0, so they have no "
@@ -121,31 +150,42 @@ class Degrees:
         whole = WHOLE[scale]
         y = self.values if whole == 1 else self.values / whole  # no copy of a large table
         tolerance = sum_tolerance(y.dtype)
-        advice = f"correct it, or give scale='count' if the columns are no {_WORDS[scale]}"
+        advice = (
+            "correct it, or give scale='count' (--scale count) if the columns are no "
+            f"{_WORDS[scale]}"
+        )
         self._refuse(y > 1 + tolerance, f"is above {whole:g}", advice)
         sums = np.nansum(y, axis=1)
         complete = ~np.isnan(y).any(axis=1)
-        self._refuse_sums(~complete & (sums > 1 + tolerance), sums, whole, "more than")
         off = complete & (np.abs(sums - 1) > tolerance)
-        if not normalize:
-            self._refuse_sums(off, sums, whole, "not")
-        elif off.any():
+        over = ~complete & (sums > 1 + tolerance)
+        rounded = over & (sums <= 1 + _ROUNDING)
+        if normalize:
+            self._refuse_sums(over & ~rounded, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            y[off] /= sums[off, None]
-            notes.append(f"Complete rows that were divided by their sums: {off.sum()}.")
+            return _normalized(y, sums, off, rounded, notes)
+        advice = f"correct them{'' if (over & ~rounded).any() else _NORMALIZE}"
+        self._refuse_sums(over, sums, whole, "more than", advice)
+        self._refuse_sums(off, sums, whole, "not", f"correct them{_NORMALIZE}")
         return y
 
-    def _refuse_sums(self, bad, sums, whole, compared):
-        if not (self.check and bad.any()):
-            return
-        row = int(np.argmax(bad))
-        advice = "correct them"
-        if compared == "not":
-            advice += (
-                ", or give normalize=True (--normalize on the command line) to divide each "
-                "complete row by its sum"
+    def _refuse_sums(self, bad, sums, whole, compared, advice):
+        if self.check and bad.any():
+            row = int(np.argmax(bad))
+            raise ValueError(
+                f"{self.where(row)}: the observed degrees ({self._span()}) sum to "
+                f"{sums[row] * whole:.6g}, {compared} {whole:g} ({bad.sum()} such row(s)); "
+                f"{advice}."
             )
-        raise ValueError(
-            f"{self.where(row)}: the observed degrees ({self._span()}) sum to "
-            f"{sums[row] * whole:.6g}, {compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
-        )
+
+
+def _normalized(y, sums, off, rounded, notes):
+    """Return `y` with some of its rows divided by their sums, in place."""
+    for rows, which in ((off, "Complete rows"), (rounded, "Rows with holes, which become 0,")):
+        if rows.any():
+            y[rows] /= sums[rows, None]
+            notes.append(
+                f"{which} that were divided by their sums: {rows.sum()}; that is for learning, "
+                "a file that is written keeps them as they are."
+            )
+    return y

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.io._cells import Cells
+from inldl.io._labels import shortened
 from inldl.io._numbers import MISSING, numbers
 from inldl.io.table import Piece
 
@@ -104,7 +105,7 @@ class TextSource:
         if bad is not None:
             raise ValueError(
                 f"{self.where(row + bad)}, column {self.names[column]!r}: "
-                f"{_shortened(block.text(column)[bad])!r} is not a number with the decimal sign "
+                f"{shortened(block.text(column)[bad])!r} is not a number with the decimal sign "
                 f"{self.decimal!r}; {_ADVICE}"
             )
         return found
@@ -122,6 +123,8 @@ class FrameSource:
     n_rows : int
         Number of rows.
     """
+
+    notes = ()
 
     def __init__(self, names, batches, n_rows):
         self.names, self._batches, self._n_rows = names, batches, n_rows
@@ -167,7 +170,7 @@ class FrameSource:
             row = int(np.argmax(bad))
             raise ValueError(
                 f"{self.where(first + row)}, column {name!r}: "
-                f"{_shortened(str(cells.iloc[row]))!r} is not a number; {_ADVICE}"
+                f"{shortened(str(cells.iloc[row]))!r} is not a number; {_ADVICE}"
             )
         return values.to_numpy()
 
@@ -181,7 +184,3 @@ def _numbers_of(rows):
 
 def _text(cells):
     return pd.Series(cells, dtype="str").replace("", np.nan)
-
-
-def _shortened(text):
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -2,12 +2,13 @@
 
 import json
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import sklearn
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import __version__
@@ -22,6 +23,9 @@ MOST_FEATURES = 10**7
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
+_OF_TABLE_MODEL = ("means_", "held_out_", "held_out_rows_", "feature_names_in_",
+                   "completion_scores_")  # fmt: skip
+_OF_ENCODER = ("dropped_", "notes_", "sources_")
 
 
 def save_model(model, path, *, info=None, overwrite=False):
@@ -249,7 +253,27 @@ def _try_out(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         degrees = np.asarray(model.predict(row))
-        if getattr(model, "calibration_", None) is not None:
-            model.predict_interval(row)
+        if hasattr(model, "predict_interval"):
+            _try_intervals(model, row, degrees)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
+    if type(model).__name__ == TABLE_MODEL:
+        _check_table_model(model, degrees.shape[1])
+
+
+def _try_intervals(model, row, degrees):
+    holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
+    with suppress(NotFittedError):  # a model can be without intervals
+        model.predict_interval(row)
+    with suppress(NotFittedError):
+        model.complete(row, holes, return_interval=True)
+
+
+def _check_table_model(model, n_labels):
+    """Refuse a model of a table that lacks what only some uses of it need."""
+    parts = ((model, _OF_TABLE_MODEL), (model.encoder_, _OF_ENCODER))
+    missing = [name for part, names in parts for name in names if name not in vars(part)]
+    require(not missing, f"it lacks {', '.join(missing)}")
+    require(np.shape(model.means_) == (n_labels,), "its means are not those of its labels")
+    scale = getattr(model, "scale_", "fraction")
+    require(scale in ("fraction", "percent", "count"), "the scale of its degrees is unknown")

@@ -10,7 +10,7 @@ from inldl.io import _frames
 from inldl.io._dialect import DELIMITERS, find_decimal, find_delimiter
 from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
-from inldl.io._scale import Degrees
+from inldl.io._scale import Degrees, Evidence
 from inldl.io._sources import TextSource
 from inldl.io.table import Format, Table
 
@@ -39,7 +39,8 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet or .xlsx.
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet or .xlsx (its
+        first sheet, without rows and columns that are empty).
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -48,7 +49,9 @@ def read_table(
         or neither), and at the largest degree if no row is complete. Counts are divided by the
         sum of their row and may have no holes.
     normalize : bool, default=False
-        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
+        Divide complete rows that do not sum to the whole by their sum, instead of refusing them;
+        and rows with holes whose observed degrees exceed the whole by at most 5 percent, as
+        rounding does, so that 0 is left for the holes. `write_table` keeps both as they are.
     delimiter : {",", ";", "\t", "|"}, default=None
         What separates the cells of a text; found out if None, a tab for .tsv and .tab.
     decimal : {".", ","}, default=None
@@ -138,13 +141,14 @@ class TableFile:
             self._open_text(delimiter, decimal, encoding)
         else:
             self.source, self.format = _frames.open_source(self.path, kind), Format(kind)
+            self.notes += self.source.notes
         check_columns(self.source.names)
         self.labels = [] if labels is None else select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
         if kind == "text":
             self._find_decimal(decimal)
 
-    def read(self, *, scale="auto", normalize=False, check=True, most_rows=None):
+    def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
 
         Parameters
@@ -155,6 +159,8 @@ class TableFile:
             Whether to refuse degrees that cannot be shares.
         most_rows : int, default=None
             About how many rows to take, drawn evenly from all; None takes all.
+        least_rows : int, default=2
+            With how many rows to be content; learning needs two.
 
         Returns
         -------
@@ -167,10 +173,25 @@ class TableFile:
             bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
             bound += FEWEST * len(self.labels)
         values, features, rows = self.source.read(self.labels, self.features, bound, keep)
-        self._check_rows(len(values))
+        self._check_rows(len(values), least_rows)
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + notes, self, rows)
+
+    def find_scale(self):
+        """Find out what the degrees are, from the label columns alone and a piece at a time.
+
+        Returns
+        -------
+        scale : {"fraction", "percent", "count"}
+            What `read` takes them for.
+        note : str
+            A sentence that says so, and why.
+        """
+        evidence = Evidence()
+        for piece in self.pieces():
+            evidence.add(piece.values)
+        return evidence.scale()
 
     def pieces(self, features=(), text=()):
         """Yield the rows a piece at a time.
@@ -198,7 +219,7 @@ class TableFile:
 
     def check_unchanged(self):
         """Refuse to go on with a file that is not the one that was opened."""
-        if self._looks() != self._stamp:
+        if not self.path.exists() or self._looks() != self._stamp:
             raise OSError(f"{self.path} was changed while it was read; start again.")
 
     def _looks(self):
@@ -219,7 +240,7 @@ class TableFile:
             check_choice("decimal", decimal, (".", ","))
         content, encoding, mark, note = open_text(self.path, encoding)
         if all(piece.isspace() for piece in content.pieces()):
-            raise ValueError(f"{self.path} is empty; it needs a header and at least two rows.")
+            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
         self.notes += [note] if note else []
         if delimiter is None:
             tabs = self.path.suffix.lower() in (".tsv", ".tab")
@@ -239,12 +260,11 @@ class TableFile:
         self.source.decimal = decimal
         self.format = replace(self.format, decimal=decimal)
 
-    def _check_rows(self, count):
-        if count < 2:
+    def _check_rows(self, count, least):
+        if count < least:
             problem = "only one row" if count else "a header but no rows"
-            raise ValueError(
-                f"{self.path} has {problem}; at least two rows are needed to learn from."
-            )
+            needed = "at least two rows are needed to learn from" if least > 1 else "add rows"
+            raise ValueError(f"{self.path} has {problem}; {needed}.")
 
 
 def kind_of(path):

@@ -20,9 +20,10 @@ _UNIT = 10.0**_DECIMALS
 def write_table(table, completed, path, *, overwrite=False):
     """Write a table with its holes filled.
 
-    Observed degrees and all other columns stay as they are, byte for byte in a text. The filled
-    degrees are written in the table's scale with up to six decimals; the largest one of a row
-    takes the rest, with as many as the sum of the row needs. The file appears whole or not at all.
+    Observed degrees and all other columns stay as they are, byte for byte in a text; so do other
+    sheets, formulas and styles of an Excel file. The filled degrees are written in the table's
+    scale with up to six decimals; the largest one of a row takes the rest, with as many as the
+    sum of the row needs. The file appears whole or not at all.
 
     Parameters
     ----------
@@ -71,11 +72,7 @@ class TableWriter:
         self.path = Path(path)
         self._file, self._filled, self._extra = file, list(filled), list(extra)
         check_target(file, self.path, overwrite=overwrite)
-        taken = [name for name in self._extra if name in file.source.names]
-        if taken:
-            raise ValueError(
-                f"{file.path} has a column {taken[0]!r} already, which is to be added; rename it."
-            )
+        check_added(file, self._extra)
 
     def __enter__(self):
         self._file.check_unchanged()
@@ -143,6 +140,29 @@ def check_target(file, path, *, overwrite=False):
             "(--overwrite on the command line) to replace it."
         )
     check_free(path, overwrite=overwrite)
+
+
+def check_added(file, names):
+    """Refuse names of columns that cannot be added on the right of a file."""
+    seen = set()
+    for name in names:
+        if name in file.source.names:
+            raise ValueError(
+                f"{file.path} has a column {name!r} already, which is to be added; rename it."
+            )
+        if name in seen:
+            raise ValueError(
+                f"Two columns {name!r} are to be added, because of how the labels are named; "
+                "rename the labels."
+            )
+        seen.add(name)
+        try:
+            name.encode(file.format.encoding or "utf-8")
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"The column {name!r} cannot be written in {file.format.encoding}, the encoding "
+                f"of {file.path}; save the table as UTF-8."
+            ) from None
 
 
 def _checked(table, completed):

@@ -125,7 +125,8 @@ def _size(size, space):
     caption = (
         "What rows with holes hide on average, minus what they would hide if holes were random, "
         "with an interval of 95%. Left of the line small degrees are missing more often than "
-        "large ones, right of it large ones."
+        "large ones, right of it large ones. Only a p value below 0.01 is taken as a sign that "
+        "holes are not random."
     )
     draw = partial(hidden_mass, size.hidden - size.expected, size.lower, size.upper, width=FULL)
     how = (

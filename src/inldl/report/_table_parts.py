@@ -5,9 +5,10 @@ from functools import partial
 import numpy as np
 
 from .figures import errors_by_label, influence, reliability
-from .figures._maps import most_influential
+from .figures._maps import BAR, ROW, SHADES, _colour_bar, _pair, _scale, _squares, most_influential
+from .figures._names import name_columns
 from .page import Section, Table, paragraph, terms
-from .style import FULL
+from .style import FULL, drawn, new_figure
 
 SIZE = 700_000
 """Bytes that the pictures of a page may have; those that do not fit are left out."""
@@ -49,11 +50,22 @@ def held_out_summary(held_out):
     overall = None if held_out is None else held_out.overall()
     if not overall or not overall["n"]:
         return "No degree could be held out, so this page cannot tell how good the model is."
+    unit = f" {held_out.unit}" if held_out.unit else ""
+    form = ".2f" if held_out.unit else ".3f"
     return (
         f"Over {overall['n']:,} observed degrees the model missed by "
-        f"{number(overall['mae'], '.3f')} on average; guessing the mean of each label misses by "
-        f"{number(overall['constant_mae'], '.3f')}."
+        f"{number(overall['mae'], form)}{unit} on average; guessing the mean of each label misses "
+        f"by {number(overall['constant_mae'], form)}."
     )
+
+
+def unit_of(held_out):
+    """Return the unit of the degrees, or nothing for fractions."""
+    return "" if held_out is None else held_out.unit
+
+
+def _in(unit):
+    return f", in {unit}" if unit else ""
 
 
 def held_out_sections(held_out, space):
@@ -71,8 +83,8 @@ def held_out_sections(held_out, space):
         return []
     texts = [held_out.how, *_explained(overall["explained"])]
     return [
-        Section("How good it is", [paragraph(*texts), *_by_label(held_out.by_label(), space)]),
-        Section("Whether it can be trusted", _reliability(held_out.reliability(), overall, space)),
+        Section("How good it is", [paragraph(*texts), *_by_label(held_out, space)]),
+        Section("Whether it can be trusted", _reliability(held_out, overall, space)),
     ]
 
 
@@ -86,21 +98,22 @@ def _explained(explained):
     return [saved if explained > 0.05 else f"{saved} That is hardly better."]
 
 
-def _by_label(frame, space):
-    seen = frame[frame["n"] > 0]
+def _by_label(held_out, space):
+    frame = held_out.by_label()
+    seen, form = frame[frame["n"] > 0], _form(held_out)
     caption = (
         "The error of each label: the model (dot) beside guessing the mean of the label "
-        "(diamond). Root mean square error; further left is better."
+        f"(diamond). Root mean square error{_in(held_out.unit)}; further left is better."
     )
     rows = [
         [
             str(each.label),
             str(each.n),
-            number(each.rmse),
-            number(each.constant_rmse),
-            number(each.mae),
+            number(each.rmse, form),
+            number(each.constant_rmse, form),
+            number(each.mae, form),
             share(each.explained),
-            number(each.bias),
+            number(each.bias, form),
         ]
         for each in frame.itertuples()
     ]
@@ -108,25 +121,31 @@ def _by_label(frame, space):
     table = Table(
         [*head, "explained", "bias"],
         rows,
-        caption="The same in numbers. Explained: the share of the squared error of the mean that "
-        "the model takes away, below zero where it is worse. Bias: predicted minus observed, on "
-        "average.",
+        caption=f"The same in numbers{_in(held_out.unit)}. Explained: the share of the squared "
+        "error of the mean that the model takes away, below zero where it is worse. Bias: "
+        "predicted minus observed, on average.",
         name="errors-by-label",
     )
     picture = space.drawing(partial(errors_by_label, seen, width=FULL), caption, "errors-by-label")
     return [picture, bounded(table)]
 
 
-def _reliability(frame, overall, space):
+def _form(held_out):
+    return ".2f" if held_out.unit else ".4f"
+
+
+def _reliability(held_out, overall, space):
+    frame, form = held_out.reliability(), _form(held_out)
     caption = (
-        "What was observed against what was predicted, in groups of similar predictions. On the "
+        f"What was observed against what was predicted{_in(held_out.unit)}, in groups of similar "
+        "predictions. On the "
         "line the model is right on average; dots below it were predicted too large, dots above "
         "it too small. Bars below: how many degrees are in each group."
     )
     draw = partial(reliability, frame, coverage=overall["coverage"], width=FULL)
     rows = [
-        [str(at), *map(number, (each.predicted, each.observed, each.error)), str(each.n)]
-        for at, each in enumerate(frame.itertuples(), 1)
+        [str(at), *(number(x, form) for x in each[:3]), str(int(each[3]))]
+        for at, each in enumerate(frame.itertuples(index=False), 1)
     ]
     table = Table(
         ["group", "mean predicted", "mean observed", "standard error", "degrees"],
@@ -141,7 +160,7 @@ def _reliability(frame, overall, space):
     return [paragraph(inside), *parts]
 
 
-def influence_sections(frame, space):
+def influence_sections(frame, space, unit=""):
     """Return the section on what the features do, or none without a frame.
 
     Parameters
@@ -150,6 +169,8 @@ def influence_sections(frame, space):
         By how much the error of each label rises when a feature is shuffled.
     space : Space
         What is left of the size of the page.
+    unit : str
+        Of the errors.
     """
     if frame is None or not frame.size:
         return []
@@ -164,7 +185,10 @@ def influence_sections(frame, space):
         for name, line in zip(top.index, top.to_numpy(dtype=float), strict=True)
     ]
     table = Table(
-        ["feature", *map(str, top.columns)], rows, caption="The same in numbers.", name="influence"
+        ["feature", *map(str, top.columns)],
+        rows,
+        caption=f"The same in numbers{_in(unit)}.",
+        name="influence",
     )
     draw = partial(influence, frame, label="rise of the error")
     picture = space.drawing(draw, caption, "influence")
@@ -174,7 +198,8 @@ def influence_sections(frame, space):
 _SHUFFLED = (
     "Each number tells by how much the root mean square error of a label rises when the feature "
     "is shuffled among the rows. About zero: the label does not need it, or another feature "
-    "tells the same."
+    "tells the same. The rows are some of those that the model has learned from; at new rows the "
+    "influence may be smaller."
 )
 
 
@@ -188,14 +213,55 @@ def completed_parts(before, after, labels):
     labels : sequence of str
         Names of the columns.
     """
-    names = after.index if hasattr(after, "index") else range(1, len(after) + 1)
-    holes = np.isnan(np.asarray(before, dtype=float))
-    rows = [
-        [
-            str(name),
-            *((number(x), "best") if hole else number(x) for x, hole in zip(*line, strict=True)),
-        ]
-        for name, *line in zip(names, np.asarray(after, dtype=float), holes, strict=True)
-    ]
+    marks = np.where(np.isnan(np.asarray(before, dtype=float)), "best", "")
     caption = "The completed rows; degrees that were filled in are bold."
-    return bounded(Table(["row", *map(str, labels)], rows, caption=caption, name="completed"))
+    return _rows(after, marks, labels, caption, "completed")
+
+
+def predicted_parts(predicted, labels):
+    """Return a table of predicted rows.
+
+    Parameters
+    ----------
+    predicted : DataFrame or array of shape (n, C)
+        Degrees. The index names the rows.
+    labels : sequence of str
+        Names of the columns.
+    """
+    marks = np.full(np.shape(predicted), "")
+    return _rows(predicted, marks, labels, "The same in numbers.", "predicted")
+
+
+def _rows(degrees, marks, labels, caption, name):
+    names = degrees.index if hasattr(degrees, "index") else range(1, len(degrees) + 1)
+    values = np.asarray(degrees, dtype=float)
+    form = ".4f" if np.fmax.reduce(values, axis=None, initial=0) <= 1 else ".2f"  # percentages
+    rows = [
+        [str(each), *((number(x, form), mark) for x, mark in zip(*line, strict=True))]
+        for each, *line in zip(names, values, marks.tolist(), strict=True)
+    ]
+    return bounded(Table(["row", *map(str, labels)], rows, caption=caption, name=name))
+
+
+@drawn
+def predicted_map(predicted, labels, *, width=FULL):
+    """Draw rows of degrees as squares.
+
+    Parameters
+    ----------
+    predicted : array-like of shape (n, C)
+        Degrees; about 60 rows can be told apart.
+    labels : sequence of str
+        Names of the columns.
+    width : float
+        Width of the figure in inches.
+    """
+    degrees, _ = _pair(predicted, predicted, labels)
+    figure = new_figure(width, 1)
+    axes = figure.subplots()
+    image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
+    names = name_columns(axes, labels, (width - 0.5) / len(labels))
+    axes.set_ylabel(f"{len(degrees)} row{'s' * (len(degrees) != 1)}")
+    figure.set_figheight(float(np.clip(ROW * len(degrees), 0.6, 3.6)) + names + BAR)
+    _colour_bar(image, axes, "degree")
+    return figure

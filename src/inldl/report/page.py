@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from .files import write_text
+from inldl.io._replacing import write_text
 
 Cell = str | tuple[str, str]
 """The text of a cell, or text and mark."""

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from inldl.experiments import printed
+from inldl.io._replacing import write_text
 from inldl.report import figures
 from inldl.report._renderings import plain_latex, plain_markdown
-from inldl.report.files import write_text
 from inldl.report.page import Page, Section, Table, code, drawing, paragraph, terms
 from inldl.report.style import COLUMN, FULL
 from inldl.report.tables import score_text

@@ -15,13 +15,24 @@ from ._table_parts import (
     influence_sections,
     intro,
     number,
+    predicted_map,
+    predicted_parts,
+    unit_of,
 )
 from .figures import comparison as comparison_figure
 from .figures import completion_map
 from .page import Page, Section, Table, code, paragraph
 
+FILLED = (
+    "A filled degree is what the features predict, moved by what the errors of that prediction at "
+    "the observed degrees of the row tell (if this was of use at degrees that were hidden on "
+    "purpose), and such that the row sums to the whole."
+)
 
-def completion_page(title, facts, notes, before, after, labels, held_out=None, influence=None):
+
+def completion_page(
+    title, facts, notes, before, after, labels, held_out=None, influence=None, *, summary=None
+):
     """Return the page of a completed table.
 
     Parameters
@@ -40,6 +51,8 @@ def completion_page(title, facts, notes, before, after, labels, held_out=None, i
         Degrees that were hidden on purpose, beside what was filled in.
     influence : DataFrame of shape (features, labels), optional
         By how much the error of each label rises when a feature is shuffled.
+    summary : str, optional
+        What is said first; the errors at `held_out` by default.
 
     Returns
     -------
@@ -55,11 +68,43 @@ def completion_page(title, facts, notes, before, after, labels, held_out=None, i
     )
     picture = space.drawing(partial(completion_map, before, after, labels), caption, "completion")
     sections = [
-        Section("Before and after", [picture, completed_parts(before, after, labels)]),
+        Section(
+            "Before and after",
+            [paragraph(FILLED), picture, completed_parts(before, after, labels)],
+        ),
         *held_out_sections(held_out, space),
-        *influence_sections(influence, space),
+        *influence_sections(influence, space, unit_of(held_out)),
     ]
-    return Page(title, intro(held_out_summary(held_out), facts, notes), sections)
+    summary = held_out_summary(held_out) if summary is None else summary
+    return Page(title, intro(summary, facts, notes), sections)
+
+
+def prediction_page(title, facts, n_rows, predicted, labels):
+    """Return the page of predicted rows.
+
+    Parameters
+    ----------
+    title, facts
+        As in `completion_page`.
+    n_rows : int
+        Number of predicted rows.
+    predicted : DataFrame or array of shape (n, C)
+        About 60 of them. The index names the rows.
+    labels : sequence of str
+        Names of the labels.
+    """
+    rows = f"{len(predicted)} row{'s' * (len(predicted) != 1)}"
+    caption = f"{rows} of the {n_rows:,}. The stronger the colour, the larger the degree."
+    draw = partial(predicted_map, predicted, labels)
+    parts = [
+        Space(SIZE).drawing(draw, caption, "prediction"),
+        predicted_parts(predicted, labels),
+    ]
+    summary = (
+        f"{n_rows:,} row{'s' * (n_rows != 1)} were predicted. How good that is, only known "
+        "degrees of such rows can tell: the command inldl evaluate compares with them."
+    )
+    return Page(title, intro(summary, facts, []), [Section("Predicted degrees", parts)])
 
 
 def model_page(title, facts, notes, held_out=None, influence=None, report=""):
@@ -77,7 +122,7 @@ def model_page(title, facts, notes, held_out=None, influence=None, report=""):
     space = Space(SIZE)
     sections = [
         *held_out_sections(held_out, space),
-        *influence_sections(influence, space),
+        *influence_sections(influence, space, unit_of(held_out)),
     ]
     if report:
         sections.append(Section("What the model says", [code(report)]))

@@ -142,7 +142,8 @@ def _words(hidden, expected, lower, upper, p_value, settled, **_):
     if p_value >= LEVEL:
         if (upper - lower) / 2 > expected / 2:
             return "few", f"Too few rows have holes to tell whether missing is random: {where}"
-        return "random", f"Missing degrees look random: {where}"
+        limit = f"p = {p_value:.2g}, where less than {LEVEL:g} would tell against it"
+        return "random", f"Missing degrees look random ({limit}): {where}"
     if abs(hidden - expected) < SMALL_EFFECT * expected:
         return "random", f"Missing degrees look almost random: {where}"
     which = "small" if hidden < expected else "large"

@@ -41,7 +41,7 @@ def refuse_infinite(name, row):
 def refuse_text(name, row, cell):
     """Refuse text in a column of numbers."""
     raise BadCell(
-        f"Column {_plain(name)} held numbers when the encoder was fitted, but {{where}} holds "
+        f"Column {_plain(name)} held numbers when the model was fitted, but {{where}} holds "
         f"{_plain(shortened(cell))}; give a number or leave the cell empty.",
         row,
     )

@@ -20,6 +20,7 @@ DEFAULT = (
 Left out are the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto
 does, and methods as they were published, with the weights of others, or without a mean.
 """
+FEW = 50  # rows, with which chance decides more than the method
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +130,10 @@ def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_st
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
     if kind == "predicting":
-        notes.append("Too few degrees could be hidden to judge completing; predicting decides.")
+        reason = "With two labels a hidden degree is 1 minus the other"
+        if y.shape[1] > 2:
+            reason = "Too few degrees could be hidden to judge completing"
+        notes.append(f"{reason}; predicting decides.")
     return _comparison(attempts, kind, len(y), notes)
 
 
@@ -146,11 +150,12 @@ def _tables(X, y):
     """Return both as frames with the same index, and degrees as floats."""
     names, degrees = label_names(y), as_degrees(y).astype(np.float64)
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    if len(X) != len(degrees) or len(X) < 3:
+    if len(X) != len(degrees):
         raise ValueError(
-            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row, and "
-            "at least three rows."
+            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
         )
+    if len(X) < 3:
+        raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
     names = [f"label {j}" for j in range(degrees.shape[1])] if names is None else list(names)
     unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
     if unseen.size:
@@ -163,12 +168,14 @@ def _tables(X, y):
 
 def _sample(X, y, max_rows, random_state):
     """Return both tables, or the same random rows of them, and a list of notes."""
+    few = f"With fewer than {FEW} rows, chance may decide which method is best."
+    notes = [few] if min(len(y), max_rows) < FEW else []
     if len(y) <= max_rows:
-        return X, y, []
+        return X, y, notes
     rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
     rows.sort()
     note = f"A random sample of {max_rows} of the {len(y)} rows was used."
-    return X.iloc[rows], y.iloc[rows], [note]
+    return X.iloc[rows], y.iloc[rows], [note, *notes]
 
 
 def _comparison(attempts, kind, n_rows, notes):

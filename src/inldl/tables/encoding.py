@@ -138,10 +138,11 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         missing = [column.name for column in self.columns_ if column.name not in given]
         if not missing:
             return
-        near = {name: difflib.get_close_matches(name, given, n=1) for name in missing[:5]}
-        hints = [f"{name!r} may be {found[0]!r}" for name, found in near.items() if found]
+        known = {name.lower(): name for name in given}
+        near = {name: difflib.get_close_matches(name.lower(), known, n=1) for name in missing[:5]}
+        hints = [f"{name!r} may be {known[found[0]]!r}" for name, found in near.items() if found]
         raise ValueError(
-            f"X lacks {listed(missing, len(missing))}, which the encoder was fitted to"
+            f"The table lacks {listed(missing, len(missing))}, which the model was fitted to"
             f"{': ' + ', '.join(hints) if hints else ''}; give a table with all its columns."
         )
 

@@ -1,16 +1,29 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
+import re
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import as_degrees, check_number, label_names
-from inldl.estimators._base import DistributionEstimator
-from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl._validation import as_degrees, check_label_order, check_number, label_names, like
+from inldl.estimators._base import DistributionEstimator, _check_shape, fill_rows
+from inldl.estimators._intervals import (
+    IntervalMixin,
+    check_coverage,
+    conformal,
+    predict_held_out,
+    within_rows,
+)
 from inldl.experiments.methods import make_method
+from inldl.solvers.completion import error_covariance, fill_near, given_observed
 from inldl.tables.encoding import FeatureEncoder
+from inldl.tables.quality import refill
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+MOST_SCORES = 10_000  # of a label: more would move a coverage by less than half a point
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
@@ -45,7 +58,11 @@ class Model(IntervalMixin, DistributionEstimator):
     held_out_rows_ : ndarray of int of shape (m,)
         Which rows these are.
     calibration_ : ndarray or None
-        Held-out predictions and degrees, on which intervals rest.
+        Held-out predictions and degrees, on which intervals of predictions rest.
+    covariance_ : ndarray of shape (n_labels, n_labels) or None
+        Of the errors of held-out predictions; None if it does not help to complete.
+    completion_scores_ : ndarray of shape (m, n_labels) or None
+        Errors of completed degrees in units of what was expected, on which their intervals rest.
 
     Examples
     --------
@@ -111,17 +128,105 @@ class Model(IntervalMixin, DistributionEstimator):
         return out
 
     def _fit_encoded(self, encoded, degrees):
-        self.estimator_ = self._unfitted().fit(encoded, degrees)
         rows = evenly(len(degrees), MOST_ROWS)
-        self.held_out_rows_, self.held_out_ = rows, None
-        known = getattr(self.estimator_, "held_out_", None)
-        if known is not None:
-            self.held_out_ = known[rows]
-        elif self.cross_fit is not None:
-            parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
-            self.held_out_ = predict_held_out(*parts)
+        with self._explained(degrees):
+            self.estimator_ = self._unfitted().fit(encoded, degrees)
+            self.held_out_rows_, self.held_out_ = rows, None
+            known = getattr(self.estimator_, "held_out_", None)
+            if known is not None:
+                self.held_out_ = known[rows]
+            elif self.cross_fit is not None:
+                parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
+                self.held_out_ = predict_held_out(*parts)
         self._calibrate(degrees[rows])
+        self._learn_to_complete(degrees[rows])
         return self
+
+    @contextmanager
+    def _explained(self, degrees):
+        """Say of a method that fails whether it needs complete degrees, and name its labels."""
+        try:
+            yield
+        except ValueError as error:
+            told = re.sub(r"\b([Ll]abel|[Ll]abel column) (\d+)\b", self._named, str(error))
+            if "contains NaN" in told and np.isnan(degrees).any():
+                told = (
+                    f"{self.method} cannot learn from degrees of which some are missing; take one "
+                    "of the methods that `inldl methods` lists, or wrap a regressor of "
+                    "scikit-learn in inldl.RegressorLDL."
+                )
+            raise ValueError(told) from error
+
+    def _named(self, match):
+        number = int(match[2])  # methods are given arrays, so they know labels by number only
+        return (
+            f"{match[1]} {self.label_names_[number]!r}" if number < len(self.means_) else match[0]
+        )
+
+    def _learn_to_complete(self, y):
+        """Learn what the errors at observed degrees tell of the others, if that is of use."""
+        self.covariance_ = self.completion_scores_ = None
+        if self.held_out_ is None:
+            return
+        refilled = refill(y, self.held_out_)
+        judged = refilled.judged
+        near, given = ((f - y)[judged] for f in (refilled.near, refilled.given))
+        if np.sum(given**2) < np.sum(near**2):
+            self.covariance_ = error_covariance(y - self.held_out_)
+            scores = np.abs(refilled.given - y) / np.where(judged, refilled.deviation, 1)
+            self.completion_scores_ = _stacked(scores, judged)
+
+    def complete(self, X, y, return_interval=False, coverage=0.9):
+        """Fill the unobserved degrees of `y` with what `X` and the observed degrees tell.
+
+        Parameters
+        ----------
+        X : DataFrame of shape (n_samples, n_columns)
+            The columns of the fit.
+        y : DataFrame or array of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+        return_interval : bool, default=False
+            Whether to return an interval for each degree, too.
+        coverage : float, default=0.9
+            The share of unobserved degrees that should lie in their intervals, in (0, 1).
+
+        Returns
+        -------
+        completed : DataFrame or array of shape (n_samples, n_labels)
+            `y` with its observed degrees as they are, and rows that sum to 1. A hole is filled
+            with what is expected of it, given the errors of the prediction at the observed
+            degrees of its row; near the prediction, if held-out degrees were filled no better by
+            that. It is 0 (and a warning names the row) where the observed degrees alone sum to
+            more than 1.
+        lower, upper : DataFrame or array of shape (n_samples, n_labels)
+            Only with `return_interval`. Both equal the degree where it is observed, or the only
+            unobserved one of its row.
+        """
+        check_is_fitted(self)
+        if self.covariance_ is None:
+            return super().complete(X, y, return_interval, coverage)
+        check_label_order(self, y)
+        degrees, predicted = as_degrees(y).astype(np.float64), np.asarray(self.predict(X))
+        _check_shape(degrees, predicted)
+        fill_rows(degrees, predicted)  # for its warning
+        expected, variance = given_observed(degrees, predicted, self.covariance_)
+        filled = fill_near(degrees, expected, variance + np.finfo(float).tiny)
+        if not return_interval:
+            return like(y, filled)
+        check_coverage(coverage)
+        reach = np.sqrt(variance) * np.where(np.isnan(degrees), self._reach(coverage), 0)
+        ends = np.maximum(filled - reach, 0), filled + reach
+        lower, upper = within_rows(degrees, filled, *ends)
+        return like(y, filled), like(y, lower), like(y, upper)
+
+    def _reach(self, coverage):
+        """Return how many expected errors an interval of each label reaches to both sides.
+
+        Labels that were judged too rarely take the errors of all; infinite if these are too few.
+        """
+        pooled = conformal(self.completion_scores_[~np.isnan(self.completion_scores_)], coverage)
+        own = [conformal(s[~np.isnan(s)], coverage) for s in self.completion_scores_.T]
+        return np.where(np.isinf(own), pooled, own)
 
     def predict(self, X):
         """Predict a distribution for each row.
@@ -147,7 +252,8 @@ class Model(IntervalMixin, DistributionEstimator):
         Parameters
         ----------
         X : DataFrame of shape (n_samples, n_columns)
-            Some rows; a thousand are enough.
+            Some rows; a thousand are enough. For rows of the fit the error rises more than for
+            new ones.
         y : DataFrame of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
 
@@ -163,14 +269,13 @@ class Model(IntervalMixin, DistributionEstimator):
         rows = []
         for name in columns:
             order = np.random.default_rng(0).permutation(len(X))
-            shuffled = X.assign(**{name: X[name].to_numpy()[order]})
+            shuffled = X.copy(deep=False)
+            shuffled[name] = X[name].to_numpy()[order]
             rows.append(_errors(observed, self.predict(shuffled)) - plain)
         return pd.DataFrame(rows, index=columns, columns=list(self.label_names_))
 
     def _unfitted(self):
         """Return the method, not fitted."""
-        from sklearn.base import clone
-
         if isinstance(self.method, str):
             estimator = make_method(self.method, self.random_state)
         else:
@@ -178,6 +283,15 @@ class Model(IntervalMixin, DistributionEstimator):
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
+
+
+def _stacked(scores, judged):
+    """Return the judged scores of each label as a column, padded with NaN."""
+    columns = [each[at][:MOST_SCORES] for each, at in zip(scores.T, judged.T, strict=True)]
+    out = np.full((max(map(len, columns)), len(columns)), np.nan)
+    for j, column in enumerate(columns):
+        out[: len(column), j] = column
+    return out
 
 
 def _errors(observed, predicted):

@@ -1,14 +1,17 @@
 """How well a model does on degrees that it has not seen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
+from inldl.io._scale import WHOLE
+from inldl.solvers.completion import error_covariance, fill_near, given_observed
 
 HIDDEN = 0.2  # of the observed degrees, to see how well they are completed
+POINTS = "percentage points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,8 @@ class HeldOut:
         A sentence that tells how the predictions were made.
     lower, upper : ndarray of shape (m,) or None
         Ends of the intervals.
+    unit : str
+        What the numbers are: "percentage points", or nothing for fractions.
     """
 
     observed: np.ndarray
@@ -38,6 +43,16 @@ class HeldOut:
     how: str
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
+    unit: str = ""
+
+    def in_units_of(self, scale):
+        """Return the same in the units of a table: percentages, or fractions as they are."""
+        if scale != "percent":
+            return self
+        names = ("observed", "predicted", "constant", "lower", "upper")
+        numbers = {name: getattr(self, name) for name in names}
+        scaled = {name: WHOLE[scale] * x for name, x in numbers.items() if x is not None}
+        return replace(self, **scaled, unit=POINTS)
 
     def overall(self):
         """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
@@ -64,8 +79,9 @@ class HeldOut:
         The groups divide the range of the predictions evenly; `error` is the standard error of
         the mean degree.
         """
-        edges = np.linspace(self.predicted.min(initial=1), self.predicted.max(initial=0), bins + 1)
-        group = np.searchsorted(edges[1:-1], self.predicted, side="right")
+        ends = (self.predicted.min(), self.predicted.max()) if len(self.predicted) else (0, 1)
+        inner = np.linspace(*ends, bins + 1)[1:-1]
+        group = np.searchsorted(inner, self.predicted, side="right")
         rows = []
         for at in range(bins):
             observed = self.observed[group == at]
@@ -108,7 +124,7 @@ def of_new_rows(model, y):
     return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
 
 
-def of_completion(model, y, hidden=HIDDEN, random_state=0):
+def of_completion(model, y):
     """Judge how well degrees that are hidden on purpose are completed.
 
     A share of the observed degrees is hidden and filled again, from a prediction that was made
@@ -121,20 +137,49 @@ def of_completion(model, y, hidden=HIDDEN, random_state=0):
         Fitted, with held-out predictions.
     y : array-like of shape (n, C)
         The degrees it was fitted to.
-    hidden : float
-        The share.
-    random_state : int
-        For the choice of degrees.
     """
     y = np.asarray(y)[model.held_out_rows_]
-    # A stream of its own: with that of `hide`, the holes of a user might be drawn once more.
-    left, judged = hide_more(y, hidden, np.random.default_rng([random_state, 1]))
+    refilled = refill(y, model.held_out_)
+    filled = refilled.given if model.covariance_ is not None else refilled.near
     how = (
-        f"{hidden:.0%} of the observed degrees of {len(y)} rows were hidden, and completed by a "
+        f"{HIDDEN:.0%} of the observed degrees of {len(y)} rows were hidden, and completed by a "
         "model that had not seen the row."
     )
-    completed, constant = (fill_rows(left, p) for p in (model.held_out_, _means_of_others(y)))
-    return _at(judged, y, completed, constant, model, how)
+    constant = fill_rows(refilled.left, _means_of_others(y))
+    return _at(refilled.judged, y, filled, constant, model, how)
+
+
+@dataclass(frozen=True, eq=False)
+class Refilled:
+    """Degrees that were hidden and filled again.
+
+    Attributes
+    ----------
+    left : ndarray of shape (n, C)
+        What was left of the degrees.
+    judged : ndarray of bool of shape (n, C)
+        The hidden ones that can be judged.
+    near, given : ndarray of shape (n, C)
+        Filled near the prediction, and with what the errors at the observed degrees tell.
+    deviation : ndarray of shape (n, C)
+        The expected error of `given`.
+    """
+
+    left: np.ndarray
+    judged: np.ndarray
+    near: np.ndarray
+    given: np.ndarray
+    deviation: np.ndarray
+
+
+def refill(y, predicted):
+    """Hide a share of the degrees, and fill them near predictions that were made without them."""
+    # A stream of its own: with that of `hide`, the holes of a user might be drawn once more.
+    left, judged = hide_more(y, HIDDEN, np.random.default_rng([0, 1]))
+    covariance = error_covariance(left - predicted)  # the hidden degrees have no part in it
+    expected, variance = given_observed(left, predicted, covariance)
+    given = fill_near(left, expected, variance + np.finfo(float).tiny)
+    return Refilled(left, judged, fill_rows(left, predicted), given, np.sqrt(variance))
 
 
 def of_test_rows(model, X, y, predicted, coverage=0.9):

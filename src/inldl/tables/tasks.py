@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
 from inldl.metrics import evaluate
+from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._refusals import BadCell
 from inldl.tables.model import Model, evenly
@@ -37,8 +39,9 @@ class Learned:
         Degrees of these rows.
     notes : list of str
         What a user should know.
-    new_rows, completion : HeldOut or None
-        How well rows that the model has not seen are predicted, and hidden degrees completed.
+    new_rows, completion : HeldOut
+        How well rows that the model has not seen are predicted, and hidden degrees completed,
+        in the units of the file.
     sample : tuple of DataFrame
         Some rows: features and degrees.
     """
@@ -55,8 +58,8 @@ class Learned:
     sample: tuple = field(repr=False)
 
     def influence(self):
-        """Return how much worse the labels are predicted when a column is shuffled."""
-        return self.model.influence(*self.sample)
+        """Return by how much errors rise, in the units of the file, if a column is shuffled."""
+        return self.model.influence(*self.sample) * WHOLE.get(self.scale, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +72,15 @@ class Written:
         Rows of the file.
     n_filled : int
         Degrees that were filled or predicted.
+    n_exact : int
+        Those of them that the sum of their row gives, whatever the model.
     before, after : DataFrame
-        Some rows, as fractions.
+        Some rows, in the units of the file; the index has their numbers in it, from 1.
     """
 
     n_rows: int
     n_filled: int
+    n_exact: int
     before: pd.DataFrame
     after: pd.DataFrame
 
@@ -90,7 +96,7 @@ class Evaluation:
     constant : dict of str to float
         The same for the constant mean of the rows that were learned from.
     held_out : HeldOut
-        Degree by degree.
+        Degree by degree, in the units of the table.
     n_rows : int
         Rows of the table.
     """
@@ -127,7 +133,10 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
     sampled = table.rows is not None
     if sampled:
-        notes.append(f"The model was learned from {len(degrees)} rows, drawn from all evenly.")
+        notes.append(
+            f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
+            "rows with a degree of each label are always among them."
+        )
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
@@ -136,7 +145,6 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     model._fit_encoded(encoded, y)
     model.scale_ = scale
     missing = np.isnan(y)
-    judged = model.held_out_ is not None
     return Learned(
         model,
         scale,
@@ -145,8 +153,8 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         int(missing.sum()),
         int(missing.size - missing.sum()),
         notes + model.encoder_.notes_,
-        quality.of_new_rows(model, y) if judged else None,
-        quality.of_completion(model, y) if judged else None,
+        quality.of_new_rows(model, y).in_units_of(scale),
+        quality.of_completion(model, y).in_units_of(scale),
         sample,
     )
 
@@ -193,22 +201,32 @@ def complete_table(
     -------
     Written
     """
-    labels, whole = file.labels, WHOLE.get(scale, 1.0)
-    extra = _interval_names(labels) if coverage else []
-    extra += [f"{label}_filled" for label in labels if mark]
-    shown, count, n_rows = _Shown(file, labels), 0, 0
-    filled = labels if holes is None else holes
+    whole = WHOLE.get(scale, 1.0)
+    extra = _added_to_completed(file, coverage, mark)
+    shown, counts = _Shown(file, file.labels, whole), np.zeros(3, int)
+    filled = file.labels if holes is None else holes
     with TableWriter(file, path, filled=filled, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             y = file.fractions(piece, scale, normalize=normalize)
             missing = np.isnan(y)
-            count, n_rows = count + int(missing.sum()), n_rows + piece.size
+            left = np.isnan(fill_forced(y))
+            counts += piece.size, missing.sum(), missing.sum() - left.sum()
             with _placed(file.place_of(first=piece.first)):
                 completed, added = _completed(model, piece, y, coverage, whole)
             added += [missing.astype(float)] if mark else []
             shown.keep(piece, y, completed)
             writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
-    return Written(n_rows, count, *shown.frames())
+    return Written(*counts.tolist(), *shown.frames())
+
+
+def check_completion(file, path, *, coverage=None, mark=False, overwrite=False):
+    """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
+    TableWriter(file, path, extra=_added_to_completed(file, coverage, mark), overwrite=overwrite)
+
+
+def _added_to_completed(file, coverage, mark):
+    """Return the names of the columns that are added."""
+    return _interval_names(file.labels, coverage) + [f"{n}_filled" for n in file.labels if mark]
 
 
 def predict_table(file, model, path, *, coverage=None, overwrite=False, done=None):
@@ -237,21 +255,22 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     """
     labels = list(model.label_names_)
     whole = WHOLE.get(getattr(model, "scale_", "fraction"), 1.0)
-    names = [f"{name}_predicted" if name in file.features else name for name in labels]
-    extra = names + (_interval_names(labels) if coverage else [])
-    shown, n_rows = _Shown(file, labels), 0
+    taken = file.source.names
+    names = [f"{name}_predicted" if name in taken else name for name in labels]
+    extra = names + _interval_names(labels, coverage)
+    shown, n_rows = _Shown(file, labels, whole), 0
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             with _placed(file.place_of(first=piece.first)):
                 predicted = np.asarray(model.predict(piece.features))
             added = [_rounded(predicted * whole)]
-            if coverage:
+            if coverage is not None:
                 added.append(_paired(*model.predict_interval(piece.features, coverage)) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
-            nothing = np.empty((piece.size, 0))
+            nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    return Written(n_rows, n_rows * len(labels), *shown.frames())
+    return Written(n_rows, n_rows * len(labels), 0, *shown.frames())
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
@@ -272,13 +291,16 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     -------
     Evaluation
     """
-    table = file.read(scale=scale, normalize=normalize)
+    table = file.read(scale=scale, normalize=normalize, least_rows=1)
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
     constant = np.broadcast_to(model.means_, predicted.shape)
     held_out = quality.of_test_rows(model, table.features, table.y, predicted, coverage)
     return Evaluation(
-        evaluate(table.y, predicted), evaluate(table.y, constant), held_out, len(predicted)
+        evaluate(table.y, predicted),
+        evaluate(table.y, constant),
+        held_out.in_units_of(table.scale),
+        len(predicted),
     )
 
 
@@ -306,7 +328,7 @@ def _placed(where):
 
 def _completed(model, piece, y, coverage, whole):
     """Return the completed degrees, and the ends of their intervals as a list to be added."""
-    if not coverage:
+    if coverage is None:
         return model.complete(piece.features, y), []
     completed, lower, upper = model.complete(
         piece.features, y, return_interval=True, coverage=coverage
@@ -316,7 +338,10 @@ def _completed(model, piece, y, coverage, whole):
     return completed, [_paired(lower, upper)]
 
 
-def _interval_names(labels):
+def _interval_names(labels, coverage):
+    if coverage is None:
+        return []
+    check_coverage(coverage)
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
 
 
@@ -336,19 +361,20 @@ def _rounded(values):
 class _Shown:
     """Keep some rows for a picture, evenly drawn from all pieces."""
 
-    def __init__(self, file, labels):
-        self._labels, self._step = labels, max(1, file.source.most_rows() // SHOWN)
+    def __init__(self, file, labels, whole):
+        self._labels, self._whole = labels, whole
+        self._step = max(1, -(-file.source.most_rows() // SHOWN))
         self._rows = [], []
 
     def keep(self, piece, before, after):
         """Keep the rows of a piece that are shown."""
-        start = -piece.first % self._step
+        chosen = np.arange(-piece.first % self._step, piece.size, self._step)
+        numbers = piece.first + chosen + 1
         for kept, values in zip(self._rows, (before, after), strict=True):
-            kept.append(
-                pd.DataFrame(np.asarray(values), columns=self._labels).iloc[start :: self._step]
-            )
+            cells = np.asarray(values)[chosen] * self._whole
+            kept.append(pd.DataFrame(cells, index=numbers, columns=self._labels))
 
     def frames(self):
         """Return the rows before and after."""
         empty = pd.DataFrame(columns=self._labels, dtype=float)
-        return [pd.concat(kept or [empty], ignore_index=True)[:SHOWN] for kept in self._rows]
+        return [pd.concat(kept or [empty]) for kept in self._rows]

@@ -6,7 +6,8 @@ from html import escape
 from io import BytesIO
 from pathlib import Path
 
-from ..files import write_bytes
+from inldl.io._replacing import write_bytes
+
 from ..style import house_style
 
 # None leaves out the date (and, in a page, the whole block): bytes then depend on the figure only.

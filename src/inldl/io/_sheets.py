@@ -1,0 +1,152 @@
+"""Excel sheets: rows in, and holes filled where they stand."""
+
+import gc
+import sys
+import traceback
+import warnings
+from contextlib import contextmanager
+from io import BytesIO
+
+import numpy as np
+import pandas as pd
+
+from inldl.io._numbers import MISSING
+from inldl.io._sources import FrameSource
+
+
+class SheetSource(FrameSource):
+    """Answer for the first sheet of an Excel file.
+
+    Parameters
+    ----------
+    names : list of str
+        Names of the columns.
+    cells : list of tuple
+        What stands in the header and in the rows below it.
+    rows, columns : list of int
+        Where they stand in the sheet, from 1; the first row is that of the header.
+    notes : list of str
+        What a user should know.
+    """
+
+    def __init__(self, names, cells, rows, columns, notes):
+        series = [_column([row[j - 1] for row in cells[1:]]) for j in columns]
+        frame = pd.DataFrame(dict(zip(names, series, strict=True)))
+        super().__init__(names, lambda: iter([(frame, rows[1:])]), len(rows) - 1)
+        self.rows, self.columns, self.notes = rows, dict(zip(names, columns, strict=True)), notes
+
+    def where(self, row):
+        """Return the place of a row in words."""
+        return f"Row {self.rows[row + 1]} of the sheet"
+
+
+def open_sheet(path):
+    """Return the source of an Excel file; rows and columns without any content are none."""
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is lost by writing
+        book = load_workbook(path)
+        sheet, notes = book.worksheets[0], []
+        if len(book.sheetnames) > 1:
+            notes.append(f"The table is the first sheet, {sheet.title!r}.")
+        if any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
+            sheet = _with_values(sheet, load_workbook(path, data_only=True).worksheets[0])
+            notes.append(
+                "Formulas are taken at the values that the file holds; in a file that is written "
+                "they get theirs when Excel opens it."
+            )
+    cells = list(sheet.iter_rows(values_only=True))
+    rows = [i for i, row in enumerate(cells, 1) if any(cell is not None for cell in row)]
+    if not rows:
+        raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
+    _check_merged(sheet, rows[0])
+    cells = [cells[i - 1] for i in rows]
+    columns = [j for j, column in enumerate(zip(*cells, strict=True), 1) if any(_there(column))]
+    return SheetSource(_names(sheet, rows[0], columns), cells, rows, columns, notes)
+
+
+def _there(column):
+    return (cell is not None for cell in column)
+
+
+def _with_values(formulas, values):
+    """Return the sheet with values, if each formula has one."""
+    for row in formulas.iter_rows():
+        for cell in row:
+            found = values[cell.coordinate]
+            # An empty text is a value; it has another type than nothing.
+            if cell.data_type == "f" and found.value is None and found.data_type == "n":
+                raise ValueError(
+                    f"The formula in cell {cell.coordinate} has no value yet; open the file in "
+                    "Excel and save it."
+                )
+    return values
+
+
+def _check_merged(sheet, header):
+    merged = [each for each in sheet.merged_cells.ranges if each.max_row > header]
+    if merged:
+        raise ValueError(
+            f"The cells {merged[0]} are merged; split them, and give each row its own."
+        )
+
+
+def _names(sheet, header, columns):
+    cells = [sheet.cell(header, j) for j in columns]
+    empty = [cell.coordinate for cell in cells if cell.value is None]
+    if empty:
+        raise ValueError(
+            f"Cell {empty[0]} is empty but its column is not; the first row must be the header, "
+            "with a name for each column and no title above it."
+        )
+    return [str(cell.value).strip() for cell in cells]
+
+
+def _column(cells):
+    """Return numbers with NaN for the words for holes, or the cells as they are."""
+    numbers = [np.nan if _is_hole(cell) else cell for cell in cells]
+    if all(type(cell) in (int, float) for cell in numbers):
+        return pd.Series(numbers, dtype="float64")
+    return pd.Series(cells)
+
+
+def _is_hole(cell):
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
+
+
+@contextmanager
+def sheet_writer(file, part, filled, extra):
+    """Give a function that fills cells of the sheet; all else in the file stays."""
+    from openpyxl import load_workbook
+
+    book, source = load_workbook(file.path, rich_text=True), file.source
+    sheet, right = book.worksheets[0], max(source.columns.values()) + 1
+    columns = {name: right + j for j, name in enumerate(extra)}
+    for name, column in columns.items():
+        sheet.cell(source.rows[0], column, name).data_type = "s"  # "=a" is a name, not a formula
+
+    def write(rows, fills, values):
+        put = [(source.columns[name], each) for name, each in fills.items()]
+        put += [(columns[name], each) for name, each in values.items()]
+        for column, each in put:
+            for i in np.flatnonzero(~np.isnan(each)):
+                sheet.cell(rows[i], column).value = float(each[i])
+
+    yield write
+    part.write_bytes(_saved(book))
+
+
+def _saved(book):
+    """Return the content of a workbook, which passes through files of the system."""
+    content = BytesIO()
+    try:
+        book.save(content)
+    except OSError as error:
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        # What was left open fails once more when it is closed, and would say so aloud.
+        traceback.clear_frames(error.__traceback__)
+        gc.collect()
+        sys.unraisablehook = hook
+        raise
+    return content.getvalue()

@@ -1,0 +1,340 @@
+"""What users of the table commands run into: files in two roles, scales, odd names, signals."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_cli_tables import LABELS
+
+from inldl import Model
+from inldl.io import save_model
+
+NAMES = LABELS.split(",")
+TABLE = ("survey.csv", "-l", LABELS)
+RIDGE = ("-m", "sklearn.linear_model:Ridge")  # fails in the fit: what comes first is told first
+
+
+@pytest.fixture
+def model(inldl, survey):
+    """Fit a model to the survey."""
+    assert inldl("fit", *TABLE, "-o", "m.inldl", "-m", "winldl")[0] == 0
+
+
+@pytest.fixture
+def percent(tmp_path, survey):
+    """Write the survey in percent."""
+    frame = survey.copy()
+    frame[NAMES] = (100 * frame[NAMES]).round(2)
+    frame.to_csv(tmp_path / "percent.csv", index=False)
+
+
+def written(tmp_path, name):
+    return (tmp_path / name).read_text(encoding="utf-8")
+
+
+TWO_ROLES = {
+    "out and page": ("complete", *TABLE, "-o", "same.csv", "--page", "same.csv"),
+    "model and page": ("fit", *TABLE, "-o", "new.inldl", "--page", "new.inldl"),
+    "table and page": ("complete", *TABLE, "-o", "whole.csv", "--page", "survey.csv"),
+    "table and model": ("fit", *TABLE, "-o", "survey.csv"),
+    "judged model": ("evaluate", "m.inldl", "survey.csv", "--page", "m.inldl"),
+    "inspected table": ("inspect", *TABLE, "--page", "./survey.csv"),
+    "compared table": ("compare", *TABLE, "--page", "linked.csv"),
+    "filling model": ("complete", "survey.csv", "--model", "m.inldl", "-o", "m.inldl"),
+    "predicting model": ("predict", "m.inldl", "survey.csv", "-o", "m.inldl"),
+    "exported model": ("export", "m.inldl", "m.inldl"),
+}
+
+
+@pytest.mark.parametrize("case", TWO_ROLES)
+def test_a_file_has_one_role(inldl, tmp_path, model, case):
+    os.link(tmp_path / "survey.csv", tmp_path / "linked.csv")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    code, _, err = inldl(*TWO_ROLES[case], "--overwrite")
+    assert code == 1
+    assert re.fullmatch(r"inldl: \S+ is given both as .* and as .*; give each .* own\.\n", err)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_table_may_be_replaced_by_the_completed_one(inldl, tmp_path, survey):
+    options = ("-o", "survey.csv", "-m", "winldl")
+    assert inldl("complete", *TABLE, *options)[0] == 1
+    assert inldl("complete", *TABLE, *options, "--overwrite")[0] == 0
+    assert pd.read_csv(tmp_path / "survey.csv")[NAMES].notna().all(axis=None)
+
+
+def test_a_model_of_percentages_does_not_fill_fractions_unasked(inldl, tmp_path, percent):
+    options = ("--model", "p.inldl", "-o", "whole.csv")
+    fit = ("fit", "percent.csv", "-l", LABELS, "-o", "p.inldl", "-m", "winldl")
+    assert inldl(*fit)[0] == 0
+    code, _, err = inldl("complete", "survey.csv", *options)
+    assert code == 1
+    assert "taken as fractions" in err
+    assert "--scale percent" in err
+    assert not (tmp_path / "whole.csv").exists()
+    assert inldl("complete", "survey.csv", *options, "--scale", "fraction")[0] == 0
+    sums = pd.read_csv(tmp_path / "whole.csv")[NAMES].sum(axis=1)
+    np.testing.assert_allclose(sums, 1, rtol=0, atol=1e-9)
+    code, out, _ = inldl("complete", "percent.csv", *options, "--overwrite")
+    assert code == 0
+    assert "The degrees are taken as percentages" in out
+
+
+def test_errors_have_the_units_of_the_table(inldl, tmp_path, percent):
+    told = []
+    for table in ("survey.csv", "percent.csv"):
+        page = ("--page", f"{table}.html")
+        run = ("complete", table, "-l", LABELS, "-o", f"w_{table}", "-m", "winldl", *page)
+        code, out, _ = inldl(*run)
+        assert code == 0
+        told.append(re.search(r"the mean error is ([\d.]+)( percentage points)?;", out))
+    assert [found[2] for found in told] == [None, " percentage points"]
+    assert float(told[1][1]) == pytest.approx(100 * float(told[0][1]), abs=0.02)
+    assert f"missed by {told[1][1]} percentage points" in written(tmp_path, "percent.csv.html")
+    assert "percentage points" not in written(tmp_path, "survey.csv.html")
+    for command in (("inspect",), ("compare", "--methods", "winldl", "--rows", "60")):
+        name, *options = command
+        note = "told as fractions of the whole"
+        assert note in inldl(name, "percent.csv", "-l", LABELS, *options)[1]
+        assert note not in inldl(name, *TABLE, *options)[1]
+
+
+def small_table(tmp_path, y, labels):
+    x = np.random.default_rng(0).normal(size=(len(y), 2))
+    frame = pd.DataFrame(np.hstack([x, y]), columns=["x0", "x1", *labels])
+    frame.to_csv(tmp_path / "small.csv", index=False)
+    return ("complete", "small.csv", "-l", ",".join(labels), "-o", "whole.csv", "-m", "winldl")
+
+
+def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
+    share = np.random.default_rng(1).uniform(0.2, 0.8, 60).round(3)
+    y = np.column_stack([share, 1 - share])
+    y[:20, 0] = y[15:25, 1] = np.nan
+    code, out, _ = inldl(*small_table(tmp_path, y, ["yes", "no"]), "--page", "page.html")
+    assert code == 0
+    assert "Filled 30 degrees in 60 rows." in out
+    assert "20 of them are given by the sums of their rows" in out
+    assert "On 90 degrees of rows that were left out (with two labels a hidden one is 1" in out
+    assert "Over 90 observed degrees the model missed by" in written(tmp_path, "page.html")
+
+
+def test_degrees_that_the_sums_give_have_no_error(inldl, tmp_path):
+    y = np.random.default_rng(1).dirichlet(np.ones(3), 60).round(3)
+    y[:, 2] = 1 - y[:, :2].sum(axis=1)
+    y[np.arange(60), np.arange(60) % 3] = np.nan
+    code, out, _ = inldl(*small_table(tmp_path, y, ["a", "b", "c"]), "--page", "page.html")
+    assert code == 0
+    assert "All of them are given by the sums of their rows" in out
+    assert "error" not in out
+    page = written(tmp_path, "page.html")
+    assert "All of them are given by the sums of their rows" in page
+    assert "model missed by" not in page
+
+
+def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, model):
+    run = ("predict", "m.inldl", "survey.csv", "-o", "new.csv", "--page", "new.html")
+    assert inldl(*run)[0] == 0
+    run = ("complete", "survey.csv", "--model", "m.inldl", "-o", "w.csv", "--page", "w.html")
+    assert inldl(*run)[0] == 0
+    predicted, completed = (
+        re.sub(r"<(script|style)>.*?</\1>", "", written(tmp_path, name), flags=re.DOTALL)
+        for name in ("new.html", "w.html")
+    )
+    for page in (predicted, completed):
+        assert "could be held out" not in page
+        assert "`" not in page
+    assert "300 rows were predicted" in predicted
+    for word in ("not observed", "ompleted", "filled"):
+        assert word not in predicted
+    assert "A model that was fitted before has filled the table" in completed
+
+
+EARLY = {
+    "interval taken": (("--uncertainty", "0.9"), "has a column 'food_low' already"),
+    "mark taken": (("--mark",), "has a column 'fuel_filled' already"),
+    "uncertainty 0": (("--uncertainty", "0"), "--uncertainty must lie between 0 and 1, got 0"),
+    "uncertainty 90": (("--uncertainty", "90"), "--uncertainty must lie between 0 and 1, got 90"),
+    "negative": (("--uncertainty", "-1"), "--uncertainty must lie between 0 and 1, got -1"),
+    "no number": (("--uncertainty", "nan"), "--uncertainty must lie between 0 and 1, got nan"),
+    "no thread": (("--jobs", "0"), "--jobs cannot be 0"),
+    "nothing": ((), "sklearn.linear_model:Ridge cannot learn from degrees of which some are miss"),
+}
+
+
+@pytest.mark.parametrize("case", EARLY)
+def test_options_are_refused_before_the_fit(inldl, tmp_path, survey, case):
+    options, message = EARLY[case]
+    survey.assign(food_low=1.5, fuel_filled=0.5).to_csv(tmp_path / "survey.csv", index=False)
+    code, _, err = inldl("complete", *TABLE, "-o", "x.csv", *RIDGE, *options)
+    assert code == 1
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--method", "--learn-from", "--jobs"])
+def test_a_fitted_model_has_no_options_of_a_fit(inldl, model, option):
+    value = {"--method": "auto", "--learn-from": "50", "--jobs": "1"}[option]
+    run = ("complete", "survey.csv", "--model", "m.inldl", "-o", "x.csv", option, value)
+    code, _, err = inldl(*run)
+    assert code == 1
+    assert f"{option} is for fitting, but --model is fitted" in err
+
+
+def test_names_that_collide_among_what_is_added(inldl, tmp_path, survey):
+    named = survey.rename(columns={"fuel": "food_low"})
+    named.to_csv(tmp_path / "named.csv", index=False)
+    labels = LABELS.replace("fuel", "food_low")
+    assert inldl("fit", "named.csv", "-l", labels, "-o", "m.inldl", "-m", "winldl")[0] == 0
+    named.drop(columns=labels.split(",")).to_csv(tmp_path / "new.csv", index=False)
+    code, _, err = inldl("predict", "m.inldl", "new.csv", "-o", "x.csv", "--uncertainty", "0.9")
+    assert code == 1
+    assert "'food_low'" in err
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize("neighbors", [1000, 160])  # too many for the fit, or for its folds only
+def test_labels_that_cannot_be_learned_are_named(inldl, survey, neighbors):
+    method = ("-m", f"knn(n_neighbors={neighbors})")
+    code, _, err = inldl("complete", *TABLE, "-o", "x.csv", *method)
+    assert code == 1
+    assert re.search(r"cannot learn label '(food|fuel|clothes|alcohol|transport|other)'", err)
+
+
+def test_a_model_without_intervals(inldl, tmp_path, survey):
+    fitted = Model("winldl", cross_fit=None).fit(survey.drop(columns=NAMES), survey[NAMES])
+    save_model(fitted, tmp_path / "m.inldl")
+    run = ("predict", "m.inldl", "survey.csv", "-o", "x.csv")
+    code, _, err = inldl(*run, "--uncertainty", "0.9")
+    assert code == 1
+    assert "leave --uncertainty out" in err
+    assert inldl(*run)[0] == 0
+    assert inldl("complete", "survey.csv", "--model", "m.inldl", "-o", "whole.csv")[0] == 0
+
+
+def test_a_single_row_is_enough_to_judge(inldl, tmp_path, survey, model):
+    shares = dict(zip(NAMES, [0.5, 0.1, 0.1, 0.1, 0.1, 0.1], strict=True))
+    survey[:1].assign(**shares).to_csv(tmp_path / "one.csv", index=False)
+    code, out, _ = inldl("evaluate", "m.inldl", "one.csv")
+    assert code == 0
+    assert "observed degrees of 1 rows" in out
+
+
+def test_names_are_no_markup(inldl, tmp_path, survey):
+    odd = survey.rename(columns={"food": "a[/b]", "fuel": "[red]joy[/red]"})
+    odd.to_csv(tmp_path / "odd.csv", index=False)
+    code, out, _ = inldl("inspect", "odd.csv", "-l", "a*,*joy*,clothes,alcohol,transport,other")
+    assert code == 0
+    assert "\na[/b] " in out
+    assert "\n[red]joy[/red] " in out
+
+
+def test_compare_fits_a_terminal_of_80_columns(inldl, survey, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("inldl.cli._telling.sys.stdout.isatty", lambda: True, raising=False)
+    methods = ("--methods", "winldl,knn(n_neighbors=500),ridge", "--rows", "60")
+    code, out, _ = inldl("compare", *TABLE, *methods)
+    assert code == 0
+    out = re.sub(r"\x1b\[[\d;]*m", "", out)
+    lines = out[out.index("method") :].splitlines()[:6]
+    assert max(map(len, lines)) <= 80
+    assert any(line.rstrip().endswith(" recommended") for line in lines)
+    assert any(line.rstrip().endswith(" failed") for line in lines)
+    assert "knn(n_neighbors=500) failed: KNeighborsRegressor" in out
+
+
+def test_two_rows_are_too_few_to_compare(inldl, tmp_path, survey):
+    survey[survey[NAMES].isna().sum(axis=1) < 3][:2].to_csv(tmp_path / "two.csv", index=False)
+    pairs = [a for a in NAMES if pd.read_csv(tmp_path / "two.csv")[a].notna().any()]
+    code, _, err = inldl("compare", "two.csv", "-l", ",".join(pairs), "--methods", "winldl")
+    assert code == 1
+    assert "The table has 2 row(s); methods are compared on at least three." in err
+
+
+def test_help_tells_of_commas_and_not_of_truth_values(inldl):
+    out = inldl("complete", "--help")[1]
+    assert '"joy? mild"' in out
+    for option in ("--mark", "--overwrite", "--normalize"):
+        assert re.search(rf"{option} +[A-Z]", out)
+
+
+METHODS = '''
+import pathlib, time, warnings
+from inldl.estimators import ConstantLDL
+
+class Slow(ConstantLDL):
+    """Predict until the folds are done; then wait."""
+
+    calls = 0
+
+    def predict(self, X):
+        Slow.calls += 1
+        if Slow.calls > 5:
+            pathlib.Path("ready").touch()
+            time.sleep(60)
+        return super().predict(X)
+
+class Warns(ConstantLDL):
+    def fit(self, X, y):
+        warnings.warn("the moon is full")
+        return super().fit(X, y)
+'''
+
+
+def start(tmp_path, survey, method):
+    (tmp_path / "own_methods.py").write_text(METHODS)
+    (tmp_path / "temporary").mkdir()
+    survey.assign(region="Köln").to_csv(tmp_path / "old.csv", index=False, encoding="cp1252")
+    command = (
+        "complete",
+        "old.csv",
+        "-l",
+        LABELS,
+        "-o",
+        "whole.csv",
+        "-m",
+        f"own_methods:{method}",
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path),
+        "TMPDIR": str(tmp_path / "temporary"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "inldl", *command],
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "told"),
+    [(signal.SIGTERM, 143, ""), (signal.SIGINT, 130, "inldl: interrupted\n")],
+)
+def test_a_command_that_is_stopped_leaves_nothing_behind(tmp_path, survey, number, code, told):
+    process = start(tmp_path, survey, "Slow")
+    for _ in range(600):
+        if (tmp_path / "ready").exists() or process.poll() is not None:
+            break
+        time.sleep(0.1)
+    assert [path.suffix for path in (tmp_path / "temporary").iterdir()] == [".csv"]
+    assert [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert err == told
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not (tmp_path / "whole.csv").exists()
+
+
+def test_warnings_read_like_all_else(tmp_path, survey):
+    process = start(tmp_path, survey, "Warns")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert err == "inldl: the moon is full\n"

@@ -1,0 +1,87 @@
+"""Tables in files: which rows are shown, what is exact, and in which units."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.io import TableFile
+from inldl.tables import complete_table, fit_table, predict_table
+from inldl.tables.tasks import SHOWN, check_completion
+
+LABELS = ["a", "b", "c", "d"]
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a table of 300 rows in percent."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.exp(X @ rng.normal(scale=0.5, size=(2, 4)))
+    y = (100 * y / y.sum(axis=1, keepdims=True)).round(2)
+    y[:, 3] = (100 - y[:, :3].sum(axis=1)).round(2)
+    y[rng.random(y.shape) < 0.3] = np.nan
+    frame = pd.DataFrame(np.hstack([X, y]), columns=["x", "z", *LABELS])
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    return TableFile(tmp_path / "table.csv", LABELS)
+
+
+@pytest.fixture
+def learned(file):
+    return fit_table(file, "winldl")
+
+
+def test_rows_that_are_shown_are_those_of_the_file(file, learned, tmp_path):
+    out = tmp_path / "whole.csv"
+    written = complete_table(file, learned.model, out, scale=learned.scale)
+    whole, table = pd.read_csv(out)[LABELS], pd.read_csv(file.path)[LABELS]
+    numbers = written.after.index
+    assert SHOWN // 2 < len(numbers) <= SHOWN
+    assert numbers[0] == 1
+    assert numbers[-1] > 290
+    np.testing.assert_array_equal(written.before.index, numbers)
+    np.testing.assert_allclose(written.after, whole.iloc[numbers - 1], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(written.before, table.iloc[numbers - 1], rtol=0, atol=1e-6)
+
+
+def test_rows_that_are_predicted_are_shown_with_their_numbers(file, learned, tmp_path):
+    out = tmp_path / "new.csv"
+    written = predict_table(file, learned.model, out)
+    predicted = pd.read_csv(out)[[f"{name}_predicted" for name in LABELS]]
+    numbers = written.after.index
+    np.testing.assert_allclose(written.after, predicted.iloc[numbers - 1], rtol=0, atol=1e-6)
+
+
+def test_degrees_that_the_sums_give_are_counted(file, learned, tmp_path):
+    written = complete_table(file, learned.model, tmp_path / "whole.csv", scale="percent")
+    holes = pd.read_csv(file.path)[LABELS].isna()
+    assert written.n_filled == holes.to_numpy().sum()
+    assert written.n_exact == (holes.sum(axis=1) == 1).sum()
+    assert written.n_rows == 300
+
+
+def test_errors_and_influence_are_in_percent(file, learned):
+    assert learned.scale == "percent"
+    for judged in (learned.new_rows, learned.completion):
+        assert judged.unit == "percentage points"
+        assert judged.observed.max() > 1
+    fractions = learned.model.influence(*learned.sample)
+    pd.testing.assert_frame_equal(learned.influence(), 100 * fractions)
+
+
+@pytest.mark.parametrize("coverage", [0, 1.5, np.nan])
+def test_coverages_are_checked_first(file, learned, tmp_path, coverage):
+    for run in (
+        lambda: check_completion(file, tmp_path / "x.csv", coverage=coverage),
+        lambda: predict_table(file, learned.model, tmp_path / "x.csv", coverage=coverage),
+    ):
+        with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
+            run()
+
+
+def test_names_are_checked_without_a_model(tmp_path):
+    frame = pd.DataFrame({"x": [1.5, 2], "a": [0.5, 0.4], "b": [0.5, 0.6], "b_filled": [0, 1]})
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    file = TableFile(tmp_path / "table.csv", ["a", "b"])
+    check_completion(file, tmp_path / "x.csv", coverage=0.9)
+    with pytest.raises(ValueError, match="has a column 'b_filled' already"):
+        check_completion(file, tmp_path / "x.csv", mark=True)
