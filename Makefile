@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check benchmark clean
+.PHONY: demo test check benchmark images clean
 
 demo: .venv/demo
 	$(BIN)/python examples/demo.py
@@ -19,6 +19,13 @@ check: .venv/test
 benchmark: .venv/test
 	$(BIN)/python benchmarks/fit_speed.py
 	$(BIN)/python benchmarks/fit_speed.py --scale
+	$(BIN)/python benchmarks/table_speed.py
+	$(BIN)/python benchmarks/out_of_core.py
+	$(BIN)/python benchmarks/dask_overhead.py
+
+# Needs the public dataset SJAFFE, which is downloaded if it is not there.
+images: .venv/test
+	$(BIN)/python examples/draw_docs.py
 
 .venv/demo: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -26,13 +26,13 @@ from dask.delayed import Delayed, delayed
 from distributed import Client, KilledWorker, futures_of, get_worker
 
 from inldl._engines import kept
-from inldl._engines.blocks import RUNS
 from inldl._engines.chunks import start_chunks
 from inldl._engines.local import LocalEngine, Message, Steps, contiguous, one_blas_thread
 from inldl._engines.sums import Sums, total
 from inldl._validation import Survey, check_2d, check_rows, judge, label_names
 
 PATIENCE = "60s"  # without any worker; dask.config.set({"inldl.worker-timeout": ...}) changes it
+PARTS = 1024  # as many threads can work at once; the sums of each travel in every sweep
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
@@ -86,7 +86,7 @@ def map_rows(
 
 
 class ChunkedRows:
-    """Training rows in parts of whole chunks, at most `RUNS` of them.
+    """Training rows in parts of whole chunks, at most `PARTS` of them.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class ChunkedRows:
         self.X, self.y = aligned(X, y)
         self.shape = self.X.shape
         lengths = self.X.chunks[0]
-        size = -(-len(lengths) // RUNS)
+        size = -(-len(lengths) // PARTS)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         self._parts = [range(i, min(i + size, len(lengths))) for i in range(0, len(lengths), size)]
         self._first_rows = [int(starts[part[0]]) for part in self._parts]

@@ -13,6 +13,7 @@ from .figures import (
     metric_against_rate,
     missing_map,
     mu_study,
+    predicted_map,
     relative_error_by_size,
     reliability,
     risk_bound,
@@ -27,6 +28,7 @@ from .table_pages import (
     evaluation_page,
     inspection_page,
     model_page,
+    prediction_page,
 )
 from .tables import ScoreTable
 
@@ -49,6 +51,8 @@ __all__ = [
     "missing_map",
     "model_page",
     "mu_study",
+    "predicted_map",
+    "prediction_page",
     "relative_error_by_size",
     "reliability",
     "risk_bound",

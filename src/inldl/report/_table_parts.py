@@ -5,10 +5,9 @@ from functools import partial
 import numpy as np
 
 from .figures import errors_by_label, influence, reliability
-from .figures._maps import BAR, ROW, SHADES, _colour_bar, _pair, _scale, _squares, most_influential
-from .figures._names import name_columns
+from .figures._maps import most_influential
 from .page import Section, Table, paragraph, terms
-from .style import FULL, drawn, new_figure
+from .style import FULL
 
 SIZE = 700_000
 """Bytes that the pictures of a page may have; those that do not fit are left out."""
@@ -241,27 +240,3 @@ def _rows(degrees, marks, labels, caption, name):
         for each, *line in zip(names, values, marks.tolist(), strict=True)
     ]
     return bounded(Table(["row", *map(str, labels)], rows, caption=caption, name=name))
-
-
-@drawn
-def predicted_map(predicted, labels, *, width=FULL):
-    """Draw rows of degrees as squares.
-
-    Parameters
-    ----------
-    predicted : array-like of shape (n, C)
-        Degrees; about 60 rows can be told apart.
-    labels : sequence of str
-        Names of the columns.
-    width : float
-        Width of the figure in inches.
-    """
-    degrees, _ = _pair(predicted, predicted, labels)
-    figure = new_figure(width, 1)
-    axes = figure.subplots()
-    image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
-    names = name_columns(axes, labels, (width - 0.5) / len(labels))
-    axes.set_ylabel(f"{len(degrees)} row{'s' * (len(degrees) != 1)}")
-    figure.set_figheight(float(np.clip(ROW * len(degrees), 0.6, 3.6)) + names + BAR)
-    _colour_bar(image, axes, "degree")
-    return figure

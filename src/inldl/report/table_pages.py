@@ -15,12 +15,11 @@ from ._table_parts import (
     influence_sections,
     intro,
     number,
-    predicted_map,
     predicted_parts,
     unit_of,
 )
 from .figures import comparison as comparison_figure
-from .figures import completion_map
+from .figures import completion_map, predicted_map
 from .page import Page, Section, Table, code, paragraph
 
 FILLED = (

@@ -8,7 +8,7 @@ from ._bars import relative_error_by_size, run_time
 from ._curves import error_by_degree, growth, metric_against_rate, risk_bound
 from ._held_out import comparison, errors_by_label, reliability
 from ._holes import hidden_mass, holes_per_row, missing_map
-from ._maps import completion_map, influence
+from ._maps import completion_map, influence, predicted_map
 from ._mu import mu_study
 from ._ranks import critical_difference
 from ._saving import save, svg
@@ -26,6 +26,7 @@ __all__ = [
     "metric_against_rate",
     "missing_map",
     "mu_study",
+    "predicted_map",
     "relative_error_by_size",
     "reliability",
     "risk_bound",

@@ -52,6 +52,30 @@ def completion_map(before, after, labels, *, width=FULL):
     return figure
 
 
+@drawn
+def predicted_map(predicted, labels, *, width=FULL):
+    """Draw rows of degrees as squares.
+
+    Parameters
+    ----------
+    predicted : array-like of shape (n, C)
+        Degrees; about 60 rows can be told apart.
+    labels : sequence of str
+        Names of the columns.
+    width : float
+        Width of the figure in inches.
+    """
+    degrees, _ = _pair(predicted, predicted, labels)
+    figure = new_figure(width, 1)
+    axes = figure.subplots()
+    image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
+    names = name_columns(axes, labels, (width - 0.5) / len(labels))
+    axes.set_ylabel(f"{len(degrees)} row{'s' * (len(degrees) != 1)}")
+    figure.set_figheight(float(np.clip(ROW * len(degrees), 0.6, 3.6)) + names + BAR)
+    _colour_bar(image, axes, "degree")
+    return figure
+
+
 def _scale(before, after):
     """Return the scale of both maps; the root lets small degrees be seen beside large ones."""
     from matplotlib.colors import PowerNorm
