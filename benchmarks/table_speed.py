@@ -30,7 +30,7 @@ def write_random_table(path, rows):
         n = min(50_000, rows - start)
         X = rng.normal(size=(n, FEATURES)).round(6)
         y = rng.dirichlet(np.ones(LABELS), n).round(6)
-        y[:, 0] += 1 - y.sum(axis=1)
+        y[np.arange(n), y.argmax(axis=1)] += 1 - y.sum(axis=1)
         y[rng.random(y.shape) < 0.5] = np.nan
         frame = pd.DataFrame(np.hstack([X, y]), columns=names)
         frame.to_csv(

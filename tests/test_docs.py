@@ -1,17 +1,37 @@
-"""The pages of the documentation: their Python runs, their commands, options and images exist."""
+"""The pages of the documentation: what they run runs, and prints what they show.
+
+Pages in `STORIES` are run from top to bottom in an empty folder: their Python, and their `inldl`
+commands. A block of text shows what the block before it prints. Words and whole
+numbers must be the same; others may differ a little, as processors and libraries do. A line "..."
+stands for any lines, and a column "seconds" may hold any.
+"""
 
 import re
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from inldl.datasets import catalogue
+
 DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
-COMMANDS = ("datasets", "methods", "bench", "report", "reproduce")
+README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+STORIES = {
+    "complete_a_table.md": None,
+    "faces_with_holes.md": "SJAFFE",
+    "predict_new_rows.md": None,
+    "tables.md": None,
+}  # and the public dataset that they need
+TABLES = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export", "model info")
+COMMANDS = (*TABLES, "datasets", "methods", "bench", "report", "reproduce")
+BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
 
 
-@pytest.mark.parametrize("page", sorted(set(PAGES) - {"your_own_method.md"}))
+@pytest.mark.parametrize("page", sorted(set(PAGES) - {"your_own_method.md"} - set(STORIES)))
 def test_python_runs(page, tmp_path, monkeypatch, capsys):
     """The page about one's own method has tests of its own."""
     monkeypatch.chdir(tmp_path)
@@ -23,31 +43,153 @@ def test_python_runs(page, tmp_path, monkeypatch, capsys):
     assert "0." in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("page", "dataset"), STORIES.items())
+def test_stories_run_and_print_what_they_show(
+    page, dataset, tmp_path, monkeypatch, capsys, request
+):
+    if dataset is not None and not is_here(dataset):
+        folder = request.getfixturevalue("shared") / "datasets"
+        monkeypatch.setenv("INLDL_DATA", str(folder))
+    monkeypatch.chdir(tmp_path)
+    names, printed, shown = {}, "", 0
+    for kind, text in BLOCK.findall(PAGES[page]):
+        if kind == "text":
+            assert_shows(text, printed)
+            shown += 1
+            continue
+        capsys.readouterr()
+        if kind == "python":
+            exec(compile(text, page, "exec"), names)
+        else:
+            run_commands(text, monkeypatch)
+        printed = capsys.readouterr().out
+    assert shown
+
+
+def is_here(dataset):
+    """Return whether a public dataset is in the user's folder or cache."""
+    return any(each.name == dataset and each.path for each in catalogue())
+
+
+def run_commands(text, monkeypatch):
+    """Run each `inldl` command of a block, as a shell would."""
+    from inldl.cli import main
+
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "inldl", f"only inldl commands can be run: {line}"
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code, line
+
+
+def assert_shows(text, printed):
+    """Check that a page shows the lines that were printed."""
+    shown, found = (
+        [line.rstrip() for line in each.strip("\n").splitlines()] for each in (text, printed)
+    )
+    timed = any(re.search(r"\bseconds\b", line) for line in shown)
+    at, skipping = 0, False
+    for line in shown:
+        if line == "...":
+            skipping = True
+            continue
+        while skipping and at < len(found) and not alike(line, found[at], timed):
+            at += 1
+        assert at < len(found), f"not printed: {line!r}"
+        assert alike(line, found[at], timed), f"shown: {line!r}, printed: {found[at]!r}"
+        at, skipping = at + 1, False
+    assert skipping or at == len(found), f"not shown: {found[at:]}"
+
+
+def alike(shown, found, timed):
+    """Return whether two lines have the same words and nearly the same numbers."""
+    if "".join(NUMBER.sub("#", shown).split()) != "".join(NUMBER.sub("#", found).split()):
+        return False
+    pairs = list(zip(NUMBER.findall(shown), NUMBER.findall(found), strict=True))
+    return all(is_near(*pair) for pair in (pairs[:-1] if timed else pairs))
+
+
+def is_near(shown, found):
+    """Return whether two numbers are the same, or nearly so if they have decimals."""
+    if "." not in shown:
+        return shown == found
+    value = float(shown.replace(",", ""))
+    return abs(float(found.replace(",", "")) - value) <= 0.002 + 0.02 * abs(value)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("error 0.0576 of 1,080", "error 0.0580 of 1,080\n"),
+        (" winldl  0.07  0.01", " winldl   0.07    0.01  \n"),
+        ("a\n...\nc 2", "a\nb\nb\nc 2\n"),
+        ("seconds\nridge 0.5 9.00", "seconds\nridge 0.5 0.01\n"),
+    ],
+)
+def test_what_counts_as_shown(shown, printed):
+    assert_shows(shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("error 0.0576", "error 0.0676\n"),
+        ("on 1,080 rows", "on 1,081 rows\n"),
+        ("3 rows", "3 lines\n"),
+        ("a", "a\nb\n"),
+        ("a\n...\nd", "a\nb\nc\n"),
+        ("50.0,2.72,,4", "50.0,,2.72,4\n"),
+    ],
+)
+def test_what_does_not(shown, printed):
+    with pytest.raises(AssertionError):
+        assert_shows(shown, printed)
+
+
 @pytest.fixture(scope="module")
 def options():
-    """Return the options of each command."""
+    """Return the options of each command, by its first word."""
     from inldl.cli._app import app
 
     helped = {}
     for command in COMMANDS:
-        done = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"})
+        words = command.split()
+        done = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "200"})
         assert done.exit_code == 0
-        helped[command] = set(re.findall(r"--\w+", done.output))
+        helped[words[0]] = set(re.findall(r"--\w[\w-]*", done.output))
     return helped
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "README.md"])
 def test_commands_and_options_exist(page, options):
-    text = PAGES[page]
+    text = PAGES.get(page, README)
     assert set(re.findall(r"^inldl (\w+)", text, flags=re.MULTILINE)) <= set(options)
     lines = [
         line for line in text.splitlines() if "`" in line or line.startswith(("inldl", "   "))
     ]
-    said = {option for line in lines for option in re.findall(r"(?<![\w-])--\w+", line)}
+    said = {option for line in lines for option in re.findall(r"(?<![\w-])--\w[\w-]*", line)}
     assert said <= set().union(*options.values())
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "README.md"])
 def test_images_and_links_exist(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", PAGES[page]):
-        assert "://" in target or (DOCS / target).exists(), target
+    folder = DOCS.parent if page == "README.md" else DOCS
+    for target, _, part in re.findall(r"\]\(([^)#]*)(#([^)]+))?\)", PAGES.get(page, README)):
+        if "://" in target:
+            continue
+        assert (folder / target).exists(), target
+        if part:
+            assert part in headings((folder / target).name if target else page), part
+
+
+def headings(page):
+    """Return the names by which the parts of a page are linked."""
+    found = re.findall(r"^#+ (.+)$", PAGES[page], flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in found}
+
+
+def test_pictures_are_small():
+    for picture in (DOCS / "images").iterdir():
+        assert picture.stat().st_size < 150_000, picture

@@ -75,7 +75,9 @@ def what_was_filled(written):
     if not written.n_filled:
         return [f"No degree of the {written.n_rows:,} rows is missing: the copy is the same."]
     told = [f"Filled {written.n_filled:,} degrees in {written.n_rows:,} rows."]
-    if written.n_exact:
+    if written.n_exact == 1 < written.n_filled:
+        told.append("1 of them is given by the sum of its row, and so is exact.")
+    elif written.n_exact:
         some = f"{written.n_exact:,}" if written.n_exact < written.n_filled else "All"
         told.append(f"{some} of them are given by the sums of their rows, and so are exact.")
     return told

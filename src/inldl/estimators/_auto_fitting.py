@@ -103,8 +103,12 @@ class Fitting:
                 error_of(y, predicted), weights[name], rows, seconds, chosen
             )
         left_out = [name for name in self.fitted if not weights[name]]
-        if left_out:
-            self._note(f"No better than the constant mean, so not used: {', '.join(left_out)}.")
+        worse = [n for n in left_out if members[n].error >= members[CONSTANT].error]
+        light = [n for n in left_out if n not in worse]
+        if worse:
+            self._note(f"No better than the constant mean, so not used: {', '.join(worse)}.")
+        if light:
+            self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
         if self.notes and self.budget.seconds is not None:
             warnings.warn(" ".join(self.notes), UserWarning, stacklevel=4)
         choice = self.choice
