@@ -87,7 +87,7 @@ def test_a_fit_takes_five_arrays_of_the_size_of_y_and_no_copy_of_X(dtype, n_jobs
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 def test_a_memory_mapped_X_is_never_loaded(tmp_path):
     """X takes 2 GB on disk, all other memory together may take a quarter of that."""
-    n, k, C = 500_000, 500, 3
+    n, k, C = 700_000, 500, 3
     path = tmp_path / "X.dat"
     rows = np.random.default_rng(0).standard_normal((1000, k))
     with path.open("wb") as file:

@@ -38,8 +38,8 @@ def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
 
 
 def in_runs(blocks: Sequence[Any], n_parts: int = 1) -> list[Sequence[Any]]:
-    """Return the blocks of one of `n_parts` parts as runs, so that all have `RUNS` together."""
-    size = max(-(-len(blocks) // -(-RUNS // n_parts)), 1)
+    """Return the blocks of one of `n_parts` parts as two runs or more, `RUNS` in all parts."""
+    size = max(-(-len(blocks) // max(-(-RUNS // n_parts), 2)), 1)
     return [blocks[i : i + size] for i in range(0, len(blocks), size)]
 
 

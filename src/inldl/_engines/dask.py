@@ -32,7 +32,7 @@ from inldl._engines.sums import Sums, total
 from inldl._validation import Survey, check_2d, check_rows, judge, label_names
 
 PATIENCE = "60s"  # without any worker; dask.config.set({"inldl.worker-timeout": ...}) changes it
-PARTS = 1024  # as many threads can work at once; the sums of each travel in every sweep
+PARTS = 256  # twice as many threads can work at once; the sums of each travel in every sweep
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
