@@ -5,6 +5,7 @@ kernels. A bias column is never appended to X: its products are sums that cost n
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -74,14 +75,51 @@ class Regression:
             border = sums.total[:, None]
             G = np.block([[G, border], [border.T, np.array([[sums.n]])]])
         self._solve = ridge_solver(G, ridge, sums.rounding / sums.n)
-        self._fit_intercept = fit_intercept
+        self._gram, self._fit_intercept, self.n = G, fit_intercept, sums.n
 
     def __call__(self, moments: Array, total: Array) -> tuple[Array, Array]:
         """Return coefficients and intercept from (X'R)' and R'1."""
-        if not self._fit_intercept:
-            return self._solve(moments), np.zeros(len(total))
-        W = self._solve(np.column_stack([moments, total]))
-        return W[:, :-1], W[:, -1].copy()
+        return self.split(self._solve(self._stacked(moments, total)))
+
+    def map(self, coef: Array, intercept: Array) -> "LinearMap":
+        """Return XW + b as a linear map of X, or of X and a bias column."""
+        W = self._stacked(coef, intercept)
+        return LinearMap(W, W @ self._gram)
+
+    def split(self, W: Array) -> tuple[Array, Array]:
+        """Return coefficients and intercept of the columns that were regressed onto."""
+        return (W[:, :-1], W[:, -1].copy()) if self._fit_intercept else (W, np.zeros(len(W)))
+
+    def _stacked(self, of_features: Array, of_bias: Array) -> Array:
+        return np.column_stack([of_features, of_bias]) if self._fit_intercept else of_features
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Rows XW of any number, held as W' and as (X'XW)', from which norms follow without rows."""
+
+    W: Array
+    moments: Array
+
+    def __add__(self, other: "LinearMap") -> "LinearMap":
+        return LinearMap(self.W + other.W, self.moments + other.moments)
+
+    def __sub__(self, other: "LinearMap") -> "LinearMap":
+        return LinearMap(self.W - other.W, self.moments - other.moments)
+
+    def __rmatmul__(self, factor: Array) -> "LinearMap":
+        return LinearMap(factor @ self.W, factor @ self.moments)
+
+    __array_ufunc__ = None  # so that NumPy leaves `factor @ self` to this class
+
+    def gram(self) -> Array:
+        """Return (XW)'XW."""
+        G = self.W @ self.moments.T
+        return (G + G.T) / 2
+
+    def norm(self) -> float:
+        """Return the Frobenius norm of XW."""
+        return float(np.sqrt(max(np.vdot(self.W, self.moments), 0.0)))
 
 
 def ridge_solver(G: Array, ridge: float, precision: float = EPS) -> Callable[[Array], Array]:

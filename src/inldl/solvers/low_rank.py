@@ -16,33 +16,26 @@ import numpy as np
 from inldl import _kernels
 from inldl._engines import Sums
 from inldl.solvers.admm import Sweep
-from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
+from inldl.solvers.linear import Array, FeatureSums, LinearMap, Regression, fitted, moments
 
 
 @dataclass
 class Block:
-    """Rows of features and degrees (NaN = unobserved), and the state of the method.
-
-    A is what is shrunk next; U and Z are the scaled multiplier and the split variable of ADMM.
-    """
+    """Rows of features and degrees (NaN = unobserved); A is what InLDL-p shrinks next."""
 
     X: Any
     Y: Array
-    A: Array
-    U: Any = None
-    Z: Any = None
+    A: Any = None
 
 
 @dataclass(frozen=True)
-class Shared:
-    """Coefficients, the matrix that shrinks singular values, and numbers for the history."""
+class Proximal:
+    """Coefficients, and the objective before."""
 
     coef: Array
     intercept: Array
     regression: Regression
-    factor: Array
-    before: float = np.inf
-    size: float = 0.0
+    before: float
 
 
 @dataclass(frozen=True)
@@ -90,13 +83,13 @@ class ProximalProblem(LowRank):
         G = np.where(np.isnan(Y), X.dtype.type(0), Y)
         return Block(X, Y, G), Sums((*FeatureSums.of(X), _gram(G)))
 
-    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> Proximal:
         """Make the first proximal step."""
         *features, gram = sums.added
         regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
         return self._move(regression, gram, np.inf, sweep)
 
-    def message(self, shared: Shared) -> tuple[Array, ...]:
+    def message(self, shared: Proximal) -> tuple[Array, ...]:
         """Return the coefficients and the intercept."""
         return shared.coef, shared.intercept
 
@@ -107,11 +100,11 @@ class ProximalProblem(LowRank):
         block.A = np.where(seen, block.Y, P)
         return block, Sums((_square(block.A - P) / 2, _gram(P), _gram(block.A)))
 
-    def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
+    def next(self, shared: Proximal, sums: Sums, sweep: Sweep) -> Proximal:
         """Make another proximal step."""
         return self._move(shared.regression, sums.added[2], self._objective(sums), sweep)
 
-    def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
+    def changes(self, shared: Proximal, sums: Sums) -> dict[str, float]:
         """Return the objective and its relative change."""
         objective = self._objective(sums)
         change = abs(objective - shared.before) / max(abs(shared.before), np.finfo(float).tiny)
@@ -123,10 +116,10 @@ class ProximalProblem(LowRank):
         loss, gram, _ = sums.added
         return float(loss + self.lam * _kernels.shrinker(gram, 0.0)[1])
 
-    def _move(self, regression: Regression, gram: Array, before: float, sweep: Sweep) -> Shared:
+    def _move(self, regression: Regression, gram: Array, before: float, sweep: Sweep) -> Proximal:
         factor, _ = _kernels.shrinker(gram, self.lam)
         coef, intercept = regression(*sweep(self._project, factor).added)
-        return Shared(coef, intercept, regression, factor, before)
+        return Proximal(coef, intercept, regression, before)
 
     def _project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
@@ -135,9 +128,26 @@ class ProximalProblem(LowRank):
 
 
 @dataclass(frozen=True)
+class Alternating:
+    """Coefficients, and XW, Z and the scaled multiplier U with those before, as maps of X."""
+
+    coef: Array
+    intercept: Array
+    regression: Regression
+    P: LinearMap
+    Z: LinearMap
+    U: LinearMap
+    Z_before: LinearMap
+    U_before: LinearMap
+
+
+@dataclass(frozen=True)
 class AlternatingProblem(LowRank):
     """InLDL-a. With U the scaled multiplier: M minimises 1/2 |O * (M - D)|^2 + rho/2 |M - Z + U|^2
     on the simplex; W = regression of M onto X; Z = shrink(XW + U, lam/rho); U += XW - Z.
+
+    Shrinking multiplies by a matrix, so Z and U are linear maps of X, as XW is. They are followed
+    by their coefficients: rows hold nothing but their degrees, and are passed once an iteration.
     """
 
     rho: float
@@ -145,57 +155,54 @@ class AlternatingProblem(LowRank):
 
     def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
         """Start at Z = U = 0 with the first M."""
-        Y = _columns(y, X.dtype)
-        block = Block(X, Y, Y, U=np.zeros_like(Y), Z=np.zeros_like(Y))
-        return block, Sums((*FeatureSums.of(X), *self._distributions(block)))
+        block = Block(X, _columns(y, X.dtype))
+        M = self._distributions(block, np.zeros_like(block.Y))
+        return block, Sums((*FeatureSums.of(X), *_regressed(M, X)))
 
-    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> Alternating:
         """Regress the first M onto X."""
-        features, regressed = FeatureSums(*sums.added[:4]), sums.added[4:]
-        return self._move(Regression(features, self.ridge, self.fit_intercept), regressed, sweep)
+        *features, products, total = sums.added
+        regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
+        zero = regression.map(np.zeros_like(products), np.zeros_like(total))
+        return self._move(regression, zero, zero, products, total)
 
-    def message(self, shared: Shared) -> tuple[Array, ...]:
-        """Return the matrix that shrinks singular values."""
-        return (shared.factor,)
+    def message(self, shared: Alternating) -> tuple[Array, ...]:
+        """Return the coefficients of what draws M: rho (Z - U)."""
+        return shared.regression.split(self.rho * (shared.Z.W - shared.U.W))
 
-    def step(self, block: Block, factor: Array) -> tuple[Block, Sums]:
-        """Shrink to Z, move U, and find the next M."""
-        Z = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
-        U = block.A - Z  # so that U less its old value is XW - Z
-        norms = [_square(a) for a in (U - block.U, Z, Z - block.Z, U)]
-        block.U, block.Z = U, Z
-        return block, Sums((*self._distributions(block), *norms, Z.shape[1]))
+    def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
+        """Find the next M."""
+        M = self._distributions(block, self._fitted(block, coef, intercept))
+        return block, Sums(_regressed(M, block.X))
 
-    def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
-        """Regress M onto X."""
-        return self._move(shared.regression, sums.added[:2], sweep)
+    def next(self, shared: Alternating, sums: Sums, sweep: Sweep) -> Alternating:
+        """Regress M onto X, shrink to Z and move U."""
+        return self._move(shared.regression, shared.Z, shared.U, *sums.added)
 
-    def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
+    def changes(self, shared: Alternating, sums: Sums) -> dict[str, float]:
         """Return the two residuals, relative to the size of what they compare."""
-        C = len(sums.added[1])
-        gap, size, move, dual = np.sqrt(sums.added[2:6])
-        n = sums.added[6]
+        C, n = len(shared.coef), shared.regression.n
+        gap, move = (shared.U - shared.U_before).norm(), (shared.Z - shared.Z_before).norm()
+        size = max(shared.Z.norm(), shared.P.norm())
+        dual = self.rho * shared.U.norm()
         return {
-            "primal_residual": float(gap / (np.sqrt(n) / 10 + max(size, shared.size))),
-            "dual_residual": float(self.rho * move / (np.sqrt(C) / 10 + self.rho * dual)),
+            "primal_residual": gap / (np.sqrt(n) / 10 + size),
+            "dual_residual": self.rho * move / (np.sqrt(C) / 10 + dual),
         }
 
-    def _distributions(self, block: Block) -> tuple[Array, Array]:
-        """Return the sums of M, the solution of a weighted problem on the simplex."""
+    def _distributions(self, block: Block, pull: Array) -> Array:
+        """Return M, the solution of a weighted problem on the simplex."""
         seen = ~np.isnan(block.Y)
-        rho = block.Y.dtype.type(self.rho)
-        M = np.where(seen, block.Y, 0) + rho * (block.Z - block.U)
-        _kernels.weighted_simplex_columns(M, seen + rho)
-        return _regressed(M, block.X)
+        pull += np.where(seen, block.Y, 0)
+        _kernels.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
+        return pull
 
-    def _move(self, regression: Regression, regressed: Any, sweep: Sweep) -> Shared:
-        coef, intercept = regression(*regressed)
-        gram, size = sweep(self._advance, coef, intercept).added
-        factor, _ = _kernels.shrinker(gram, self.lam / self.rho)
-        return Shared(coef, intercept, regression, factor, size=float(np.sqrt(size)))
-
-    def _advance(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
-        """Put XW + U into A."""
-        P = self._fitted(block, coef, intercept)
-        block.A = P + block.U
-        return block, Sums((_gram(block.A), _square(P)))
+    def _move(
+        self, regression: Regression, Z: LinearMap, U: LinearMap, products: Array, total: Array
+    ) -> Alternating:
+        coef, intercept = regression(products, total)
+        P = regression.map(coef, intercept)
+        A = P + U
+        factor, _ = _kernels.shrinker(A.gram(), self.lam / self.rho)
+        shrunk = factor @ A
+        return Alternating(coef, intercept, regression, P, shrunk, A - shrunk, Z, U)
