@@ -1,13 +1,8 @@
-"""Chunks of Dask arrays: on the threads of this machine, or on the workers of a Dask cluster.
+"""Parts of chunks on the workers of a Dask cluster, which keep them beside Dask's own memory.
 
-The unit of work is a *part*: a few chunks of rows in a row, cut into blocks. Parts follow from
-the chunks alone, and sums are added part by part, so that threads and workers of any number give
-the same result to the bit.
-
-On a cluster the workers keep their parts in their memory, beside Dask's own. A sweep is one task
-for each worker: the arrays of a message go there, the sums of its parts come back. The client
-keeps all messages. A part that was lost with its worker is loaded again elsewhere and taken
-through the messages it missed; the arithmetic is the same, and so is the result.
+A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
+back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere
+and taken through the messages it missed; the arithmetic is the same, and so is the result.
 """
 
 import asyncio
@@ -20,130 +15,19 @@ from functools import partial
 from typing import Any, Self
 
 import dask
-import dask.array as da
 import numpy as np
-from dask.delayed import Delayed, delayed
-from distributed import Client, KilledWorker, futures_of, get_worker
+from dask.delayed import Delayed
+from distributed import KilledWorker, futures_of, get_worker
 
 from inldl._engines import kept
-from inldl._engines.chunks import start_chunks
-from inldl._engines.local import LocalEngine, Message, Steps, contiguous, one_blas_thread
+from inldl._engines.chunks import ChunkedRows, start_chunks
+from inldl._engines.local import Message, Steps, contiguous, one_blas_thread
 from inldl._engines.sums import Sums, total
-from inldl._validation import Survey, check_2d, check_rows, judge, label_names
+from inldl._validation import Survey, judge
 
 PATIENCE = "60s"  # without any worker; dask.config.set({"inldl.worker-timeout": ...}) changes it
-PARTS = 256  # twice as many threads can work at once; the sums of each travel in every sweep
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
-
-
-# --- rows in chunks --------------------------------------------------------------------------
-
-
-def as_array(a: Any) -> da.Array:
-    """Return a Dask frame, a Dask array or an array in memory as a Dask array."""
-    if hasattr(a, "to_dask_array"):
-        return a.to_dask_array()
-    return a if isinstance(a, da.Array) else da.from_array(np.asanyarray(a))
-
-
-def header(X: Any) -> Any:
-    """Return what stands for X where only its columns count."""
-    return X._meta if hasattr(X, "to_dask_array") else X
-
-
-def aligned(X: Any, y: Any) -> tuple[da.Array, da.Array]:
-    """Return X and y as arrays of the same chunks of rows, all columns in each of them."""
-    X, y = as_array(X), as_array(y)
-    check_2d(X, "X")
-    check_2d(y)
-    X, y = _with_lengths(X, y)
-    check_rows(X, y)
-    X = X.rechunk({0: tuple(n for n in X.chunks[0] if n) or (0,), 1: -1})
-    return X, y.rechunk({0: X.chunks[0], 1: -1})
-
-
-def _with_lengths(*arrays: da.Array) -> list[da.Array]:
-    """Return the arrays with known lengths of chunks, all unknown ones from one computation."""
-    unknown = [a for a in arrays if np.isnan(a.shape[0])]
-    first = [[delayed(len)(block) for block in a.to_delayed()[:, 0]] for a in unknown]
-    lengths = dict(zip(map(id, unknown), dask.compute(*first), strict=True))
-    return [
-        da.Array(a.dask, a.name, (tuple(lengths[id(a)]), *a.chunks[1:]), meta=a._meta)
-        if id(a) in lengths
-        else a
-        for a in arrays
-    ]
-
-
-def map_rows(
-    function: Callable[..., Any], X: da.Array, *others: da.Array, n_columns: int, dtype: Any
-) -> da.Array:
-    """Return a lazy array of what `function` makes of each chunk of rows."""
-    kind = np.dtype(np.float32 if dtype == np.float32 else np.float64)
-    chunks, meta = (X.chunks[0], (n_columns,)), np.empty((0, 0), kind)
-    return da.map_blocks(function, X, *others, dtype=kind, chunks=chunks, meta=meta)
-
-
-class ChunkedRows:
-    """Training rows in parts of whole chunks, at most `PARTS` of them.
-
-    Parameters
-    ----------
-    X, y : Dask array or frame, or array in memory
-        The rows, chunked in any way.
-    """
-
-    def __init__(self, X: Any, y: Any):
-        self.names = label_names(y)
-        self.X, self.y = aligned(X, y)
-        self.shape = self.X.shape
-        lengths = self.X.chunks[0]
-        size = -(-len(lengths) // PARTS)
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        self._parts = [range(i, min(i + size, len(lengths))) for i in range(0, len(lengths), size)]
-        self._first_rows = [int(starts[part[0]]) for part in self._parts]
-        self.n_rows = [int(starts[part[-1] + 1] - starts[part[0]]) for part in self._parts]
-        both = dask.optimize(self.X, self.y)  # together, so that what they share is done once
-        self._X, self._y = (a.to_delayed(optimize_graph=False)[:, 0] for a in both)
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def part(self, i: int, function: Callable[..., Any], key: str) -> Delayed:
-        """Return the lazy ``function(sources, first row, number of parts)`` of a part."""
-        chunks = [[self._X[j], self._y[j]] for j in self._parts[i]]
-        make = delayed(function, pure=False, traverse=False)
-        return make(chunks, self._first_rows[i], len(self), dask_key_name=key)
-
-    def keys(self, i: int) -> list[Any]:
-        """Return the keys of the chunks of X in a part."""
-        return [self._X[j].key for j in self._parts[i]]
-
-    def engine(self, n_jobs: int | None, name: str) -> "ChunkEngine | DaskEngine":
-        """Return the engine of the active Dask client, or of this machine if there is none."""
-        client = _active_client()
-        return ChunkEngine(n_jobs) if client is None else DaskEngine(client, name)
-
-
-def _active_client() -> Any:
-    try:
-        return Client.current()
-    except ValueError:
-        return None
-
-
-class ChunkEngine(LocalEngine):
-    """The local engine, for chunks that the threads of this machine load into its memory."""
-
-    def load(self, start: Callable[..., Any], rows: Any) -> Sums:
-        """Keep the blocks of all parts; return the total of their sums."""
-        load = partial(start_chunks, start)
-        lazy = [rows.part(i, load, f"load-part-{i}-{uuid.uuid4()}") for i in range(len(rows))]
-        loaded = dask.compute(*lazy, scheduler="threads", num_workers=self.n_threads)
-        self.parts = [runs for runs, _, _ in loaded]
-        judge([found for _, _, surveys in loaded for found in surveys], rows.names)
-        return total(sums for _, sums, _ in loaded)
 
 
 # --- on a worker -----------------------------------------------------------------------------

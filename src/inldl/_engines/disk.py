@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,19 +84,17 @@ class DiskRows:
         """Return the engine that reads these rows."""
         return DiskEngine(n_jobs)
 
-    @property
-    def block(self) -> int:
-        """The number of rows of a block."""
-        return _sizes(self.X, self.y.shape[1])[0]
-
     def runs(self) -> list[list[list[slice]]]:
         """Return the runs of these rows, as pieces that are read at once, as blocks of rows."""
-        size, together = _sizes(self.X, self.y.shape[1])
+        size, _ = _sizes(self.X, self.y.shape[1])
         blocks = _slices(self.X.shape[0], size)
-        return [
-            [list(run[i : i + together]) for i in range(0, len(run), together)]
-            for run in in_runs(blocks)
-        ]
+        return [in_pieces(run, size, self.X) for run in in_runs(blocks)]
+
+
+def in_pieces(run: Sequence[slice], size: int, X: Any) -> list[list[slice]]:
+    """Return blocks of `size` rows or fewer as pieces that are read at once."""
+    together = _together(size, X)
+    return [list(run[i : i + together]) for i in range(0, len(run), together)]
 
 
 def pieces_of(X: Any, n_labels: int) -> list[slice]:
@@ -107,7 +106,12 @@ def pieces_of(X: Any, n_labels: int) -> list[slice]:
 def _sizes(X: Any, n_labels: int) -> tuple[int, int]:
     """Return how many rows make a block, and how many blocks a piece."""
     size = rows_per_block(max(X.shape[1], n_labels))
-    return size, max(1, PIECE // (size * X.shape[1] * np.dtype(X.dtype).itemsize))
+    return size, _together(size, X)
+
+
+def _together(size: int, X: Any) -> int:
+    """Return how many blocks of `size` rows make a piece."""
+    return max(1, PIECE // (size * X.shape[1] * np.dtype(X.dtype).itemsize))
 
 
 def _slices(n: int, size: int) -> list[slice]:
@@ -124,9 +128,7 @@ class DiskEngine(LocalEngine):
 
     def load(self, start: Callable[..., Any], rows: Any) -> Sums:
         """Keep the state of the block that `start` makes of each source; return the total."""
-        self._rows, self._runs = rows, rows.runs()
-        self._blocks: list[list[Any]] = [[] for _ in self._runs]
-        self._free: list[np.ndarray] = []
+        self._lie(rows.runs(), rows.X, partial(read_rows, rows.X))
         surveys: dict[int, Survey] = {}
 
         def begin(source: tuple[slice, np.ndarray]) -> Any:
@@ -134,16 +136,32 @@ class DiskEngine(LocalEngine):
             surveys[source[0].start] = survey(y, source[0].start)
             return start(X, y)
 
-        sums = self._total(begin, self._sources)
+        sums = total(self._part_sums(begin, self._sources))
         judge([surveys[first] for first in sorted(surveys)], rows.names)
         return sums
 
-    def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
-        """Replace each block by what `function` makes of it; return the total of their sums."""
-        return [self._total(function, self._walk)]
+    def _lie(
+        self,
+        runs: list[list[list[slice]]],
+        X: Any,
+        read: Callable[[slice, np.ndarray], np.ndarray],
+        n_runs: Sequence[int] = (),
+    ) -> None:
+        """Note where the blocks of each run are in X, how to read them, and the runs of parts."""
+        self._runs, self._read_rows, self._n_runs = runs, read, n_runs or [len(runs)]
+        self._blocks: list[list[Any]] = [[] for _ in runs]
+        self._free: list[np.ndarray] = []
+        longest = max((p[-1].stop - p[0].start for run in runs for p in run), default=0)
+        self._room = longest * X.shape[1] * np.dtype(X.dtype).itemsize
 
-    def _total(self, function: Callable[[Any], Any], walk: Callable[[int], Iterator[Any]]) -> Sums:
-        """Keep what `function` makes of the items of each run; return the total of their sums."""
+    def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
+        """Replace each block by what `function` makes of it; return the sums of each part."""
+        return self._part_sums(function, self._walk)
+
+    def _part_sums(
+        self, function: Callable[[Any], Any], walk: Callable[[int], Iterator[Any]]
+    ) -> list[Sums]:
+        """Keep what `function` makes of the items of each run; return the sums of each part."""
         done = self._map(partial(self._fold_run, function, walk), range(len(self._runs)))
 
         def each() -> Iterator[Sums]:
@@ -151,7 +169,8 @@ class DiskEngine(LocalEngine):
                 self._blocks[i] = blocks
                 yield sums
 
-        return total(each())
+        sums = each()
+        return [total(islice(sums, n)) for n in self._n_runs]
 
     def _fold_run(
         self, function: Callable[[Any], Any], walk: Callable[[int], Iterator[Any]], i: int
@@ -190,11 +209,9 @@ class DiskEngine(LocalEngine):
         try:
             return self._free.pop()
         except IndexError:
-            X = self._rows.X
-            size = max(len(piece) for run in self._runs for piece in run) * self._rows.block
-            return np.empty(size * X.shape[1] * np.dtype(X.dtype).itemsize, np.uint8)
+            return np.empty(self._room, np.uint8)
 
     def _read(self, piece: Sequence[slice], buffer: np.ndarray) -> np.ndarray:
-        X = read_rows(self._rows.X, slice(piece[0].start, piece[-1].stop), buffer)
+        X = self._read_rows(slice(piece[0].start, piece[-1].stop), buffer)
         kind = np.float32 if X.dtype == np.float32 else np.float64
         return np.require(X.astype(kind, copy=False), requirements=["C", "ALIGNED"])

@@ -128,7 +128,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         """Return rows in chunks or on disk; they are checked where they are loaded."""
         self.label_names_ = label_names(y)
         if is_chunked(X) or is_chunked(y):
-            from inldl._engines.dask import ChunkedRows, header
+            from inldl._engines.chunks import ChunkedRows, header
 
             validate_data(self, header(X), skip_check_array=True)
             return ChunkedRows(X, y)
@@ -221,7 +221,7 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _predict_lazily(self, given, rows):
         """Return the predictions of `rows`, which are what the user has given, in any chunks."""
-        from inldl._engines.dask import as_array, header, map_rows
+        from inldl._engines.chunks import as_array, header, map_rows
 
         validate_data(self, header(given), reset=False, skip_check_array=True)
         X = as_array(rows).rechunk({1: -1})
@@ -248,7 +248,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         """
         if not (is_chunked(X) or is_chunked(y)):
             return super().complete(X, y)
-        from inldl._engines.dask import aligned, map_rows
+        from inldl._engines.chunks import aligned, map_rows
 
         check_is_fitted(self)
         check_label_order(self, y)
