@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check benchmark images clean
+.PHONY: demo test check docs benchmark images clean
 
 demo: .venv/demo
 	$(BIN)/python examples/demo.py
@@ -15,6 +15,10 @@ check: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: .venv/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "the site is in docs/_build/html/index.html"
 
 benchmark: .venv/test
 	$(BIN)/python benchmarks/fit_speed.py
@@ -30,6 +34,11 @@ images: .venv/test
 .venv/demo: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
+	touch $@
+
+.venv/docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	touch $@
 
 .venv/test: pyproject.toml

@@ -73,7 +73,7 @@ def rademacher_bound(
     rademacher_complexity : array-like
         Rad_N of definition 2, the expectation over samples, of the loss summed over labels.
     max_weight : array-like
-        |P|, the largest weight.
+        ``|P|``, the largest weight.
     n_labels : array-like
         C.
     loss_bound : array-like
@@ -137,7 +137,7 @@ def linear_bound(
     empirical_risk : array-like
         R_S, see `weighted_empirical_risk`.
     max_weight : array-like
-        |P|, the largest weight.
+        ``|P|``, the largest weight.
     n_labels : array-like
         C.
     loss_bound : array-like

@@ -101,6 +101,7 @@ class RandomWeighting:
         return np.full_like(means, np.nan)
 
 
+#: The schemes of the paper by name.
 SCHEMES = {
     "degree": DegreeWeighting,
     "linear": LinearWeighting,

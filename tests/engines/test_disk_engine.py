@@ -58,6 +58,18 @@ def test_stores_give_the_same_bits(tmp_path, table):
     np.testing.assert_allclose(on_disk.predict(store), in_memory.predict(X), rtol=0, atol=1e-6)
 
 
+def test_hdf5_gives_the_same_bits(tmp_path, table):
+    h5py = pytest.importorskip("h5py")
+    X, y = table
+    in_memory = WInLDL().fit(X, y)
+    with h5py.File(tmp_path / "rows.h5", "w") as file:
+        stored = file.create_dataset("X", data=X, chunks=(4000, 8))
+        degrees = file.create_dataset("y", data=y)
+        on_disk = WInLDL(n_jobs=2).fit(stored, degrees)
+        np.testing.assert_array_equal(on_disk.coef_, in_memory.coef_)
+        np.testing.assert_array_equal(on_disk.predict(stored), in_memory.predict(X))
+
+
 def test_parts_of_maps_and_changed_maps_are_read_right(tmp_path, small_files):
     X = np.arange(4000.0).reshape(1000, 4)
     whole = mapped(tmp_path / "X", X)

@@ -18,8 +18,8 @@ class ForestLDL(KernelDistributionEstimator):
 
     The rows are cut into five folds. Without each fold the holes are filled near the
     leave-one-out predictions of a kernel ridge regression, such that rows sum to 1, and extra
-    trees learn the completed distributions. The five forests predict the fold that they have not
-    seen, in no way, and their mean predicts new rows.
+    trees learn the completed distributions. Each of the five forests predicts the fold whose
+    degrees it has not seen, and their mean predicts new rows.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ class ForestLDL(KernelDistributionEstimator):
     Attributes
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
-        Predictions of the training rows, each made without the degrees of that row's fold.
+        Predictions of the training rows, each made without the degrees of that row's fold,
+        by a kernel that was chosen with them.
     forests_ : list of ExtraTreesRegressor
         One without each fold. Beyond 20000 rows each tree learns from as many, drawn with
         replacement.

@@ -43,7 +43,8 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     Attributes
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
-        Predictions of the training rows, each made without the degrees of that row's fold.
+        Predictions of the training rows, each made without the degrees of that row's fold,
+        at a kernel and a penalty that were chosen with them.
     kernel_, scale_, alpha_ : str, float, float
         What was chosen.
     coef_ : ndarray of shape (n_landmarks, n_labels)

@@ -30,7 +30,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         The target of an unobserved degree: the row's own current prediction, as in the program
         behind the paper's numbers, or 0, as in the paper's text.
     mu : float, default=2.0
-        The penalty of ADMM.
+        The penalty of ADMM. It multiplies `ridge`: to regularise more or less, change that.
     max_iter : int, default=50
         The number T of iterations at most; the weights of missing degrees follow t/T.
     tol : float, default=1e-4

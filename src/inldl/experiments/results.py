@@ -88,13 +88,6 @@ def _check_alike(rows: DataFrame, metric: str) -> None:
             )
 
 
-def not_ok(rows: DataFrame) -> DataFrame:
-    """Return the rows that failed, with their reasons."""
-    return rows.loc[
-        rows["status"] != "ok", ["dataset", "method", "rate", "split", "status", "reason"]
-    ]
-
-
 @dataclass(frozen=True)
 class CommonGround:
     """Where methods can be compared: no gap is left in the scores.

@@ -20,7 +20,6 @@ LIGHT = "#d0d0d0"
 COLOURS = ["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 DASHES = ["-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))]
-HATCHES = ["", "////", "....", "xxxx", "----"]
 
 _RC = {
     "font.family": "sans-serif",
@@ -58,12 +57,11 @@ _RC = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a line or a bar is told from the others, three times over."""
+    """How a line is told from the others, three times over."""
 
     color: str
     marker: str
     linestyle: object
-    hatch: str
 
     def line(self):
         """Return the keywords of a line with markers."""
@@ -78,7 +76,7 @@ class Look:
 
 def looks(names):
     """Return a dict that gives every name its own look, by its place among the names."""
-    parts = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES), cycle(HATCHES), strict=False)
+    parts = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
     chosen = islice(parts, len(names))
     return {name: Look(*part) for name, part in zip(names, chosen, strict=True)}
 

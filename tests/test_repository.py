@@ -1,0 +1,50 @@
+"""What surrounds the code says the same as the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+import inldl
+
+ROOT = Path(__file__).parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+COMMANDS = {
+    path: re.findall(r"(?:run|entry): (.*)", (ROOT / path).read_text(encoding="utf-8"))
+    for path in (".github/workflows/ci.yml", ".pre-commit-config.yaml")
+}
+YAML = sorted(path.relative_to(ROOT) for path in (ROOT / ".github").rglob("*.yml"))
+
+
+def test_citation_has_the_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == inldl.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"## {inldl.__version__} " in changes
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_checks_are_targets_of_make(path):
+    """There is one list of checks; others call it."""
+    assert COMMANDS[path]
+    for command in COMMANDS[path]:
+        program, *targets = command.split()
+        assert program == "make"
+        assert all(re.search(rf"^{target}:", MAKEFILE, flags=re.MULTILINE) for target in targets)
+
+
+@pytest.mark.parametrize("path", YAML, ids=str)
+def test_templates_and_workflows_are_well_formed(path):
+    assert yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+def test_rooms_of_the_contributors_table_are_all_rooms():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {
+        path.name + "/" * path.is_dir()
+        for path in (ROOT / "src/inldl").iterdir()
+        if not path.name.startswith("__")
+    }
+    named = set(re.findall(r"`(\w+(?:/|\.py))`", text.split("## To add")[0]))
+    assert rooms - {"py.typed"} <= named
