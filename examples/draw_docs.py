@@ -1,10 +1,10 @@
-"""Draw the pictures of the pages about tables again.
+"""Draw the pictures of the documentation again.
 
-    python examples/draw_docs.py [--folder docs/images]
+    python examples/draw_docs.py [--folder docs/images] [start how_sure ...]
 
-The tables are made by the first Python block of each page, so that the pictures show what the page
-shows. The faces need the public dataset SJAFFE, which is downloaded if it is not there. It takes
-about three minutes.
+The tables are made by the Python blocks of each page, so that the pictures show what the page
+shows. Without names of pages all pictures are drawn, which takes some minutes. The faces need the
+public dataset SJAFFE, which is downloaded if it is not there.
 """
 
 import argparse
@@ -17,11 +17,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from inldl import Model, hide
+import draw_guide
+from inldl import Model, WInLDL, hide
+from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments.statistics import nemenyi
 from inldl.io import read_table
 from inldl.report import (
     comparison,
     completion_map,
+    critical_difference,
     influence,
     metric_against_rate,
     reliability,
@@ -35,12 +39,75 @@ ROWS = 24
 WIDTH = 6.0  # inches: a page of text on a screen
 
 
-def main(folder):
-    """Draw all pictures into a folder."""
-    for draw in (draw_survey, draw_new_rows, draw_faces):
-        for name, figure in draw().items():
+def main(folder, pages):
+    """Draw the pictures of some pages into a folder; of all pages if none is named."""
+    for page in pages or PAGES:
+        for name, figure in PAGES[page]().items():
             save(figure, folder / name)
             print(f"Wrote {folder / name}", flush=True)
+
+
+def draw_start():
+    """Return the pictures of `start.md`."""
+    with tables_of("start.md") as names:
+        table = read_table("trips.csv", list(names["truth"]))
+    before = table.degrees
+    after = Model().fit(table.features, before).complete(table.features, before)
+    return {
+        "start_bars.svg": draw_guide.bars_with_holes(before[:6], after[:6]),
+        "start_before_after.svg": completion_map(
+            before[:ROWS], after[:ROWS], list(before), width=WIDTH
+        ),
+    }
+
+
+def draw_choice():
+    """Return the picture of `choose_a_method.md`."""
+    tried = {
+        "alloys": (["zinc", "tin", "lead", "iron"], ["winldl", "knn", "auto"]),
+        "colours": (["red", "green", "blue"], ["winldl", "knn", "kernel-ridge", "auto"]),
+        "strangers": (BUDGET, ["winldl", "knn"]),
+    }
+    found = {}
+    with tables_of("choose_a_method.md"):
+        for name, (labels, methods) in tried.items():
+            table = read_table(f"{name}.csv", labels)
+            found[name] = compare(table.features, table.degrees, methods).table.set_index("method")
+    return {"choose_three.svg": draw_guide.errors_beside_the_mean(found)}
+
+
+def draw_sureness():
+    """Return the pictures of `how_sure.md`."""
+    with tables_of("how_sure.md", blocks=None) as names:
+        X, truth, (train, test) = names["X"], names["truth"], names["split"](0)
+    model = WInLDL(cross_fit=5).fit(X.iloc[train], hide(truth.iloc[train], 0.4, random_state=0))
+    some = X.iloc[test[:60]]
+    bounds = (np.asarray(each)[:, 0] for each in model.predict_interval(some, 0.9))
+    predicted, food = np.asarray(model.predict(some))[:, 0], truth["food"].to_numpy()[test[:60]]
+    kept = pd.Series({what: found.mean() for what, found in names["kept"].items()})
+    return {
+        "sure_intervals.svg": draw_guide.intervals(predicted, *bounds, food, "share of food"),
+        "sure_wrong.svg": draw_guide.coverages(kept),
+    }
+
+
+def draw_weighting():
+    """Return the picture of `your_own_weighting.md`."""
+    with tables_of("your_own_weighting.md") as names:
+        own = names["ChiSquaredWeighting"]()
+    return {"weighting.svg": draw_guide.weights(own, "chi-squared")}
+
+
+def draw_ranks():
+    """Return the diagram of `comparing_methods.md`."""
+    with tables_of("comparing_methods.md") as names:
+        methods = ["winldl", "inldl-a", "bfgs-ldl", "ridge", "knn", "constant-mean"]
+        files = [f"{name}.npz" for name in names["tables"]]
+        run(grid(files, methods, rates=[0.5], recipe="standard"), "run.sqlite")
+        cosine = summarize(Store("run.sqlite").frame(), "cosine")
+    test = nemenyi(cosine.mean, cosine.higher_is_better)
+    parts = test.mean_ranks, test.critical_difference, test.groups
+    return {"papers_ranks.svg": critical_difference(*parts, width=WIDTH)}
 
 
 def draw_survey():
@@ -111,23 +178,39 @@ def completed_by(features, given):
 
 
 @contextlib.contextmanager
-def tables_of(page):
-    """Run the first Python block of a page in a folder of its own, and give what it has named."""
-    block = re.search(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), flags=re.DOTALL)
+def tables_of(page, blocks=1):
+    """Run the first Python blocks of a page in a folder of its own, and give what they name."""
+    text = (DOCS / page).read_text("utf-8")
     names, here = {}, Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             with contextlib.redirect_stdout(None):
-                exec(compile(block[1], page, "exec"), names)
+                for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)[:blocks]:
+                    exec(compile(block, page, "exec"), names)
             yield names
         finally:
             os.chdir(here)
 
+
+PAGES = {
+    "start": draw_start,
+    "complete_a_table": draw_survey,
+    "predict_new_rows": draw_new_rows,
+    "faces_with_holes": draw_faces,
+    "choose_a_method": draw_choice,
+    "how_sure": draw_sureness,
+    "your_own_weighting": draw_weighting,
+    "comparing_methods": draw_ranks,
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--folder", type=Path, default=DOCS / "images", help="where to write")
-    main(parser.parse_args().folder)
+    parser.add_argument(
+        "pages", nargs="*", choices=[[], *PAGES], metavar="page", help="all by default"
+    )
+    options = parser.parse_args()
+    main(options.folder, options.pages)

@@ -5,9 +5,9 @@ A scheme is any object with two methods that give Q (the loss is weighted by Q s
 ``observed(degrees)``
     the weights of a block of rows, in the shape of ``degrees`` (rows x labels, 0 if unobserved);
 ``unobserved(means, progress)``
-    the weights of the missing degrees, one per label, from the mean degree of each label and
-    ``progress = t / T`` in (0, 1]. NaN for a label means: each missing degree keeps the weight
-    that ``observed`` gave to its entry.
+    the weights of the missing degrees, one per label, from the mean degree of each label over all
+    rows, where missing ones count as 0, and ``progress = t / T`` in (0, 1]. NaN for a label
+    means: each missing degree keeps the weight that ``observed`` gave to its entry.
 """
 
 import zlib

@@ -61,6 +61,11 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     -----
     A negative degree counts as 0: the cross-entropy would have no minimum with it.
 
+    References
+    ----------
+    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
+    2016.
+
     Examples
     --------
     >>> from inldl import BFGSLDL, hide

@@ -65,6 +65,11 @@ class IISLDL(SoftmaxDistributionEstimator):
     Where a root lies at infinity, for example for a label whose observed degrees are all 0, the
     step is cut at ``log(1e12) / mean(s)``.
 
+    References
+    ----------
+    X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
+    2016.
+
     Examples
     --------
     >>> from inldl import IISLDL, hide

@@ -75,6 +75,10 @@ class InLDLProx(_LowRankEstimator):
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
+    References
+    ----------
+    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
+
     Examples
     --------
     >>> from inldl import InLDLProx, hide
@@ -158,6 +162,10 @@ class InLDLADMM(_LowRankEstimator):
         "primal_residual" and "dual_residual".
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
+
+    References
+    ----------
+    M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
 
     Examples
     --------

@@ -85,6 +85,11 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
+    References
+    ----------
+    X. Li and S. Chen, "No Regularization is Needed: An Efficient and Effective Model for
+    Incomplete Label Distribution Learning".
+
     Examples
     --------
     >>> from inldl import WInLDL

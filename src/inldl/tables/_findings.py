@@ -72,10 +72,12 @@ def _strong(found):
 
 def _size(size, strong):
     advice = {
-        "small": "The means of the observed degrees are too high: do not fill holes with them, "
-        "complete the table, which uses the sum of each row.",
-        "large": "The means of the observed degrees are too low: do not fill holes with them, "
-        "complete the table, which uses the sum of each row.",
+        "small": "The means of the observed degrees are too high: do not fill holes with them. "
+        "Completing the table uses the sum of each row, which mends a part of it; do not rely "
+        "on intervals.",
+        "large": "The means of the observed degrees are too low: do not fill holes with them. "
+        "Completing the table uses the sum of each row, which mends a part of it; do not rely "
+        "on intervals.",
         "zeros": "If an empty cell means 0 in this table, write 0 into it.",
         "few": "Take the completed degrees with care.",
         "random": "Completing a table assumes just that.",
