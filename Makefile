@@ -27,9 +27,14 @@ benchmark: .venv/test
 	$(BIN)/python benchmarks/out_of_core.py
 	$(BIN)/python benchmarks/dask_overhead.py
 
-# Needs the public dataset SJAFFE, which is downloaded if it is not there.
+# All pictures of the documentation. Takes more than an hour, most of it for the last two, which
+# measure; needs Chromium and public datasets, which are downloaded if they are not there.
 images: .venv/test
+	$(BIN)/python examples/demo.py --picture docs/images/demo.png
 	$(BIN)/python examples/draw_docs.py
+	$(BIN)/python benchmarks/fit_speed.py --draw docs/images/performance.svg
+	$(BIN)/python benchmarks/scale.py --draw docs/images/scale.svg
+	$(BIN)/python examples/draw_runs.py
 
 .venv/demo: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -47,4 +52,4 @@ images: .venv/test
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/gallery

@@ -5,16 +5,20 @@ run in turn in one process, on one thread with one BLAS thread, compiled before;
 CPU seconds, the best of several rounds, and the ratios are what to read.
 
     python benchmarks/fit_speed.py            the ten shapes
+    python benchmarks/fit_speed.py --draw docs/images/performance.svg   the same, and draws it
     python benchmarks/fit_speed.py --scale    threads, precision and growth with n
 """
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from inldl import WInLDL, hide
+from inldl.report import save
+from inldl.report.style import GREY, LIGHT, drawn, legend_above, log_axis, looks, new_figure
 from plain_numpy import winldl
 
 SHAPES = {
@@ -62,11 +66,12 @@ def best(functions, rounds, clock=time.process_time):
 
 
 def ten_shapes(rounds):
+    """Print the table of the ten shapes, and return the seconds of each."""
     model = WInLDL(tol=0.0, max_iter=ITERATIONS)
     model.fit(*make(200, 3, 4))  # compiles, or loads what was compiled
     print(f"{'':10}{'n':>7}{'k':>5}{'C':>4}{'floor':>9}{'inldl':>9}{'NumPy':>9}"
           f"{'inldl/floor':>13}{'NumPy/inldl':>13}")  # fmt: skip
-    total = np.zeros(3)
+    taken = {}
     for name, (n, k, C) in SHAPES.items():
         X, y = make(n, k, C)
         tasks = [
@@ -74,10 +79,31 @@ def ten_shapes(rounds):
             lambda X=X, y=y: model.fit(X, y),
             lambda X=X, y=y: winldl(X, y, tol=0.0, max_iter=ITERATIONS),
         ]
-        seconds = best(tasks, rounds)
-        total += seconds
-        line(name, n, k, C, *seconds)
-    line("total", "", "", "", *total)
+        taken[name] = best(tasks, rounds)
+        line(name, n, k, C, *taken[name])
+    taken["all ten"] = np.sum(list(taken.values()), axis=0)
+    line("all ten", "", "", "", *taken["all ten"])
+    return taken
+
+
+@drawn
+def draw(taken):
+    """Draw the times of `WInLDL.fit` and of plain NumPy in units of the floor."""
+    axes = new_figure(5.0, 2.8).subplots()
+    at = np.arange(len(taken))[::-1]
+    ratios = np.array([(ours / least, plain / least) for least, ours, plain in taken.values()])
+    axes.hlines(at, *ratios.T, color=LIGHT, zorder=1)
+    axes.axvline(1, color=GREY, linewidth=0.8)
+    names = ["WInLDL.fit", "plain NumPy"]
+    lines = [
+        axes.plot(ratio, at, label=name, **look.line() | {"linestyle": "none"})[0]
+        for ratio, (name, look) in zip(ratios.T, looks(names).items(), strict=True)
+    ]
+    axes.set_yticks(at, [f"{name} {SHAPES.get(name, '')}".strip() for name in taken])
+    axes.set(xlabel="CPU seconds of 50 iterations / floor", ylim=(-0.7, len(taken) - 0.3))
+    log_axis(axes.xaxis)
+    legend_above(axes.figure, lines, title="1 is the floor: the matrix products alone")
+    return axes.figure
 
 
 def line(name, n, k, C, at_least, ours, plain):
@@ -112,6 +138,9 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--scale", action="store_true", help="a million rows instead")
     arguments.add_argument("--rounds", type=int, default=5, help="best of how many (default 5)")
+    arguments.add_argument("--draw", type=Path, help="draw the ten shapes into this file too")
     options = arguments.parse_args()
     with threadpool_limits(1):
-        (scale if options.scale else ten_shapes)(options.rounds)
+        found = (scale if options.scale else ten_shapes)(options.rounds)
+    if options.draw and found:
+        save(draw(found), options.draw)

@@ -1,0 +1,101 @@
+"""Draw the pictures of the documentation that show long runs: ranks, a report, mu, growth.
+
+    python examples/draw_runs.py [--folder docs/images] [--runs docs/_build/runs]
+
+The runs take about an hour and need public datasets, which are downloaded if they are not there. A
+run that was stopped goes on where it was. The report is photographed by Chromium.
+"""
+
+import argparse
+import shutil
+from pathlib import Path
+
+from draw_docs import DOCS, WIDTH
+from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments.paper_figures import growth, mu_histories, mu_metrics
+from inldl.experiments.reproduce import plan
+from inldl.experiments.statistics import nemenyi
+from inldl.report import critical_difference, figures, save, write_page
+
+YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
+DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
+OTHERS = ["extra-trees", "boosting", "knn", "ridge", "constant-mean", "constant-uniform"]
+METRICS = ["cosine", "intersection", "chebyshev", "clark", "canberra"]
+
+
+def main(folder, runs, datasets):
+    """Do the runs, or what is left of them, and draw."""
+    runs.mkdir(parents=True, exist_ok=True)
+    rows = compared(runs / "auto.sqlite", datasets)
+    save(ranks(rows), folder / "auto_ranks.svg")
+    photograph(rows, runs / "report.html", folder / "report.png")
+    rows = the_paper(runs / "paper.sqlite")
+    save(figures.mu_study(mu_metrics(rows, "SBU3DFE", METRICS), mu_histories("SBU3DFE")),
+         folder / "mu.svg")  # fmt: skip
+    curves = figures.growth(*growth(rows), label="CPU seconds of a fit", width=WIDTH)
+    save(curves, folder / "growth.svg")
+
+
+def compared(store, datasets):
+    """Return the rows behind `auto.md`: each method with the preparation that suits it."""
+    cells = []
+    for name in datasets:
+        recipe = "authors" if name == "Movie" else "standard"
+        options = {"rates": [0.1, 0.5, 0.9], "splits": 3}
+        cells += grid([name], ["auto", *OTHERS], recipe=recipe, **options)
+        cells += grid([name], ["winldl"], recipe="authors", **options)
+    run(cells, store, jobs=2)
+    return Store(store).frame().drop(columns="recipe")
+
+
+def ranks(rows):
+    """Return the critical-difference diagram over all pairs of dataset and rate."""
+    pairs = rows.assign(dataset=rows["dataset"] + " " + rows["rate"].astype(str), rate=0.0)
+    cosine = summarize(pairs, "cosine")
+    test = nemenyi(cosine.mean, cosine.higher_is_better)
+    parts = test.mean_ranks, test.critical_difference, test.groups
+    return critical_difference(*parts, width=WIDTH)
+
+
+def photograph(rows, page, picture):
+    """Write the report of a run, and take a picture of its results."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    write_page(rows, page)
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1160,1290"):
+        options.add_argument(flag)
+    driver = webdriver.Chrome(options, Service(shutil.which("chromedriver")))
+    try:
+        driver.get(page.resolve().as_uri())
+        driver.execute_script(
+            "[...document.querySelectorAll('h2')].find(h => h.textContent == 'Results')"
+            ".scrollIntoView()"
+        )
+        driver.get_screenshot_as_file(str(picture))
+    finally:
+        driver.quit()
+
+
+def the_paper(store):
+    """Return the rows behind two figures of the paper."""
+    cells = [
+        cell
+        for cell in plan(["SBU3DFE"])
+        if cell.dataset.startswith("random(") or cell.method.startswith("winldl")
+    ]
+    run(cells, store, jobs=1)  # one at a time, since they are timed
+    return Store(store).frame()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--folder", type=Path, default=DOCS / "images", help="where to write")
+    parser.add_argument("--runs", type=Path, default=DOCS / "_build" / "runs", help="their files")
+    parser.add_argument("--datasets", nargs="+", default=DATASETS, help="fewer of them")
+    options = parser.parse_args()
+    main(options.folder, options.runs, options.datasets)
