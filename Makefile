@@ -33,7 +33,9 @@ images: .venv/test
 	$(BIN)/python examples/demo.py --picture docs/images/demo.png
 	$(BIN)/python examples/draw_docs.py
 	$(BIN)/python benchmarks/fit_speed.py --draw docs/images/performance.svg
-	$(BIN)/python benchmarks/scale.py --draw docs/images/scale.svg
+	mkdir -p docs/_build/runs
+	$(BIN)/python benchmarks/scale.py docs/_build/runs/times.csv
+	$(BIN)/python benchmarks/scale.py docs/_build/runs/times.csv --draw docs/images/scale.svg
 	$(BIN)/python examples/draw_runs.py
 
 .venv/demo: pyproject.toml
