@@ -15,8 +15,7 @@ from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
-from inldl._engines import dask as engine
-from inldl._engines import kept
+from inldl._engines import chunks, kept
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -294,7 +293,7 @@ def test_what_a_dead_client_left_is_dropped(workers):
 
 def test_traffic_does_not_grow_with_the_rows(workers, monkeypatch):
     workers.at_least(2)
-    monkeypatch.setattr(engine, "PARTS", 16)
+    monkeypatch.setattr(chunks, "PARTS", 16)
     sent, write = [0], TCP.write
 
     async def counting(self, *arguments, **options):
