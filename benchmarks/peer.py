@@ -5,7 +5,7 @@ Nothing of ours needs it. Install it where inldl is: `pip install python-ldl`. W
 needs only its packages qpsolvers and quadprog beside NumPy, SciPy and scikit-learn; keras is
 installed, never imported, and needs no backend.
 
-    python benchmarks/peer.py                 all tables, about ten minutes
+    python benchmarks/peer.py                 all tables, about twenty minutes
     python benchmarks/peer.py --markdown      the tables of docs/peer.md
     python benchmarks/peer.py --datasets SJAFFE,SBU_3DFE --rounds 3
 
@@ -33,7 +33,7 @@ from sklearn.linear_model import RidgeCV
 from threadpoolctl import threadpool_limits
 
 from fit_speed import ITERATIONS, SHAPES, best, make
-from inldl import BFGSLDL, IISLDL, ConstantLDL, InLDLADMM, RegressorLDL, WInLDL
+from inldl import BFGSLDL, IISLDL, AutoInLDL, ConstantLDL, InLDLADMM, RegressorLDL, WInLDL
 from inldl.datasets import load
 from inldl.experiments.measure import environment, one_line
 from inldl.experiments.protocol import SPLITS, make_fold
@@ -94,6 +94,7 @@ def ways():
         "python-ldl as ours": Peer("WInLDL", **as_ours),
         "RidgeCV per label": RegressorLDL(RidgeCV(np.logspace(-5, 1, 7))),
         "mean": ConstantLDL("mean"),
+        "AutoInLDL": AutoInLDL(random_state=0),
     }
 
 
