@@ -181,7 +181,7 @@ def bound_curves(dataset: str, delta: float = 0.05) -> DataFrame:
             n_labels=fold.y.shape[1],
             loss_bound=1.0,
             lipschitz=2.0,
-            coef_norm=float(np.hypot(*map(np.linalg.norm, (model.coef_, model.intercept_)))),
+            coef_norm=float(np.linalg.norm(np.column_stack([model.coef_, model.intercept_]))),
             max_row_norm=float(np.hypot(np.linalg.norm(fold.X, axis=1), 1).max()),  # with bias
             n_samples=N,
             delta=delta,
