@@ -20,8 +20,18 @@ def main() -> None:
         print(f"inldl: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
-        print("inldl: interrupted", file=sys.stderr)
-        raise SystemExit(130) from None
+        _interrupted()
+    except SystemError as error:  # a signal that came while compiled code was running
+        if isinstance(error.__cause__, SystemExit):
+            raise error.__cause__ from None
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        _interrupted()
+
+
+def _interrupted():
+    print("inldl: interrupted", file=sys.stderr)
+    raise SystemExit(130) from None
 
 
 def _end(number, frame):

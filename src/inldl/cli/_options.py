@@ -138,4 +138,6 @@ def check_page(page, overwrite):
         try:
             __import__(package)
         except ImportError:
-            raise ImportError(f"Pages need {package}: pip install 'inldl[report]'") from None
+            raise ImportError(
+                f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
+            ) from None

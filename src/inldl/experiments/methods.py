@@ -7,13 +7,13 @@ from typing import Any
 from inldl.experiments.specs import Spec, did_you_mean, import_object, parse
 
 _OURS = {
-    "winldl": "WInLDL",
-    "inldl-p": "InLDLProx",
-    "inldl-a": "InLDLADMM",
-    "bfgs-ldl": "BFGSLDL",
-    "iis-ldl": "IISLDL",
-    "edl-lrl": "EDLLRL",
-    "ldm": "LDM",
+    "winldl": ("WInLDL", "weighted least squares with rows on the simplex: linear, fast"),
+    "inldl-p": ("InLDLProx", "linear with predictions of low rank, by proximal gradient"),
+    "inldl-a": ("InLDLADMM", "linear with predictions of low rank, by ADMM"),
+    "bfgs-ldl": ("BFGSLDL", "softmax of a linear score, by L-BFGS"),
+    "iis-ldl": ("IISLDL", "softmax of a linear score, by iterative scaling"),
+    "edl-lrl": ("EDLLRL", "softmax of a linear score, low rank in groups of rows"),
+    "ldm": ("LDM", "softmax of a linear score, with labels that explain each other"),
 }
 _PUBLISHED = [name for name in _OURS if name != "winldl"]
 _BEYOND = {
@@ -39,11 +39,14 @@ _REGRESSORS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 METHODS: dict[str, str] = {
-    **dict.fromkeys(_OURS, "a method of the paper, with sound defaults"),
+    **{name: meaning for name, (_, meaning) in _OURS.items()},
     **{name: meaning for name, (_, meaning) in _BEYOND.items()},
-    **{f"{name}-published": "the same, as it was published" for name in _PUBLISHED},
-    **{name: f"WInLDL with {scheme} weights (table 6)" for name, scheme in _SCHEMES.items()},
-    **dict.fromkeys(_REGRESSORS, "a regressor per label, projected onto the simplex"),
+    **{f"{name}-published": f"{name} as it was published" for name in _PUBLISHED},
+    **{name: f"WInLDL with {scheme} weights" for name, scheme in _SCHEMES.items()},
+    **{
+        name: f"{cls.partition(':')[2]} per label, projected onto the simplex"
+        for name, (cls, _) in _REGRESSORS.items()
+    },
     "constant-mean": "the mean of the observed degrees, for every row",
     "constant-uniform": "1/C, for every row",
 }
@@ -106,7 +109,7 @@ def _make(spec: Spec) -> Any:
 
     name, published = spec.name.removesuffix("-published"), spec.name.endswith("-published")
     if name in _OURS:
-        kind = getattr(estimators, _OURS[name])
+        kind = getattr(estimators, _OURS[name][0])
         return kind.as_published(**spec.arguments) if published else kind(**spec.arguments)
     if name in _BEYOND:
         return getattr(estimators, _BEYOND[name][0])(**spec.arguments)

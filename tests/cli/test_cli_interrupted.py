@@ -1,0 +1,32 @@
+"""A signal that comes while compiled code runs ends a command as any other does."""
+
+import pytest
+
+from inldl.cli import _app, main
+
+
+@pytest.mark.parametrize(
+    ("cause", "code", "said"),
+    [(KeyboardInterrupt(), 130, "inldl: interrupted\n"), (SystemExit(143), 143, "")],
+    ids=["Ctrl-C", "SIGTERM"],
+)
+def test_a_signal_inside_a_kernel(cause, code, said, monkeypatch, capsys):
+    """numba returns to Python with a SystemError in place of what the handler raised."""
+
+    def ends():
+        raise SystemError("returned a result with an exception set") from cause
+
+    monkeypatch.setattr(_app, "app", ends)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+    assert capsys.readouterr().err == said
+
+
+def test_another_system_error_is_shown(monkeypatch):
+    def fails():
+        raise SystemError("bad argument")
+
+    monkeypatch.setattr(_app, "app", fails)
+    with pytest.raises(SystemError, match="bad argument"):
+        main()
