@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 
 from draw_docs import DOCS, WIDTH
-from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments import Store, grid, run
 from inldl.experiments.paper_figures import growth, mu_histories, mu_metrics
 from inldl.experiments.reproduce import plan
 from inldl.experiments.statistics import nemenyi
@@ -49,10 +49,9 @@ def compared(store, datasets):
 
 
 def ranks(rows):
-    """Return the critical-difference diagram over all pairs of dataset and rate."""
-    pairs = rows.assign(dataset=rows["dataset"] + " " + rows["rate"].astype(str), rate=0.0)
-    cosine = summarize(pairs, "cosine")
-    test = nemenyi(cosine.mean, cosine.higher_is_better)
+    """Return the critical-difference diagram over the datasets, by the mean of all rates."""
+    scores = rows[rows["status"] == "ok"].groupby(["dataset", "method"])["cosine"].mean().unstack()
+    test = nemenyi(scores, True)
     parts = test.mean_ranks, test.critical_difference, test.groups
     return critical_difference(*parts, width=WIDTH)
 
