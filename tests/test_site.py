@@ -40,7 +40,7 @@ SHOWN = [
     "index.html",
     "start.html",
     "math_winldl.html",
-    "api.html",
+    "api_estimators.html",
     "api/inldl.WInLDL.html",
     "gallery/index.html",
     "gallery/plot_1_complete.html",
