@@ -226,7 +226,8 @@ def inspect(
     file = o.open_table(table, labels, delimiter, decimal, encoding)
     o.check_page(page, overwrite)
     read = file.read(scale=scale, check=False)
-    found = inspect_table(read.features, read.degrees, file.source.where)
+    totals = read.scale != "count"
+    found = inspect_table(read.features, read.degrees, file.source.where, totals=totals)
     found = tell.with_units(found, read.scale)
     tell.inspected(found, read.notes)
     if page is not None:

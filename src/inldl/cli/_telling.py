@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import typer
 
+FEW = 50  # degrees that judge an error: of fewer, other ones would give another
+
 
 def say(text=""):
     """Print a line."""
@@ -74,7 +76,9 @@ def what_was_filled(written):
     """Return sentences on the degrees that were filled."""
     if not written.n_filled:
         return [f"No degree of the {written.n_rows:,} rows is missing: the copy is the same."]
-    told = [f"Filled {written.n_filled:,} degrees in {written.n_rows:,} rows."]
+    degrees = "1 degree" if written.n_filled == 1 else f"{written.n_filled:,} degrees"
+    rows = "1 row" if written.n_filled_rows == 1 else f"{written.n_filled_rows:,} rows"
+    told = [f"Filled {degrees} in {rows}."]
     if written.n_exact == 1 < written.n_filled:
         told.append("1 of them is given by the sum of its row, and so is exact.")
     elif written.n_exact:
@@ -218,6 +222,8 @@ def _judged(held_out, what):
         f"On {overall['n']:,} {what}, the mean error is {mae}; the mean of each label errs by "
         f"{constant}."
     )
+    if overall["n"] < FEW:
+        say(f"So few degrees (less than {FEW}) tell the error only roughly.")
 
 
 def _table(*names):

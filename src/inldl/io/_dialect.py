@@ -7,7 +7,7 @@ import numpy as np
 DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16  # bytes
 _ROWS = 1000
-_NUMBER = r"\s*[+-]?\d*{}\d+([eE][+-]?\d+)?\s*"
+_NUMBER = r"\s*[+-]?\d*{}\d+([eE][+-]?\d+)?\s*%?\s*"
 
 
 def find_delimiter(content):
@@ -38,16 +38,25 @@ def _cells_per_row(sample, delimiter):
 
 def find_decimal(cells, columns):
     """Return the decimal sign of the label columns, or of all columns if those show none."""
-    block = next((block for block in cells.blocks() if len(block.starts)), None)
-    if block is None:
-        return "."
-    block = block.rows(0, _ROWS)
     for chosen in (columns, range(len(cells.names))):
-        text = [cell for column in chosen for cell in block.text(column)]
+        text = _first_cells(cells, chosen)
         commas, points = (_count(text, sign) for sign in (",", r"\."))
         if commas or points:
             return "," if commas > points else "."
     return "."
+
+
+def has_percent_signs(cells, columns):
+    """Return whether a cell among the first of the label columns ends in a percent sign."""
+    return any(cell.rstrip().endswith("%") for cell in _first_cells(cells, columns))
+
+
+def _first_cells(cells, columns):
+    block = next((block for block in cells.blocks() if len(block.starts)), None)
+    if block is None:
+        return []
+    block = block.rows(0, _ROWS)
+    return [cell for column in columns for cell in block.text(column)]
 
 
 def _count(text, sign):

@@ -6,6 +6,7 @@ from inldl import _kernels
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 _MISSING = [word.encode() for word in MISSING]
+_BLANKS, _PERCENT = list(b" \t"), ord("%")
 _WIDEST = 64  # no number that people write is wider
 
 
@@ -15,11 +16,27 @@ def numbers(block, column, decimal):
     The words of `MISSING` are holes, whatever their case. The second value is None if every cell
     is a number or a hole; otherwise the first is of no use.
     """
-    starts, ends = block.bounds(column)
+    return _read(block.data, *block.bounds(column), decimal)
+
+
+def percentages(block, column, decimal):
+    """Do the same for numbers with a percent sign each; a number without one is text."""
+    data, (starts, ends) = block.data, block.bounds(column)
+    while (blank := (ends > starts) & np.isin(data[ends - 1], _BLANKS)).any():
+        ends = ends - blank
+    signed = (ends > starts) & (data[ends - 1] == _PERCENT)
+    values, bad = _read(data, starts, ends - signed, decimal)
+    if bad is not None:
+        return None, bad
+    wrong = signed == np.isnan(values)  # a sign without a number is wrong as well
+    return (None, int(np.argmax(wrong))) if wrong.any() else (values, None)
+
+
+def _read(data, starts, ends, decimal):
     values = np.empty(len(starts))
-    rest = np.flatnonzero(_kernels.read_numbers(block.data, starts, ends, ord(decimal), values))
+    rest = np.flatnonzero(_kernels.read_numbers(data, starts, ends, ord(decimal), values))
     if len(rest):
-        values[rest], bad = _rare(block.data, starts[rest], ends[rest], decimal)
+        values[rest], bad = _rare(data, starts[rest], ends[rest], decimal)
         if bad is not None:
             return None, int(rest[bad])
     return values, None

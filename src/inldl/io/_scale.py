@@ -3,13 +3,13 @@
 import numpy as np
 
 from inldl._validation import check_choice, sum_tolerance
+from inldl.io._rounding import MOST, explained_gap, gap_notes, span
 
 ROUNDING = 1e-9  # what a computation may leave of 0
 WHOLE = {"fraction": 1.0, "percent": 100.0}
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
-_ROUNDING = 0.05  # by which the observed degrees of a row with holes may exceed the whole
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
 )
@@ -21,6 +21,7 @@ class Evidence:
 
     def __init__(self):
         self._rows, self._largest, self._whole = 0, -np.inf, True
+        self._sums = np.empty(0)  # the smallest and the largest of complete rows
         self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
 
     def add(self, values):
@@ -31,6 +32,9 @@ class Evidence:
         sums = values.sum(axis=1)
         sums = sums[np.isfinite(sums)]
         self._rows += len(sums)
+        if len(sums):
+            ends = [*self._sums, sums.min(), sums.max()]
+            self._sums = np.array([min(ends), max(ends)])
         for scale, near in self._near:
             self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
 
@@ -38,6 +42,13 @@ class Evidence:
         """Return the scale, and a sentence that says why."""
         scale, reason = self._complete() if self._rows else self._incomplete()
         return scale, f"The degrees are taken as {_WORDS[scale]}: {reason}."
+
+    def why_counts(self):
+        """Return the start of a sentence that says why the degrees were taken as counts."""
+        reason = f"No row is complete and the largest degree is {self._largest:g}"
+        if self._rows:
+            reason = f"Complete rows sum to {span(self._sums)}, not to 1 or 100"
+        return f"{reason}, so the degrees were taken as counts"
 
     def _complete(self):
         near = _NEAR_WHOLE if self._whole else _NEAR
@@ -87,14 +98,14 @@ class Degrees:
         if rounded.any():
             self.values = np.where(rounded, 0, self.values)
         self._refuse(np.isinf(self.values), "is not finite")
-        notes = []
+        notes, evidence = [], None
         if scale == "auto":
             evidence = Evidence()
             evidence.add(self.values)
             scale, note = evidence.scale()
             notes = [note]
         if scale == "count":
-            return self._shares_of_counts(notes), scale, notes
+            return self._shares_of_counts(notes, evidence), scale, notes
         return self._shares_of(scale, normalize, notes), scale, notes
 
     def _refuse_unobserved(self):
@@ -113,10 +124,10 @@ class Degrees:
                 f"{self.values[row, column]:g} {problem}; {advice}."
             )
 
-    def _shares_of_counts(self, notes):
+    def _shares_of_counts(self, notes, evidence):
         holes = np.isnan(self.values)
         if holes.any():
-            self._refuse_count_holes(holes)
+            self._refuse_count_holes(holes, evidence)
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
@@ -125,15 +136,22 @@ class Degrees:
         self._refuse_zero_sums(sums)
         return self.values / np.where(sums == 0, 1, sums)
 
-    def _refuse_count_holes(self, holes):
-        if self.check:
-            row, column = (int(i) for i in np.argwhere(holes)[0])
+    def _refuse_count_holes(self, holes, evidence):
+        if not self.check:
+            return
+        row, column = (int(i) for i in np.argwhere(holes)[0])
+        place = f"{self.where(row)}, column {self.labels[column]!r}"
+        if evidence is not None:
             raise ValueError(
-                f"{self.where(row)}, column {self.labels[column]!r}: a count is missing, so the "
-                "total of the row is unknown; give fractions or percentages of the total instead "
-                "(or scale='fraction' or 'percent', --scale on the command line, if the numbers "
-                "are such)."
+                f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
+                "is a label missing from --labels? Else fill in the count, or say what the "
+                "numbers are with scale='fraction' or 'percent' (--scale on the command line)."
             )
+        raise ValueError(
+            f"{place}: a count is missing, so the total of the row is unknown; give fractions or "
+            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
+            "command line, if the numbers are such)."
+        )
 
     def _refuse_zero_sums(self, sums):
         if self.check and (sums == 0).any():
@@ -159,15 +177,19 @@ class Degrees:
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
         over = ~complete & (sums > 1 + tolerance)
-        rounded = over & (sums <= 1 + _ROUNDING)
+        if not (off.any() or over.any()):
+            return y
+        few = over & (sums <= 1 + MOST)
         if normalize:
-            self._refuse_sums(over & ~rounded, sums, whole, "more than", "correct them")
+            self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            return _normalized(y, sums, off, rounded, notes)
-        advice = f"correct them{'' if (over & ~rounded).any() else _NORMALIZE}"
-        self._refuse_sums(over, sums, whole, "more than", advice)
-        self._refuse_sums(off, sums, whole, "not", f"correct them{_NORMALIZE}")
-        return y
+            return _normalized(y, sums, off, few, notes)
+        rounded = np.abs(sums - 1) <= explained_gap(self.values, whole)
+        advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
+        self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
+        self._refuse_sums(off & ~rounded, sums, whole, "not", f"correct them{_NORMALIZE}")
+        notes += gap_notes(sums, off & rounded, over & rounded, whole)
+        return _divided(y, sums, (off | over) & rounded)
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
         if self.check and bad.any():
@@ -179,13 +201,17 @@ class Degrees:
             )
 
 
-def _normalized(y, sums, off, rounded, notes):
+def _normalized(y, sums, off, few, notes):
     """Return `y` with some of its rows divided by their sums, in place."""
-    for rows, which in ((off, "Complete rows"), (rounded, "Rows with holes, which become 0,")):
+    for rows, which in ((off, "Complete rows"), (few, "Rows with holes, which become 0,")):
         if rows.any():
-            y[rows] /= sums[rows, None]
             notes.append(
                 f"{which} that were divided by their sums: {rows.sum()}; that is for learning, "
                 "a file that is written keeps them as they are."
             )
+    return _divided(y, sums, off | few)
+
+
+def _divided(y, sums, rows):
+    y[rows] /= sums[rows, None]
     return y

@@ -5,10 +5,11 @@ import pandas as pd
 
 from inldl.io._cells import Cells
 from inldl.io._labels import shortened
-from inldl.io._numbers import MISSING, numbers
+from inldl.io._numbers import MISSING, numbers, percentages
 from inldl.io.table import Piece
 
 _ADVICE = "correct it, or leave the cell empty if the degree is unknown."
+_SIGNS = "write all degrees with the sign, or all without it."
 
 
 class TextSource:
@@ -17,7 +18,7 @@ class TextSource:
     def __init__(self, content, delimiter):
         self.cells = Cells(content, delimiter)
         self.names = self.cells.names
-        self.decimal = "."
+        self.decimal, self.percent = ".", False
 
     def where(self, row):
         """Return the place of a row in words."""
@@ -101,12 +102,17 @@ class TextSource:
         return _text(block.text(column)).to_numpy()
 
     def _degrees(self, block, column, row):
-        found, bad = numbers(block, column, self.decimal)
+        found, bad = (percentages if self.percent else numbers)(block, column, self.decimal)
         if bad is not None:
+            cell = block.text(column)[bad]
+            problem = f"is not a number with the decimal sign {self.decimal!r}; {_ADVICE}"
+            if self.percent and numbers(block.rows(bad, bad + 1), column, self.decimal)[1] is None:
+                problem = f"has no percent sign, but other degrees have one; {_SIGNS}"
+            elif not self.percent and cell.rstrip().endswith("%"):
+                problem = f"has a percent sign, but the degrees before it have none; {_SIGNS}"
             raise ValueError(
-                f"{self.where(row + bad)}, column {self.names[column]!r}: "
-                f"{shortened(block.text(column)[bad])!r} is not a number with the decimal sign "
-                f"{self.decimal!r}; {_ADVICE}"
+                f"{self.where(row + bad)}, column {self.names[column]!r}: {shortened(cell)!r} "
+                f"{problem}"
             )
         return found
 
@@ -168,9 +174,11 @@ class FrameSource:
         bad = (values.isna() & cells.notna()).to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
+            cell = str(cells.iloc[row])
+            advice = "write it without the sign." if cell.rstrip().endswith("%") else _ADVICE
             raise ValueError(
-                f"{self.where(first + row)}, column {name!r}: "
-                f"{shortened(str(cells.iloc[row]))!r} is not a number; {_ADVICE}"
+                f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} is not a "
+                f"number; {advice}"
             )
         return values.to_numpy()
 

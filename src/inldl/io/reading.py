@@ -7,7 +7,7 @@ import numpy as np
 
 from inldl._validation import check_choice
 from inldl.io import _frames
-from inldl.io._dialect import DELIMITERS, find_decimal, find_delimiter
+from inldl.io._dialect import DELIMITERS, find_decimal, find_delimiter, has_percent_signs
 from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
 from inldl.io._scale import Degrees, Evidence
@@ -23,6 +23,7 @@ KINDS = {
     ".xlsx": "excel",
 }
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
+_SIGNED = "The degrees are taken as percentages: they have a percent sign."
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
@@ -34,7 +35,7 @@ def read_table(
     A degree is a hole if its cell is empty or one of NA, N/A, #N/A, NaN, null, None, ? and -, in
     any case and with any space around it. Columns other than the labels are features: those with
     numbers and such holes only become float64, all others stay text in which only an empty cell
-    is a hole (NA may be a word there).
+    is a hole (NA may be a word there). In a text all degrees may have a percent sign.
 
     Parameters
     ----------
@@ -50,8 +51,10 @@ def read_table(
         sum of their row and may have no holes.
     normalize : bool, default=False
         Divide complete rows that do not sum to the whole by their sum, instead of refusing them;
-        and rows with holes whose observed degrees exceed the whole by at most 5 percent, as
-        rounding does, so that 0 is left for the holes. `write_table` keeps both as they are.
+        and rows with holes whose observed degrees exceed the whole by at most 5 percent, so that
+        0 is left for the holes. Rows that miss the whole by no more than the rounding of their
+        degrees explains (half a unit of the last decimal each, at most 5 percent in all) are
+        always divided. `write_table` keeps all of them as they are.
     delimiter : {",", ";", "\t", "|"}, default=None
         What separates the cells of a text; found out if None, a tab for .tsv and .tab.
     decimal : {".", ","}, default=None
@@ -146,7 +149,7 @@ class TableFile:
         self.labels = [] if labels is None else select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
         if kind == "text":
-            self._find_decimal(decimal)
+            self._find_signs(decimal)
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -175,8 +178,11 @@ class TableFile:
         values, features, rows = self.source.read(self.labels, self.features, bound, keep)
         self._check_rows(len(values), least_rows)
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
+        told = []
+        if scale == "auto" and self.format.percent:
+            scale, told = "percent", [_SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
-        return Table(self.labels, y, features, scale, self.notes + notes, self, rows)
+        return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
 
     def find_scale(self):
         """Find out what the degrees are, from the label columns alone and a piece at a time.
@@ -188,6 +194,8 @@ class TableFile:
         note : str
             A sentence that says so, and why.
         """
+        if self.format.percent:
+            return "percent", _SIGNED
         evidence = Evidence()
         for piece in self.pieces():
             evidence.add(piece.values)
@@ -252,13 +260,14 @@ class TableFile:
             newline = "\r\n"
         self.format = Format("text", delimiter, ".", encoding, newline, mark)
 
-    def _find_decimal(self, decimal):
+    def _find_signs(self, decimal):
+        columns = [self.source.names.index(name) for name in self.labels]
         if decimal is None:
-            columns = [self.source.names.index(name) for name in self.labels]
             decimal = find_decimal(self.source.cells, columns)
             self.notes += ["The decimal sign is a comma."] if decimal == "," else []
-        self.source.decimal = decimal
-        self.format = replace(self.format, decimal=decimal)
+        percent = has_percent_signs(self.source.cells, columns)
+        self.source.decimal, self.source.percent = decimal, percent
+        self.format = replace(self.format, decimal=decimal, percent=percent)
 
     def _check_rows(self, count, least):
         if count < least:

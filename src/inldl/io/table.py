@@ -11,6 +11,8 @@ import pandas as pd
 class Format:
     """How a table is written down in its file; `bom` is the mark that a Unicode file starts with.
 
+    `percent` says whether the degrees have percent signs.
+
     The quotation marks are not part of it: the writer leaves every cell that it does not fill as
     it stands in the file.
     """
@@ -21,6 +23,7 @@ class Format:
     encoding: str | None = None
     newline: str | None = None
     bom: bytes = b""
+    percent: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -258,7 +258,8 @@ class _TextWriter:
             quote = np.column_stack([block.quoted(column) for column in columns])
         cells = np.empty(at.shape, object)
         pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        cells[at] = [self._number(value, quoted) for value, quoted in pairs]
+        sign = "%" if self._form.percent else ""
+        cells[at] = [self._number(value, quoted, sign) for value, quoted in pairs]
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
             last = block.ends[:, -1:]
@@ -276,10 +277,11 @@ class _TextWriter:
             rows[i] = delimiter + delimiter.join(cells)
         return rows
 
-    def _number(self, value, quoted):
+    def _number(self, value, quoted, sign=""):
         text = f"{value:.{_REST_DECIMALS}f}".rstrip("0").rstrip(".")
         if self._form.decimal != ".":
             text = text.replace(".", self._form.decimal)
+        text += sign
         return (f'"{text}"' if quoted else text).encode()
 
     def _copy(self, stop):

@@ -7,13 +7,15 @@ SHOWN = 3
 RARE = 10  # observed degrees of a label, from which little is learned
 
 
-def list_findings(results):
+def list_findings(results, *, totals=True):
     """Return the findings, most important first.
 
     Parameters
     ----------
     results : dict
         The fields of an `Inspection`.
+    totals : bool
+        Whether the totals of rows with holes are known.
     """
     severe = [_of_problem(p, results["n_rows"]) for p in results["problems"] if p.severe]
     mild = [_of_problem(p, results["n_rows"]) for p in results["problems"] if not p.severe]
@@ -26,7 +28,7 @@ def list_findings(results):
         *_labels_by_size(results["by_label"], results["size"]),
         *_dependence(_strong(results["dependence"])),
         *mild,
-        *_single_holes(results["by_row"]),
+        *(_single_holes(results["by_row"]) if totals else ()),
         *_remarks(results["features"]),
     ]
 

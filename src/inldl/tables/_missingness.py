@@ -91,6 +91,17 @@ def judge_size(y, labels):
     return SizeTest(**numbers, answer=answer, verdict=verdict)
 
 
+def unknown_size(y):
+    """Return the `SizeTest` of rows with holes whose totals are not known."""
+    observed = ~np.isnan(y)
+    partial = observed.any(axis=1) & ~observed.all(axis=1)
+    verdict = (
+        "Whether missing is random cannot be told: the totals of rows with a missing count are "
+        "not known."
+    )
+    return SizeTest(int(partial.sum()), *[np.nan] * 6, "unknown", verdict)
+
+
 def _untestable(observed, partial, counts, labels):
     """Return the answer and a sentence if nothing can be tested, else None."""
     if observed.all():

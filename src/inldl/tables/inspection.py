@@ -11,7 +11,7 @@ from inldl.tables._dependence import find_dependence
 from inldl.tables._features import describe_features, find_copies
 from inldl.tables._findings import list_findings
 from inldl.tables._impossible import find_problems
-from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size
+from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size, unknown_size
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 MOST_ROWS = 200_000  # for the means of hidden degrees
@@ -72,7 +72,7 @@ class Inspection:
     notes: list
 
 
-def inspect_table(X, y, where=None, random_state=0):
+def inspect_table(X, y, where=None, random_state=0, *, totals=True):
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
     Parameters
@@ -85,6 +85,9 @@ def inspect_table(X, y, where=None, random_state=0):
         Turns the number of a row into words, such as "Line 7". By default "Row i", from 0.
     random_state : int, default=0
         For the sample of rows from which correlations are computed in a large table.
+    totals : bool, default=True
+        Whether the totals of rows with holes are known. They are not where counts are missing:
+        the sum of such a row then tells nothing about its holes.
 
     Returns
     -------
@@ -107,22 +110,24 @@ def inspect_table(X, y, where=None, random_state=0):
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
+    told_by_sums = totals or not holes.any()
+    hidden_means = estimate_hidden_means(some) if told_by_sums else (np.nan, np.nan)
     results = {
         "n_rows": len(degrees),
         "n_features": len(columns),
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
-        "by_label": _by_label(degrees, holes, labels, *estimate_hidden_means(some)),
+        "by_label": _by_label(degrees, holes, labels, *hidden_means),
         "by_row": _by_row(holes),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels),
+        "size": judge_size(possible, labels) if told_by_sums else unknown_size(possible),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
     }
-    return Inspection(**results, findings=list_findings(results))
+    return Inspection(**results, findings=list_findings(results, totals=told_by_sums))
 
 
 def _labels(y):

@@ -74,6 +74,8 @@ class Written:
         Degrees that were filled or predicted.
     n_exact : int
         Those of them that the sum of their row gives, whatever the model.
+    n_filled_rows : int
+        Rows with such degrees.
     before, after : DataFrame
         Some rows, in the units of the file; the index has their numbers in it, from 1.
     """
@@ -81,6 +83,7 @@ class Written:
     n_rows: int
     n_filled: int
     n_exact: int
+    n_filled_rows: int
     before: pd.DataFrame
     after: pd.DataFrame
 
@@ -203,14 +206,15 @@ def complete_table(
     """
     whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
-    shown, counts = _Shown(file, file.labels, whole), np.zeros(3, int)
+    shown, counts = _Shown(file, file.labels, whole), np.zeros(4, int)
     filled = file.labels if holes is None else holes
     with TableWriter(file, path, filled=filled, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             y = file.fractions(piece, scale, normalize=normalize)
             missing = np.isnan(y)
             left = np.isnan(fill_forced(y))
-            counts += piece.size, missing.sum(), missing.sum() - left.sum()
+            exact = missing.sum() - left.sum()
+            counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
             with _placed(file.place_of(first=piece.first)):
                 completed, added = _completed(model, piece, y, coverage, whole)
             added += [missing.astype(float)] if mark else []
@@ -270,7 +274,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    return Written(n_rows, n_rows * len(labels), 0, *shown.frames())
+    return Written(n_rows, n_rows * len(labels), 0, n_rows, *shown.frames())
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
