@@ -45,7 +45,7 @@ def compared(store, datasets):
         cells += grid([name], ["auto", *OTHERS], recipe=recipe, **options)
         cells += grid([name], ["winldl"], recipe="authors", **options)
     run(cells, store, jobs=2)
-    return Store(store).frame().drop(columns="recipe")
+    return Store(store).frame()
 
 
 def ranks(rows):
