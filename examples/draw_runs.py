@@ -28,7 +28,7 @@ def main(folder, runs, datasets):
     runs.mkdir(parents=True, exist_ok=True)
     rows = compared(runs / "auto.sqlite", datasets)
     save(ranks(rows), folder / "auto_ranks.svg")
-    photograph(rows, runs / "report.html", folder / "report.png")
+    photograph(rows[rows["recipe"] == "standard"], runs / "report.html", folder / "report.png")
     rows = the_paper(runs / "paper.sqlite")
     save(figures.mu_study(mu_metrics(rows, "SBU3DFE", METRICS), mu_histories("SBU3DFE")),
          folder / "mu.svg")  # fmt: skip
