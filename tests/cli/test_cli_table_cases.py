@@ -118,10 +118,58 @@ def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
     y[:20, 0] = y[15:25, 1] = np.nan
     code, out, _ = inldl(*small_table(tmp_path, y, ["yes", "no"]), "--page", "page.html")
     assert code == 0
-    assert "Filled 30 degrees in 60 rows." in out
+    assert "Filled 30 degrees in 25 rows." in out
     assert "20 of them are given by the sums of their rows" in out
     assert "On 90 degrees of rows that were left out (with two labels a hidden one is 1" in out
     assert "Over 90 observed degrees the model missed by" in written(tmp_path, "page.html")
+
+
+def test_an_error_that_few_degrees_tell_is_said_to_be_rough(inldl, tmp_path):
+    y = np.random.default_rng(1).dirichlet(np.ones(3), 500).round(3)
+    y[:, 2] = (1 - y[:, :2].sum(axis=1)).round(3)
+    y[0, :2] = np.nan
+    rough = re.compile(r"The error rests on few degrees \((\d+)\); take it as a rough estimate")
+    assert not rough.search(inldl(*small_table(tmp_path, y, ["a", "b", "c"]))[1])
+    out = inldl(*small_table(tmp_path, y[:90], ["a", "b", "c"]), "--overwrite")[1]
+    assert 0 < int(rough.search(out)[1]) < 50
+    assert "Filled 2 degrees in 1 row." in out
+
+
+@pytest.mark.parametrize("row", ["50,43,", "1,1,"])
+def test_counts_with_holes_are_not_judged_by_their_sums(inldl, tmp_path, row):
+    rows = [f"{i**1.5},{2 * i + 1},{i % 7 + 2},{i % 3}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["x,a,b,c", *rows, f"1,{row}", f"3,{row}", ""]))
+    out = inldl("inspect", "t.csv", "-l", "a,b,c")[1]
+    assert "their totals are unknown" in out
+    assert "seem to be zeros" not in out
+    assert "single hole" not in out
+    code, _, err = inldl("complete", "t.csv", "-l", "a,b,c", "-o", "o.csv")
+    assert code == 1
+    assert "so the degrees were taken as counts" in err
+    assert "is a label missing from --labels?" in err
+
+
+def test_rounded_percentages_are_completed(inldl, tmp_path):
+    y = (100 * np.random.default_rng(1).dirichlet(np.ones(4), 80)).round()
+    y[:20, :2] = np.nan
+    labels = ["a", "b", "c", "d"]
+    code, out, _ = inldl(*small_table(tmp_path, y, labels))
+    assert code == 0
+    assert "rows sum to 99 to 101, as rounded numbers do;" in out
+    before, after = (pd.read_csv(tmp_path / name)[labels] for name in ("small.csv", "whole.csv"))
+    pd.testing.assert_frame_equal(after[20:], before[20:])
+    np.testing.assert_allclose(after[:20].sum(axis=1), 100, rtol=0, atol=1e-8)
+
+
+def test_new_rows_unlike_those_of_the_fit_are_counted(inldl, tmp_path):
+    x = np.random.default_rng(0).uniform(0.2, 0.8, 40)
+    table = pd.DataFrame({"x": x, "town": ["A", "B"] * 20, "yes": x, "no": 1 - x})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    inldl("fit", "t.csv", "-l", "yes,no", "-o", "t.inldl", "-m", "winldl")
+    assert "unlike" not in inldl("predict", "t.inldl", "t.csv", "-o", "old.csv")[1]
+    (tmp_path / "new.csv").write_text("x,town\n0.5,A\n0.9,B\n0.1,C\n,\n")
+    out = inldl("predict", "t.inldl", "new.csv", "-o", "new_shares.csv")[1]
+    assert "Rows unlike those of the fit: 2 with a number outside its range, 1 with text n" in out
 
 
 def test_degrees_that_the_sums_give_have_no_error(inldl, tmp_path):

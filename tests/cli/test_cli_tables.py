@@ -30,7 +30,10 @@ def cells(text):
 def test_complete_changes_only_empty_degrees(inldl, tmp_path, survey):
     code, out, _ = inldl("complete", "survey.csv", "-l", LABELS, "-o", "whole.csv", "-m", "winldl")
     assert code == 0
-    assert re.search(r"Filled 7\d\d degrees in 300 rows\.", out)
+    missing = survey[LABELS.split(",")].isna()
+    n_rows = missing.any(axis=1).sum()
+    assert f"Filled {missing.sum().sum()} degrees in {n_rows} rows." in out
+    assert n_rows < 300
     assert "hidden on purpose, the mean error is 0.0" in out
     assert "Column 'key' is left out" in out
     before, after = (

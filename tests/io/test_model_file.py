@@ -11,6 +11,7 @@ import time
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -37,8 +38,10 @@ from inldl import (
     hide,
 )
 from inldl.experiments import METHODS, make_method
+from inldl.io._codec import Decoder, Encoder
 from inldl.io._container import TREE
 from inldl.io.model_file import check_savable, load_model, model_info, save_model
+from inldl.tables import NumberColumn
 from inldl.tables.model import Model
 from inldl.weighting import LinearWeighting
 
@@ -333,3 +336,15 @@ def test_killed_save_leaves_the_old_file(tmp_path, named_data):
     process.communicate()
     assert parts[0].exists()  # so it was in the middle
     assert_same(model, load_model(path), *named_data)
+
+
+def test_columns_of_older_files_have_no_range():
+    column = NumberColumn("a", 1.0, 2.0, 1.5, False, 0.0, 3.0)
+    tree = Encoder().tree(column)
+    assert Decoder(None).value(tree) == column
+    del tree["state"]["low"], tree["state"]["high"]
+    old = Decoder(None).value(tree)
+    assert not old.unfamiliar(pd.Series([-1e300, np.nan, 1e300])).any()
+    del tree["state"]["scale"]
+    with pytest.raises(ValueError, match="it holds a NumberColumn without scale"):
+        Decoder(None).value(tree)

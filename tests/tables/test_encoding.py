@@ -195,7 +195,20 @@ def test_columns_are_found_by_name_and_others_are_ignored():
     assert encoder.sources_ == ["a", "b", "b"]
     assert list(encoder.feature_names_in_) == ["a", "b"]
     assert encoder.n_features_in_ == 2
-    assert encoder.columns_[0] == NumberColumn("a", 7 / 3, encoder.columns_[0].scale, 2.0, False)
+    scale = encoder.columns_[0].scale
+    assert encoder.columns_[0] == NumberColumn("a", 7 / 3, scale, 2.0, False, 1.0, 4.0)
+
+
+def test_what_the_fit_has_not_seen_is_told():
+    table = pd.DataFrame({"a": [1.0, 2, 4, None], "b": ["u", "v", "u", None], "c": list("wxyz")})
+    encoder = FeatureEncoder(max_levels=3).fit(table)
+    assert not np.any(encoder.unfamiliar(table))
+    new = pd.DataFrame(
+        {"a": [0.9, 4.1, 3, None, 1], "b": ["u", "w", None, "", "v"], "c": list("wwwwn")}
+    )
+    outside, unseen = encoder.unfamiliar(new)
+    assert outside.tolist() == [True, True, False, False, False]
+    assert unseen.tolist() == [False, True, False, False, False]  # c has others: not all are kept
 
 
 def test_arrays_and_lists_are_tables(rng):

@@ -87,7 +87,7 @@ def test_honest_columns_stay(name, cells):
 
 def test_one_number_with_holes_is_its_own_mean():
     encoder = FeatureEncoder().fit(pd.DataFrame({"a": [0.1] * 10 + [None]}))
-    assert encoder.columns_ == [NumberColumn("a", 0.1, 1.0, 0.1, True)]
+    assert encoder.columns_ == [NumberColumn("a", 0.1, 1.0, 0.1, True, 0.1, 0.1)]
 
 
 def test_notes_on_many_columns_are_few():

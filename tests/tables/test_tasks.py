@@ -57,6 +57,7 @@ def test_degrees_that_the_sums_give_are_counted(file, learned, tmp_path):
     assert written.n_filled == holes.to_numpy().sum()
     assert written.n_exact == (holes.sum(axis=1) == 1).sum()
     assert written.n_rows == 300
+    assert written.n_filled_rows == holes.any(axis=1).sum() < 300
 
 
 def test_errors_and_influence_are_in_percent(file, learned):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import typer
 
-FEW = 50  # degrees that judge an error: of fewer, other ones would give another
+FEW = 50  # degrees that tell an error: fewer tell it roughly
 
 
 def say(text=""):
@@ -115,6 +115,8 @@ def fitted(learned, out):
 def predicted(written, model, out):
     """Tell what was predicted."""
     say(f"Predicted {', '.join(model.label_names_)} for {written.n_rows:,} rows.")
+    for note in written.notes:
+        say(note)
     say(f"Wrote {out}")
 
 
@@ -223,7 +225,7 @@ def _judged(held_out, what):
         f"{constant}."
     )
     if overall["n"] < FEW:
-        say(f"So few degrees (less than {FEW}) tell the error only roughly.")
+        say(f"The error rests on few degrees ({overall['n']}); take it as a rough estimate.")
 
 
 def _table(*names):

@@ -195,7 +195,9 @@ def _made(kind, state):
     if issubclass(kind, BaseEstimator):
         state = defaults(kind) | state
     elif dataclasses.is_dataclass(kind):
-        missing = {field.name for field in dataclasses.fields(kind)} - state.keys()
+        fields = dataclasses.fields(kind)
+        needed = {field.name for field in fields if field.default is dataclasses.MISSING}
+        missing = needed - state.keys()
         require(not missing, f"it holds a {kind.__name__} without {', '.join(sorted(missing))}")
     vars(instance).update(state)  # past frozen fields, properties and __setattr__
     return instance

@@ -13,6 +13,7 @@ _NEAR, _NEAR_WHOLE = 0.1, 0.02
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
 )
+_FORGOTTEN = "is a label missing from --labels? Else "
 _WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
 
 
@@ -144,8 +145,8 @@ class Degrees:
         if evidence is not None:
             raise ValueError(
                 f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
-                "is a label missing from --labels? Else fill in the count, or say what the "
-                "numbers are with scale='fraction' or 'percent' (--scale on the command line)."
+                f"{_FORGOTTEN}fill in the count, or say what the numbers are with "
+                "scale='fraction' or 'percent' (--scale on the command line)."
             )
         raise ValueError(
             f"{place}: a count is missing, so the total of the row is unknown; give fractions or "
@@ -187,7 +188,9 @@ class Degrees:
         rounded = np.abs(sums - 1) <= explained_gap(self.values, whole)
         advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
         self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
-        self._refuse_sums(off & ~rounded, sums, whole, "not", f"correct them{_NORMALIZE}")
+        short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
+        advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+        self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
         notes += gap_notes(sums, off & rounded, over & rounded, whole)
         return _divided(y, sums, (off | over) & rounded)
 

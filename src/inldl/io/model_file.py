@@ -258,6 +258,7 @@ def _try_out(model):
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
     if type(model).__name__ == TABLE_MODEL:
+        model.encoder_.unfamiliar(row)
         _check_table_model(model, degrees.shape[1])
 
 

@@ -29,6 +29,8 @@ class NumberColumn:
         What a hole is taken as: the median.
     indicator : bool
         Whether a second column says where the holes are: there were some in the fit.
+    low, high : float
+        The smallest and the largest cell of the fit; model files of old lack them.
     """
 
     name: str
@@ -36,13 +38,15 @@ class NumberColumn:
     scale: float
     fill: float
     indicator: bool
+    low: float = -np.inf
+    high: float = np.inf
 
     @classmethod
     def of(cls, name, observed, indicator):
         """Fit the column to its observed cells, which are finite and may be huge or tiny."""
         low, high = float(observed.min()), float(observed.max())
         if low == high:  # a mean would differ from it by rounding
-            return cls(name, low, 1.0, low, bool(indicator))
+            return cls(name, low, 1.0, low, bool(indicator), low, high)
         # A power of two changes no digit, and no square overflows or vanishes after it.
         exponent = int(np.frexp(max(high, -low))[1])
         unit = 2.0 ** max(min(exponent, 1023), -1000)
@@ -51,7 +55,8 @@ class NumberColumn:
         scaled -= mean
         deviation = np.sqrt(np.square(scaled, out=scaled).mean())
         scale = max(float(deviation * unit), float(np.nextafter(0, 1)))
-        return cls(name, float(mean * unit), scale, float(median * unit), bool(indicator))
+        center, fill = float(mean * unit), float(median * unit)
+        return cls(name, center, scale, fill, bool(indicator), low, high)
 
     @property
     def outputs(self):
@@ -70,6 +75,11 @@ class NumberColumn:
             if (levels.codes == code).any():
                 refuse_text(self.name, levels.first_row(code), levels.values[code])
         return np.array([*values, np.nan], dtype=np.float64)[levels.codes]
+
+    def unfamiliar(self, series):
+        """Return which cells lie outside the range of the fit."""
+        cells = self.read(series)
+        return (cells < self.low) | (cells > self.high)
 
     def write(self, cells, out):
         """Put the numbers of some rows, as they are, and where they lack into an array of zeros.
@@ -125,6 +135,13 @@ class CategoryColumn:
         places = [place(value) for value in levels.values]
         hole = len(self.levels) + self.other if self.missing else -1
         return np.array([*places, hole], dtype=np.int32)[levels.codes]
+
+    def unfamiliar(self, series):
+        """Return which cells are no level of the fit: none, if not all levels were kept."""
+        if self.other:
+            return np.zeros(len(series), bool)
+        levels, place = read_levels(self.name, series), self._places()
+        return np.array([*(place(value) < 0 for value in levels.values), False])[levels.codes]
 
     def _places(self):
         """Return a function from a value to its encoded column."""

@@ -120,6 +120,31 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             scaling.apply(block, start)
         return out
 
+    def unfamiliar(self, X):
+        """Tell which rows hold what the fit has not seen.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            As in `transform`.
+
+        Returns
+        -------
+        outside : ndarray of bool of shape (n_samples,)
+            Rows with a number outside the range of its column in the fit.
+        unseen : ndarray of bool of shape (n_samples,)
+            Rows with text that its column did not have in the fit. Columns with more than
+            `max_levels` levels tell nothing, as not all of their levels are kept.
+        """
+        check_is_fitted(self)
+        given = named_columns(X, list(self.feature_names_in_))
+        self._check_names(given)
+        outside, unseen = np.zeros((2, len(X)), bool)
+        for column in self.columns_:
+            rows = outside if isinstance(column, NumberColumn) else unseen
+            rows |= column.unfamiliar(given[column.name])
+        return outside, unseen
+
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns of the matrix; `input_features` is not used."""
         check_is_fitted(self)

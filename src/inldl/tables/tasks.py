@@ -78,6 +78,8 @@ class Written:
         Rows with such degrees.
     before, after : DataFrame
         Some rows, in the units of the file; the index has their numbers in it, from 1.
+    notes : list of str
+        What a user should know.
     """
 
     n_rows: int
@@ -86,6 +88,7 @@ class Written:
     n_filled_rows: int
     before: pd.DataFrame
     after: pd.DataFrame
+    notes: list = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,11 +265,12 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
-    shown, n_rows = _Shown(file, labels, whole), 0
+    shown, n_rows, unfamiliar = _Shown(file, labels, whole), 0, np.zeros(2, int)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             with _placed(file.place_of(first=piece.first)):
                 predicted = np.asarray(model.predict(piece.features))
+            unfamiliar += [rows.sum() for rows in model.encoder_.unfamiliar(piece.features)]
             added = [_rounded(predicted * whole)]
             if coverage is not None:
                 added.append(_paired(*model.predict_interval(piece.features, coverage)) * whole)
@@ -274,7 +278,16 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    return Written(n_rows, n_rows * len(labels), 0, n_rows, *shown.frames())
+    return Written(n_rows, n_rows * len(labels), 0, n_rows, *shown.frames(), _warned(*unfamiliar))
+
+
+def _warned(n_outside, n_unseen):
+    """Return a note on rows that hold what the fit has not seen, if there are some."""
+    told = {"a number outside its range": n_outside, "text new to it": n_unseen}
+    parts = [f"{count:,} with {what}" for what, count in told.items() if count]
+    if not parts:
+        return []
+    return [f"Rows unlike those of the fit: {', '.join(parts)}; their degrees are less sure."]
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
