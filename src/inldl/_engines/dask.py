@@ -82,10 +82,13 @@ class DaskEngine:
         self._messages: list[tuple[str, Message]] = []
 
     def __enter__(self) -> Self:
+        """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
+        one_blas_thread().__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
         """Free the memory of the workers, also after Ctrl-C; those that are gone need not know."""
+        one_blas_thread().__exit__(*error)
         self._held = []
         if self._client.status == "running":
             self._client.run(_drop, self._fit, wait=False, on_error="ignore")
