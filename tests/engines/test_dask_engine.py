@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
+from threadpoolctl import threadpool_limits
 
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
 from inldl._engines import chunks, kept
@@ -154,6 +155,15 @@ def test_workers_of_any_number_give_the_bits_of_threads(workers, expected, n_wor
         model = workers.fit(method(max_iter=9, tol=0.0), *chunked())
         assert_same(model, expected[method])
     assert workers.fits_kept() == 0
+
+
+def test_threads_of_blas_change_nothing(workers):
+    """From some hundred features on they change the last bits of a factorisation."""
+    workers.at_least(1)
+    X, y = chunked(1000, 243, columns=-1)
+    expected = WInLDL(max_iter=5).fit(X, y)
+    with threadpool_limits(2, user_api="blas"):
+        assert_same(workers.fit(WInLDL(max_iter=5), X, y), expected)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Self
 
@@ -83,12 +84,13 @@ class DaskEngine:
 
     def __enter__(self) -> Self:
         """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
-        one_blas_thread().__enter__()
+        self._stack = ExitStack()
+        self._stack.enter_context(one_blas_thread())
         return self
 
     def __exit__(self, *error: object) -> None:
         """Free the memory of the workers, also after Ctrl-C; those that are gone need not know."""
-        one_blas_thread().__exit__(*error)
+        self._stack.close()
         self._held = []
         if self._client.status == "running":
             self._client.run(_drop, self._fit, wait=False, on_error="ignore")
