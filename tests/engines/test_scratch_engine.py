@@ -16,6 +16,7 @@ import pytest
 
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
 from inldl._engines import disk, scratch
+from inldl._engines.chunks import ChunkedRows, ChunkEngine
 
 METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 SMALL = {"inldl.memory-limit": "1 MB"}
@@ -56,6 +57,16 @@ def test_parquet(tmp_path, table):
     expected = WInLDL().fit(X, y)
     with dask.config.set(SMALL):
         same_bits(WInLDL(n_jobs=2).fit(X, y), expected)
+
+
+def test_whole_numbers_count_as_what_they_become():
+    """As bytes they would take 1 MB and be loaded; as numbers of 8 bytes they take 7."""
+    X = da.ones((30_000, 8), chunks=(7000, -1), dtype=np.int8)
+    y = da.full((30_000, 4), 0.25, chunks=(7000, -1))
+    with dask.config.set({"inldl.memory-limit": "5 MB"}):
+        assert isinstance(ChunkedRows(X, y).engine(1, "winldl"), scratch.ScratchEngine)
+    with dask.config.set({"inldl.memory-limit": "50 MB"}):
+        assert isinstance(ChunkedRows(X, y).engine(1, "winldl"), ChunkEngine)
 
 
 def test_a_fit_that_was_killed_goes_on(monkeypatch, tmp_path, table):

@@ -127,7 +127,8 @@ class ChunkedRows:
     def _fits_into_memory(self) -> bool:
         (n, k), C = self.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
-        return n * (k + 5 * C) * self.X.dtype.itemsize < MEMORY_SHARE * limit
+        size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
+        return n * (k + 5 * C) * size < MEMORY_SHARE * limit
 
 
 def _active_client() -> Any:
