@@ -305,6 +305,31 @@ def test_two_rows_are_too_few_to_compare(inldl, tmp_path, survey):
     assert "The table has 2 row(s); methods are compared on at least three." in err
 
 
+def test_every_command_reads_thousands(inldl, tmp_path, survey):
+    votes = (1 + survey[NAMES].fillna(0) * 99_999).round().map("{:,.0f}".format)
+    pd.concat([survey[["age"]].astype(int), votes], axis=1).to_csv(
+        tmp_path / "votes.csv", index=False
+    )
+    table, told = ("votes.csv", "-l", LABELS), "Commas separate thousands (as in "
+    fast = ("-m", "winldl", "--overwrite")
+    code, _, err = inldl("inspect", *table)
+    assert (code, "can have thousands or decimals behind its comma" in err) == (1, True)
+    for command in (
+        ("inspect", *table),
+        ("fit", *table, "-o", "votes.inldl", *fast),
+        ("complete", *table, "-o", "whole.csv", *fast),
+        ("complete", "votes.csv", "--model", "votes.inldl", "-o", "whole.csv", "--overwrite"),
+        ("compare", *table, "--methods", "winldl", "--rows", "50"),
+        ("evaluate", "votes.inldl", "votes.csv"),
+        ("predict", "votes.inldl", "votes.csv", "-o", "predicted.csv", "--overwrite"),
+    ):
+        code, out, _ = inldl(*command, "--decimal", ".")
+        assert (code, told in out) == (0, True), command
+        assert inldl(*command, "--thousands", ",")[0] == 0
+    assert inldl("inspect", *table, "--thousands", "none", "--decimal", ".")[0] == 1
+    assert written(tmp_path, "whole.csv") == written(tmp_path, "votes.csv")
+
+
 def test_help_tells_of_commas_and_not_of_truth_values(inldl):
     out = inldl("complete", "--help")[1]
     assert '"joy? mild"' in out
