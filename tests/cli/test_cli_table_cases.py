@@ -313,7 +313,7 @@ def test_every_command_reads_thousands(inldl, tmp_path, survey):
     table, told = ("votes.csv", "-l", LABELS), "Commas separate thousands (as in "
     fast = ("-m", "winldl", "--overwrite")
     code, _, err = inldl("inspect", *table)
-    assert (code, "can have thousands or decimals behind its comma" in err) == (1, True)
+    assert (code, "could mean" in err) == (1, True)
     for command in (
         ("inspect", *table),
         ("fit", *table, "-o", "votes.inldl", *fast),

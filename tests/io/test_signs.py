@@ -82,12 +82,12 @@ def test_other_groups_are_no_numbers(tmp_path, cell):
 
 
 REFUSED = {
-    "either": (["53", "47,300", "3226"], ",", {}, "Line 3, column 'x': '47,300' can have "
-               "thousands or decimals behind its comma, and no other number tells which; give "
-               "thousands=',' or decimal=',' (--thousands , or --decimal , on the command line)."),
-    "dots": (["1.234", "5"], ";", {}, "Line 2, column 'x': '1.234' can have thousands or decimals "
-             "behind its dot, and no other number tells which; give thousands='.' or decimal='.'"),
-    "both": (["47,300", "1.234"], ";", {}, "'47,300' can have thousands or decimals"),
+    "either": (["53", "47,300", "3226"], ",", {}, "Line 3, column 'x': '47,300' could mean "
+               "47300 or 47.300, and no other number in the file settles it; give --thousands , "
+               "or --decimal , (in Python, thousands=',' or decimal=',')."),
+    "dots": (["1.234", "5"], ";", {}, "Line 2, column 'x': '1.234' could mean 1234 or 1.234, and "
+             "no other number in the file settles it; give --thousands . or --decimal ."),
+    "both": (["47,300", "1.234"], ";", {}, "'47,300' could mean 47300 or 47.300"),
     "two decimal signs": (["0,5", "0.5"], ";", {}, "Line 3, column 'x': '0.5' has a decimal "
                           "point, but '0,5' (line 2, column 'x') has a decimal comma; write all "
                           "numbers in one way, or give decimal='.' or ',' (--decimal on the"),
@@ -97,7 +97,7 @@ REFUSED = {
                        "but '0.5' (line 2, column 'x') has a decimal point;"),
     "spaces do not tell": (["12 345", "1,234", "1.234"], ";", {}, "'1.234' has a dot, but"),
     "same sign": (["1"], ",", {"decimal": ",", "thousands": ","}, "',' cannot be the decimal sign "
-                  "and separate thousands;"),
+                  "and separate thousands at once."),
     "no sign": (["1"], ",", {"thousands": "_"}, "thousands must be one of '', ',', '.', ' ', "),
 }  # fmt: skip
 
@@ -128,7 +128,7 @@ def test_options_decide(tmp_path, options, expected):
 
 def test_every_cell_counts(tmp_path):
     cells = ["47,300"] * 3000
-    with pytest.raises(ValueError, match="Line 2, column 'x': '47,300' can have"):
+    with pytest.raises(ValueError, match="Line 2, column 'x': '47,300' could mean"):
         read(tmp_path, cells)
     assert read(tmp_path, [*cells, "0.5"]).features["x"][0] == 47300
     assert read(tmp_path, [*cells, "0,5"]).features["x"][0] == 47.3
@@ -232,7 +232,7 @@ def test_a_number_is_read_as_it_is_meant_or_refused(tmp_path_factory, style, cel
         found = read_table(path, "a,b", **options).features
         np.testing.assert_array_equal(found.to_numpy(float), expected)
     except ValueError as error:
-        if "can have thousands or decimals" not in str(error):
+        if "could mean" not in str(error):
             raise
     kind = {"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"}.get(thousands, thousands)
     found = read_table(path, "a,b", decimal=decimal, thousands=kind, **options).features

@@ -72,7 +72,7 @@ def check_signs(decimal, thousands):
         check_choice("thousands", thousands, ("", *THOUSANDS))
         if thousands and thousands == decimal:
             raise ValueError(
-                f"{decimal!r} cannot be the decimal sign and separate thousands; give one of both."
+                f"{decimal!r} cannot be the decimal sign and separate thousands at once."
             )
 
 
@@ -174,9 +174,9 @@ def _refuse_both(cell, first, second):
 
 def _refuse_either(cell, at, sign):
     where, text = cell(*at)
+    whole, decimal = text.replace(sign, ""), text.replace(sign, ".")
     raise ValueError(
-        f"{where}: {shortened(text)!r} can have thousands or decimals behind its "
-        f"{'comma' if sign == ',' else 'dot'}, and no other number tells which; give "
-        f"thousands={sign!r} or decimal={sign!r} (--thousands {sign} or --decimal {sign} on the "
-        "command line)."
+        f"{where}: {shortened(text)!r} could mean {shortened(whole)} or {shortened(decimal)}, and "
+        f"no other number in the file settles it; give --thousands {sign} or --decimal {sign} "
+        f"(in Python, thousands={sign!r} or decimal={sign!r})."
     )
