@@ -113,6 +113,7 @@ class TableWriter:
         extra : ndarray of shape (size, E), optional
             Values of the columns that are added; NaN leaves a cell empty.
         """
+        self.check_finite(piece, np.where(np.isnan(y), completed, 0))
         fills = _fills(y, completed, WHOLE.get(scale, 1.0))
         if self._file.format.kind == "text":
             self._text.write(piece.raw, fills, extra)
@@ -122,6 +123,16 @@ class TableWriter:
         self._write_frame(
             piece.raw, dict(zip(self._filled, fills[:, columns].T, strict=True)), values
         )
+
+    def check_finite(self, piece, degrees):
+        """Refuse degrees of a piece that are no numbers: their cells would stay empty."""
+        bad = ~np.isfinite(degrees).all(axis=1)
+        if bad.any():
+            place = self._file.place_of(first=piece.first)(int(np.argmax(bad)))
+            raise ValueError(
+                f"{place}: the model gives no number for a degree of this row; check the numbers "
+                "of the row, and fit the model again if they are right."
+            )
 
 
 def check_target(file, path, *, overwrite=False):
