@@ -77,7 +77,7 @@ def complete(
         )
     tell.completed(written, learned, out)
     if page is not None:
-        _pages.write_completion_page(page, table, out, fitted, written, learned)
+        _pages.write_completion_page(page, overwrite, table, out, fitted, written, learned)
 
 
 def fit(
@@ -126,7 +126,7 @@ def fit(
     save_model(learned.model, out, info=info, overwrite=overwrite)
     tell.fitted(learned, out)
     if page is not None:
-        _pages.write_model_page(page, table, learned)
+        _pages.write_model_page(page, overwrite, table, learned)
 
 
 def predict(
@@ -164,7 +164,7 @@ def predict(
         )
     tell.predicted(written, fitted, out)
     if page is not None:
-        _pages.write_prediction_page(page, table, out, fitted, written)
+        _pages.write_prediction_page(page, overwrite, table, out, fitted, written)
 
 
 def evaluate(
@@ -197,7 +197,7 @@ def evaluate(
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
     tell.evaluated(found)
     if page is not None:
-        _pages.write_evaluation_page(page, table, fitted, found)
+        _pages.write_evaluation_page(page, overwrite, table, fitted, found)
 
 
 def inspect(
@@ -231,7 +231,7 @@ def inspect(
     found = tell.with_units(found, read.scale)
     tell.inspected(found, read.notes)
     if page is not None:
-        _pages.write_inspection_page(page, table, read, found)
+        _pages.write_inspection_page(page, overwrite, table, read, found)
 
 
 def compare(
@@ -274,7 +274,7 @@ def compare(
     found = tell.with_units(found, read.scale)
     tell.compared(found)
     if page is not None:
-        _pages.write_comparison_page(page, table, found)
+        _pages.write_comparison_page(page, overwrite, table, found)
 
 
 def info(model: o.ModelFile) -> None:

@@ -85,7 +85,7 @@ def save_model(model, path, *, info=None, overwrite=False):
         raise ValueError(f"The model cannot be saved: {error}.") from None
     header = _header(model, _checked_info(info))
     tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}
-    with replacing(path) as part:
+    with replacing(path, overwrite=overwrite) as part:
         write_container(part, tree, encoder.arrays)
 
 

@@ -58,7 +58,7 @@ def export_onnx(model, path, *, overwrite=False):
         raise ValueError(f"{path} does not end in '.onnx'; name an ONNX file to write.")
     _check_model(model)
     content = _graph_of(model).SerializeToString()
-    with replacing(path) as part:
+    with replacing(path, overwrite=overwrite) as part:
         part.write_bytes(content)
 
 

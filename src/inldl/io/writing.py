@@ -69,7 +69,7 @@ class TableWriter:
     """
 
     def __init__(self, file, path, *, filled=(), extra=(), overwrite=False):
-        self.path = Path(path)
+        self.path, self._overwrite = Path(path), overwrite
         self._file, self._filled, self._extra = file, list(filled), list(extra)
         check_target(file, self.path, overwrite=overwrite)
         check_added(file, self._extra)
@@ -78,9 +78,9 @@ class TableWriter:
         self._file.check_unchanged()
         self._stack = ExitStack()
         try:
-            part = self._stack.enter_context(replacing(self.path))
+            part = self._stack.enter_context(replacing(self.path, overwrite=self._overwrite))
             if self._file.format.kind == "text":
-                self._text = _TextWriter(self._file, self._stack.enter_context(part.open("xb")))
+                self._text = _TextWriter(self._file, self._stack.enter_context(part.open("wb")))
                 self._text.start(self._extra)
             else:
                 parts = (self._file, part, self._filled, self._extra)
