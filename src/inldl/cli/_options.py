@@ -36,7 +36,11 @@ def flag(*names, **more):
 
 
 File = Annotated[
-    Path, typer.Argument(help="The table: .csv, .tsv, .txt, .parquet or .xlsx.", metavar="TABLE")
+    Path,
+    typer.Argument(
+        help="The table: .csv, .tsv, .txt, .parquet or .xlsx; - is standard input.",
+        metavar="TABLE",
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
 Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]

@@ -77,7 +77,7 @@ def complete(
         )
     tell.completed(written, learned, out)
     if page is not None:
-        _pages.write_completion_page(page, overwrite, table, out, fitted, written, learned)
+        _pages.write_completion_page(page, overwrite, file.path, out, fitted, written, learned)
 
 
 def fit(
@@ -117,7 +117,7 @@ def fit(
     learned = _fit(file, method, scale, normalize, learn_from, jobs)
     overall = learned.new_rows.overall()
     info = {
-        "table": table.name,
+        "table": file.path.name,
         "rows": learned.n_rows,
         "scale": learned.scale,
         "missing": learned.n_missing / (learned.n_missing + learned.n_observed),
@@ -126,7 +126,7 @@ def fit(
     save_model(learned.model, out, info=info, overwrite=overwrite)
     tell.fitted(learned, out)
     if page is not None:
-        _pages.write_model_page(page, overwrite, table, learned)
+        _pages.write_model_page(page, overwrite, file.path, learned)
 
 
 def predict(
@@ -164,7 +164,7 @@ def predict(
         )
     tell.predicted(written, fitted, out)
     if page is not None:
-        _pages.write_prediction_page(page, overwrite, table, out, fitted, written)
+        _pages.write_prediction_page(page, overwrite, file.path, out, fitted, written)
 
 
 def evaluate(
@@ -197,7 +197,7 @@ def evaluate(
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
     tell.evaluated(found)
     if page is not None:
-        _pages.write_evaluation_page(page, overwrite, table, fitted, found)
+        _pages.write_evaluation_page(page, overwrite, file.path, fitted, found)
 
 
 def inspect(
@@ -231,7 +231,7 @@ def inspect(
     found = tell.with_units(found, read.scale)
     tell.inspected(found, read.notes)
     if page is not None:
-        _pages.write_inspection_page(page, overwrite, table, read, found)
+        _pages.write_inspection_page(page, overwrite, file.path, read, found)
 
 
 def compare(
@@ -274,7 +274,7 @@ def compare(
     found = tell.with_units(found, read.scale)
     tell.compared(found)
     if page is not None:
-        _pages.write_comparison_page(page, overwrite, table, found)
+        _pages.write_comparison_page(page, overwrite, file.path, found)
 
 
 def info(model: o.ModelFile) -> None:
