@@ -1,5 +1,6 @@
 """Write a completed table: the holes are filled, all else stays as it was in the file."""
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from inldl.io.reading import kind_of
 _DECIMALS = 6  # of a filled degree
 _REST_DECIMALS = 10  # of the one that takes the rest, so that the row sums to the whole
 _UNIT = 10.0**_DECIMALS
+_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)
 
 
 def write_table(table, completed, path, *, overwrite=False):
@@ -63,7 +65,8 @@ class TableWriter:
     filled : sequence of str
         The labels that may have holes.
     extra : sequence of str
-        Names of columns that are added on the right.
+        Names of columns that are added on the right. In a text, one that a spreadsheet would take
+        for a formula gets an apostrophe in front.
     overwrite : bool
         Replace the file if there is one, also if it is the one that is read.
     """
@@ -241,7 +244,7 @@ class _TextWriter:
         """Write the header."""
         self._out.write(self._form.bom)
         self._copy(self._cells.header_end)
-        names = "".join(self._form.delimiter + _quoted(name) for name in extra)
+        names = "".join(self._form.delimiter + _header(name) for name in extra)
         self._put(names.encode())
 
     def write(self, block, fills, extra):
@@ -309,6 +312,11 @@ def _and_last(at):
     return np.column_stack([at, np.ones(len(at), bool)])
 
 
-def _quoted(name):
+def _header(name):
+    """Return the header of an added column; a spreadsheet must not take it for a formula.
+
+    Names come from model files, too. "-1" and "@home" are harmless, and stay as they are.
+    """
+    name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name
