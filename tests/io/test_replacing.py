@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from inldl.io import TableFile, TableWriter
-from inldl.io._replacing import check_free, replacing, write_text
+from inldl.io._replacing import check_free, make_folder, replacing, write_text
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs modes, links and limits")
 
@@ -58,6 +58,21 @@ def locked():
 def test_locked_folders_are_found_out(locked):
     with pytest.raises(PermissionError, match=f"Nothing can be written to the folder {locked};"):
         check_free(locked / "out.csv")
+
+
+def test_locked_folders_are_refused_first(locked):
+    with pytest.raises(PermissionError, match="Nothing can be written to the folder"):
+        make_folder(locked)
+    with pytest.raises(OSError, match=r"cannot be made \(Permission denied\); choose another\."):
+        make_folder(locked / "new")
+
+
+def test_a_file_is_no_folder(tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"file cannot be made \(File exists\); choose another\."):
+        make_folder(tmp_path / "file")
 
 
 def test_the_reason_is_told_where_nothing_can_be_removed_either(tmp_path):

@@ -130,9 +130,11 @@ def reproduce(
     from inldl.experiments import Store
     from inldl.experiments.paper_figures import collect
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
+    from inldl.io._replacing import make_folder
     from inldl.report.reproduction import counts, write_reproduction
 
     wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
+    make_folder(out)
     not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
     not_run |= _missing(wanted)
     for name, why in not_run.items():

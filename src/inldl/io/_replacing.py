@@ -26,6 +26,17 @@ def check_free(path, *, overwrite=False):
         )
 
 
+def make_folder(path):
+    """Make a folder if it is not there; refuse one to which nothing can be written."""
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OSError(f"The folder {path} cannot be made ({reason}); choose another.") from None
+    check_free(path / "file", overwrite=True)
+
+
 @contextmanager
 def replacing(path, *, overwrite):
     """Give a new empty file next to `path` and put it in its place; remove it if anything fails.
