@@ -1,26 +1,54 @@
 # The two commands of the README, and what they share. Only Python 3.11 or newer is needed.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+PINS ?= constraints.txt
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test check docs benchmark images clean
+.PHONY: demo test test-all test-newest test-oldest check lock docs benchmark images clean
 
-demo: .venv/demo
+demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
 
+# Everything but the long witnesses, which `test-all` adds.
 test: check
-	$(BIN)/python -m pytest -n auto --dist worksteal --doctest-modules src tests
+	$(PYTEST) -m "not slow" --doctest-modules src tests
 
-check: .venv/test
+test-all: test
+	$(PYTEST) -m slow tests
+
+check: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: .venv/docs
+# The newest versions that can be had, and the lowest that pyproject.toml allows. Any warning ends a
+# test here as everywhere; here also those of processes that a test starts.
+test-newest: NAME := newest
+test-newest: RESOLUTION := highest
+test-newest: export PYTHONWARNINGS := error::DeprecationWarning,error::FutureWarning
+test-oldest: NAME := oldest
+test-oldest: RESOLUTION := lowest-direct
+test-newest test-oldest:
+	rm -rf .venv-$(NAME)
+	$(PYTHON) -m venv .venv-$(NAME)
+	.venv-$(NAME)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-$(NAME)/bin/uv pip install --quiet --python .venv-$(NAME)/bin/python \
+		--resolution $(RESOLUTION) --editable '.[test]'
+	.venv-$(NAME)/bin/python -m pytest -n auto --dist worksteal -m "not slow" tests
+
+# Take the newest versions into the pins of the two commands.
+lock: $(VENV)/test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	echo hatchling | $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+		--all-extras --no-annotate --no-header --output-file $(PINS) pyproject.toml -
+
+docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "the site is in docs/_build/html/index.html"
 
-benchmark: .venv/test
+benchmark: $(VENV)/test
 	$(BIN)/python benchmarks/fit_speed.py
 	$(BIN)/python benchmarks/fit_speed.py --scale
 	$(BIN)/python benchmarks/table_speed.py
@@ -29,7 +57,7 @@ benchmark: .venv/test
 
 # All pictures of the documentation. Takes more than an hour, most of it for the last two, which
 # measure; needs Chromium and public datasets, which are downloaded if they are not there.
-images: .venv/test
+images: $(VENV)/test
 	$(BIN)/python examples/demo.py --picture docs/images/demo.png
 	$(BIN)/python examples/draw_docs.py
 	$(BIN)/python benchmarks/fit_speed.py --draw docs/images/performance.svg
@@ -38,20 +66,14 @@ images: .venv/test
 	$(BIN)/python benchmarks/scale.py docs/_build/runs/times.csv --draw docs/images/scale.svg
 	$(BIN)/python examples/draw_runs.py
 
-.venv/demo: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
-	touch $@
-
-.venv/docs: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
-	touch $@
-
-.venv/test: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+$(VENV)/demo: EXTRA := report
+$(VENV)/docs: EXTRA := docs
+$(VENV)/test: EXTRA := test
+$(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--editable '.[$(EXTRA)]'
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/gallery
+	rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist docs/_build docs/api docs/gallery

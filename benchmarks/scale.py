@@ -174,7 +174,7 @@ def compare_workers(numbers=(1, 2, 4, 8, 16), k=50, C=8):
     X, y = (da.from_array(a, chunks=(100, -1)) for a in make(6_400, k, C, "float64"))
     for n_workers in numbers:
         with (
-            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None) as cluster,
+            LocalCluster(n_workers, threads_per_worker=1, dashboard_address=":0") as cluster,
             Client(cluster),
         ):
             WInLDL(max_iter=2).fit(X, y)  # loads what was compiled

@@ -10,11 +10,60 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 FLOATS = [np.float64, np.float32]
+MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
+_DECIMALS = 6  # finer numbers sum to the whole as exactly as `sum_tolerance` asks
+_STORED, _COMPUTED = 1e-7, 1e-9  # what single precision, and a computation, leave of a decimal
+_FIRST = 100  # rows that tell at once that numbers are not rounded
 
 
 def sum_tolerance(dtype):
-    """How far from 1 a row of degrees stored as `dtype` may sum; public data sets need 3e-6."""
+    """How far from 1 a row of exact degrees stored as `dtype` may sum; public data need 3e-6."""
     return 1e-3 if dtype == np.float32 else 1e-5
+
+
+def rounding_gap(values, whole=1.0):
+    """Return by how much the sums of rows of rounded numbers may miss the whole.
+
+    Each number of a row is off by at most half a unit of the last decimal, so a row of C numbers
+    is off by at most C halves.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, C)
+        Numbers in any unit, NaN where unobserved.
+    whole : float, default=1.0
+        What a row sums to.
+
+    Returns
+    -------
+    float
+        As a share of the whole; 0 if the numbers are not rounded to 6 decimals or fewer.
+    """
+    decimals = _decimals(values[:_FIRST], 0)
+    if decimals is not None and len(values) > _FIRST:
+        decimals = _decimals(values, decimals)
+    if decimals is None:
+        return 0.0
+    return min(values.shape[1] / 2 * 10.0**-decimals / whole, MOST_ROUNDING) + _COMPUTED
+
+
+def _decimals(values, least):
+    """Return with how many decimals, at least `least`, all values are written; None if many."""
+    known = values[np.isfinite(values)]
+    near = _COMPUTED + _STORED * np.abs(known)
+    for decimals in range(least, _DECIMALS + 1):
+        if (np.abs(known - np.round(known, decimals)) <= near).all():
+            return decimals
+    return None
+
+
+def is_off(gaps, y):
+    """Return which gaps between 1 and the sums of rows of `y` are real.
+
+    A gap is none if the precision of `y`, or rounding of its degrees, explains it.
+    """
+    off = gaps > sum_tolerance(y.dtype)  # NaN > x is False
+    return off & (gaps > rounding_gap(y)) if off.any() else off
 
 
 def unmask(y):
@@ -139,8 +188,8 @@ def survey(y, first_row=0):
     if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
         row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
         return Survey(seen, first_row + row, None)
-    # NaN > x is False: rows with holes
-    off = np.flatnonzero(np.abs(y.sum(axis=1) - 1) > sum_tolerance(y.dtype))
+    # Rows with holes sum to NaN, which is never off.
+    off = np.flatnonzero(is_off(np.abs(y.sum(axis=1) - 1), y))
     if not off.size:
         return Survey(seen, None, None)
     return Survey(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
@@ -168,6 +217,33 @@ def judge(surveys, names):
         f"{problem}; degrees are shares of a whole: divide each complete row by its sum, and mark "
         "unobserved degrees with NaN, not 0."
     )
+
+
+def check_fillable(y, first_row=0):
+    """Refuse degrees whose holes cannot be filled in, because a row is more than a whole.
+
+    Rows are counted from `first_row`. Sums that rounding explains are fine.
+    """
+    holes = np.isnan(y)
+    if not holes.any():
+        return
+    margin = sum_tolerance(y.dtype)
+    outside = (y > 1 + margin) | (y < -margin)
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        advice = "divide percentages by 100" if y[row, column] > 1 else "correct it"
+        raise ValueError(
+            f"Row {first_row + row} of y has the degree {y[row, column]:g}, so nothing can be "
+            f"filled in: degrees are shares of a whole, from 0 to 1; {advice}."
+        )
+    sums = np.nansum(y, axis=1, dtype=np.float64)
+    over = np.flatnonzero(is_off(sums - 1, y) & holes.any(axis=1))
+    if over.size:
+        raise ValueError(
+            f"The observed degrees of row {first_row + over[0]} of y sum to {sums[over[0]]:.6g}, "
+            f"more than 1 ({over.size} such row(s)), so nothing is left to fill in: correct them, "
+            "or put 0 for the missing ones and divide the row by its sum."
+        )
 
 
 def warn_user(message):

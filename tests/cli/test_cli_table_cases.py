@@ -305,6 +305,31 @@ def test_two_rows_are_too_few_to_compare(inldl, tmp_path, survey):
     assert "The table has 2 row(s); methods are compared on at least three." in err
 
 
+def test_every_command_reads_thousands(inldl, tmp_path, survey):
+    votes = (1 + survey[NAMES].fillna(0) * 99_999).round().map("{:,.0f}".format)
+    pd.concat([survey[["age"]].astype(int), votes], axis=1).to_csv(
+        tmp_path / "votes.csv", index=False
+    )
+    table, told = ("votes.csv", "-l", LABELS), "Commas separate thousands (as in "
+    fast = ("-m", "winldl", "--overwrite")
+    code, _, err = inldl("inspect", *table)
+    assert (code, "can have thousands or decimals behind its comma" in err) == (1, True)
+    for command in (
+        ("inspect", *table),
+        ("fit", *table, "-o", "votes.inldl", *fast),
+        ("complete", *table, "-o", "whole.csv", *fast),
+        ("complete", "votes.csv", "--model", "votes.inldl", "-o", "whole.csv", "--overwrite"),
+        ("compare", *table, "--methods", "winldl", "--rows", "50"),
+        ("evaluate", "votes.inldl", "votes.csv"),
+        ("predict", "votes.inldl", "votes.csv", "-o", "predicted.csv", "--overwrite"),
+    ):
+        code, out, _ = inldl(*command, "--decimal", ".")
+        assert (code, told in out) == (0, True), command
+        assert inldl(*command, "--thousands", ",")[0] == 0
+    assert inldl("inspect", *table, "--thousands", "none", "--decimal", ".")[0] == 1
+    assert written(tmp_path, "whole.csv") == written(tmp_path, "votes.csv")
+
+
 def test_help_tells_of_commas_and_not_of_truth_values(inldl):
     out = inldl("complete", "--help")[1]
     assert '"joy? mild"' in out
@@ -325,7 +350,7 @@ class Slow(ConstantLDL):
         Slow.calls += 1
         if Slow.calls > 5:
             pathlib.Path("ready").touch()
-            time.sleep(60)
+            time.sleep(600)
         return super().predict(X)
 
 class Warns(ConstantLDL):
@@ -366,14 +391,12 @@ def start(tmp_path, survey, method):
 )
 def test_a_command_that_is_stopped_leaves_nothing_behind(tmp_path, survey, number, code, told):
     process = start(tmp_path, survey, "Slow")
-    for _ in range(600):
-        if (tmp_path / "ready").exists() or process.poll() is not None:
-            break
+    while not (tmp_path / "ready").exists() and process.poll() is None:
         time.sleep(0.1)
     assert [path.suffix for path in (tmp_path / "temporary").iterdir()] == [".csv"]
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == code
     assert err == told
     assert list((tmp_path / "temporary").iterdir()) == []
@@ -383,7 +406,7 @@ def test_a_command_that_is_stopped_leaves_nothing_behind(tmp_path, survey, numbe
 
 def test_warnings_read_like_all_else(tmp_path, survey):
     process = start(tmp_path, survey, "Warns")
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert err == "inldl: the moon is full\n"
 

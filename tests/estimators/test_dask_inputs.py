@@ -142,12 +142,19 @@ def test_predictions_are_lazy(method):
         model.complete(X_lazy, y_lazy[:, :2])
 
 
-def test_complete_names_rows_that_sum_to_more():
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([0.9, np.nan, 0.4], r"observed degrees of row 444 of y sum to 1.3"),
+        ([18.1, np.nan, np.nan], r"Row 444 of y has the degree 18.1"),
+    ],
+)
+def test_complete_refuses_what_cannot_be_filled_when_computed(row, message):
     model, y = WInLDL().fit(X, Y), Y.copy()
-    y[444] = [0.9, np.nan, 0.4]
-    with pytest.warns(UserWarning, match=r"observed degrees of row 444 sum to 1.3"):
-        full = model.complete(lazy(X, 100), lazy(y, 100)).compute(scheduler="synchronous")
-    np.testing.assert_array_equal(full[444], [0.9, 0, 0.4])
+    y[444] = row
+    full = model.complete(lazy(X, 100), lazy(y, 100))
+    with pytest.raises(ValueError, match=message):
+        full.compute(scheduler="synchronous")
 
 
 def with_value(a, value):

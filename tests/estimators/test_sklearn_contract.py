@@ -72,6 +72,16 @@ def test_model_selection_carries_the_holes(data):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_complete_refuses_percentages(estimator, data):
+    X, y = (frame[:30] for frame in data)
+    fitted = clone(estimator).fit(X, y)
+    row = (100 * y > 1).any(axis=1).argmax()
+    with pytest.raises(ValueError, match=rf"Row {row} of y has .*; divide percentages by 100\.$"):
+        fitted.complete(X, 100 * y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_pickle_and_clone(estimator, data):
     X, y = data
     fitted = clone(estimator).fit(X, y)

@@ -247,13 +247,25 @@ def test_doubtful_degrees_are_named(y, message):
     assert caught[0].filename == __file__
 
 
-def test_complete_names_rows_that_sum_to_more():
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([0.9, np.nan, 0.4], "observed degrees of row 4 of y sum to 1.3, more than 1 .*: correct"),
+        ([18.1, np.nan, np.nan], "Row 4 of y has the degree 18.1, .*; divide percentages by 100"),
+        ([20.0, 30.0, 50.0], "Row 4 of y has the degree 20, .*; divide percentages by 100"),
+        ([-0.5, np.nan, 0.4], "Row 4 of y has the degree -0.5, .*; correct it"),
+    ],
+)
+def test_complete_refuses_what_cannot_be_filled(row, message):
+    model, y = WInLDL().fit(X, Y), Y.copy()
+    y[4], y[6] = row, [0.2, np.nan, np.nan]
+    with pytest.raises(ValueError, match=message):
+        model.complete(X, y)
+
+
+def test_complete_needs_no_shares_where_nothing_is_missing():
     model = WInLDL().fit(X, Y)
-    y = Y.copy()
-    y[4] = [0.9, np.nan, 0.4]
-    with pytest.warns(UserWarning, match=r"observed degrees of row 4 sum to 1.3, more than 1"):
-        full = model.complete(X, y)
-    np.testing.assert_array_equal(full[4], [0.9, 0, 0.4])
+    np.testing.assert_array_equal(model.complete(X, 100 * Y), 100 * Y)
 
 
 def test_complete_does_not_complain_about_rounding():
@@ -261,6 +273,23 @@ def test_complete_does_not_complain_about_rounding():
     y[4] = [0.6, np.nan, 0.400003]
     full = WInLDL().fit(X, Y).complete(X, y)
     np.testing.assert_array_equal(full[4], [0.6, 0, 0.400003])
+
+
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounded_degrees_are_fitted_and_completed_without_a_word(decimals, dtype):
+    y = Y.round(decimals).astype(dtype)
+    assert (np.abs(y.sum(axis=1, dtype=float) - 1) > 0.9 * 10.0**-decimals).any()
+    model, unit = WInLDL().fit(X, y), 10.0**-decimals
+    y[4] = [0.6, np.nan, 0.4 + unit]
+    y[5] = [0.6, np.nan, np.nan]
+    full = model.complete(X, y)
+    assert full[4, 1] == 0
+    assert full[5].sum() == pytest.approx(1)
+    y[4, 2] = 0.4 + 2 * unit  # three labels explain one and a half
+    if dtype == np.float64 or decimals < 4:  # what single precision may leave is 0.001
+        with pytest.raises(ValueError, match="observed degrees of row 4"):
+            model.complete(X, y)
 
 
 def test_complete_refuses_other_labels():

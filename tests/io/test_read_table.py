@@ -255,8 +255,10 @@ REFUSED = {
     "zero sum": ("x,joy,anger\n1,0.5,0.5\n2,0,0\n", {"normalize": True}, "Line 3: the degrees"),
     "text": ("x,joy,anger\n1,0.5,0.5\n2,much,\n", {},
              "Line 3, column 'joy': 'much' is not a number with the decimal sign '.';"),
-    "wrong decimal": ("x;joy;anger\n1;0,5;0,5\n2;0.5;\n", {}, "Line 3, column 'joy': '0.5' is "
-                      "not a number with the decimal sign ','"),
+    "wrong decimal": ("x;joy;anger\n1;0,5;0,5\n2;0.5;\n", {}, "Line 3, column 'joy': '0.5' has "
+                      "a decimal point, but '0,5' (line 2, column 'joy') has a decimal comma;"),
+    "given decimal": ("x;joy;anger\n1;0,5;0,5\n2;0.5;\n", {"decimal": ","}, "Line 3, column "
+                      "'joy': '0.5' is not a number with the decimal sign ','"),
     "unobserved": ("x,joy,anger\n1,0.5,\n2,0.4,NA\n", {},
                    "The label column 'anger' has no observed value;"),
     "count hole": ("x,joy,anger\n1,5,7\n2,4,\n", {"scale": "count"},

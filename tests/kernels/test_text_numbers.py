@@ -50,3 +50,15 @@ def test_what_is_no_number_is_left_and_empty_is_a_hole(cell):
         float(cell.replace("_", "x").replace("inf", "x"))
     except ValueError:
         assert left[0]
+
+
+def test_signs_between_thousands_are_left_out():
+    cells = ["1,234,567.5", " -47,300", "12,34", "1.5", "0,123", "1,234.5,6", ""]
+    texts = [cell.encode() for cell in cells]
+    ends = np.cumsum([len(text) for text in texts])
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    commas = np.array([False, True, False, False, False])
+    bounds = ends - [len(text) for text in texts], ends
+    out, starts, ends = _kernels.ungroup(data, *bounds, ord("."), commas)
+    found = [out[a:b].tobytes().decode() for a, b in zip(starts, ends, strict=True)]
+    assert found == ["1234567.5", "-47300", "12,34", "1.5", "0,123", "1,234.5,6", ""]

@@ -126,6 +126,16 @@ def test_the_tolerance_follows_the_precision_of_each_table(dtype, tolerance, row
             clark(GOOD, outside)
 
 
+@pytest.mark.parametrize("decimals", [2, 3, 4])
+def test_rounded_degrees_are_distributions(decimals):
+    unit = 10.0**-decimals
+    rounded = changed([0.5 + unit, 0.3, 0.2], [0.5 + unit, NAN, 0.5])
+    assert clark(rounded, GOOD) >= 0
+    assert clark(GOOD, changed([0.5 + unit, 0.3, 0.2])) >= 0
+    with pytest.raises(ValueError, match="row 1 of y_true sums to"):
+        clark(changed([0.5 + 2 * unit, 0.3, 0.2]), GOOD)
+
+
 def test_float32_is_measured_in_float64():
     p, q = GOOD.astype(np.float32), GOOD[::-1].astype(np.float32)
     values = clark(p, q, per_row=True)

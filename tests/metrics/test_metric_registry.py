@@ -84,7 +84,7 @@ def test_evaluate_gives_the_chosen_in_the_order_asked_for():
 def test_evaluate_checks_the_input_once(monkeypatch):
     calls = []
     real = checks.check_pair
-    monkeypatch.setattr(checks, "check_pair", lambda *a: calls.append(a) or real(*a))
+    monkeypatch.setattr(checks, "check_pair", lambda *a, **k: calls.append(a) or real(*a, **k))
     evaluate(*tables())
     assert len(calls) == 1
 

@@ -49,6 +49,13 @@ def test_frames_come_back_as_frames(budget, fitted):
     np.testing.assert_array_equal(completed.to_numpy()[kept], y.to_numpy()[kept])
 
 
+def test_complete_refuses_percentages(related, fitted):
+    X, y, _, model = related
+    for each in (model, fitted):
+        with pytest.raises(ValueError, match=r"; divide percentages by 100\.$"):
+            each.complete(X, 100 * y)
+
+
 @pytest.fixture(scope="module")
 def related(budget):
     """Return features, degrees, truth, and a model that learned how errors go together."""

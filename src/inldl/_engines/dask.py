@@ -21,8 +21,9 @@ from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, get_worker
 
 from inldl._engines import kept
+from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import ChunkedRows, start_chunks
-from inldl._engines.local import Message, Steps, contiguous, one_blas_thread
+from inldl._engines.local import Message, Steps, contiguous
 from inldl._engines.sums import Sums, total
 from inldl._validation import Survey, judge
 

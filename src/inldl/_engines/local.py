@@ -1,54 +1,21 @@
 """Blocks on the threads of one machine."""
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack
-from functools import cache, partial
+from contextlib import ExitStack
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
 
+from inldl._engines.blas import limit_new_thread, one_blas_thread
 from inldl._engines.blocks import in_runs
 from inldl._engines.sums import Sums, total
 
 Message = tuple[np.ndarray, ...]
 Steps = Sequence[tuple[Callable[..., Any], Message]]
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()  # finding them takes longer than a small fit
-
-
-class _OneBlasThread:
-    """The limit holds for the whole process: whoever comes first sets it, the last lifts it."""
-
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if not self._inside:
-                self._limit = _libraries().limit(limits=1, user_api="blas")
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                self._limit.restore_original_limits()
-
-
-_ONE_BLAS_THREAD = _OneBlasThread()
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a context in which BLAS uses one thread."""
-    return _ONE_BLAS_THREAD
 
 
 class LocalEngine:
@@ -71,7 +38,9 @@ class LocalEngine:
         self._stack = ExitStack()
         self._stack.enter_context(one_blas_thread())
         if self.n_threads > 1:
-            self._pool = self._stack.enter_context(ThreadPoolExecutor(self.n_threads))
+            self._pool = self._stack.enter_context(
+                ThreadPoolExecutor(self.n_threads, initializer=limit_new_thread)
+            )
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -5,10 +5,12 @@ from importlib import import_module
 _ROOMS = {
     "narrow_fitted": "products",
     "narrow_moments": "products",
+    "note_signs": "text",
     "project_columns": "simplex",
     "read_numbers": "text",
     "shrink_singular_values": "shrinkage",
     "shrinker": "shrinkage",
+    "ungroup": "text",
     "weighted_simplex_columns": "simplex",
     "winldl_step": "simplex",
 }

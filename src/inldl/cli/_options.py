@@ -90,18 +90,33 @@ Decimal = Annotated[
     str | None,
     typer.Option(help="The decimal sign: . or , Found out by default.", rich_help_panel=FORMAT),
 ]
+Thousands = Annotated[
+    str | None,
+    typer.Option(
+        help="Between thousands: , . ' space or none. Found out by default.",
+        rich_help_panel=FORMAT,
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(help="Such as utf-8 or cp1252. Found out by default.", rich_help_panel=FORMAT),
 ]
 
 
-def open_table(path, labels, delimiter, decimal, encoding):
+def open_table(path, labels, delimiter, decimal, thousands, encoding):
     """Return the table in a file, as the options say."""
     from inldl.io import TableFile
 
     delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
-    return TableFile(path, labels, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    thousands = {"space": " ", "none": ""}.get(thousands, thousands)
+    return TableFile(
+        path,
+        labels,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+    )
 
 
 def check_apart(onto_table=False, **files):

@@ -32,6 +32,7 @@ def complete(
     jobs: o.Jobs = 1,
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Fill the empty degrees of a table.
@@ -51,7 +52,7 @@ def complete(
     if labels is None:
         raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
     o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
-    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
     check_completion(file, out, coverage=uncertainty, mark=mark, overwrite=overwrite)
     o.check_page(page, overwrite)
     learned = None
@@ -93,6 +94,7 @@ def fit(
     jobs: o.Jobs = 1,
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Fit a model to a table, and save it for new rows.
@@ -113,7 +115,7 @@ def fit(
     check_free(out, overwrite=overwrite)
     check_savable(Model(method))
     o.check_page(page, overwrite)
-    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
     learned = _fit(file, method, scale, normalize, learn_from, jobs)
     overall = learned.new_rows.overall()
     info = {
@@ -138,6 +140,7 @@ def predict(
     overwrite: o.Overwrite = False,
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Predict the degrees of new rows.
@@ -155,13 +158,14 @@ def predict(
 
     fitted = _load(model, uncertainty)
     o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
-    file = o.open_table(table, None, delimiter, decimal, encoding)
+    file = o.open_table(table, None, delimiter, decimal, thousands, encoding)
     check_target(file, out, overwrite=overwrite)
     o.check_page(page, overwrite)
     with tell.bar("Writing") as done:
         written = predict_table(
             file, fitted, out, coverage=uncertainty, overwrite=overwrite, done=done
         )
+    tell.understood(file)
     tell.predicted(written, fitted, out)
     if page is not None:
         _pages.write_prediction_page(page, overwrite, file.path, out, fitted, written)
@@ -176,6 +180,7 @@ def evaluate(
     normalize: o.Normalize = False,
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Judge a model on rows that it was not fitted to.
@@ -192,9 +197,10 @@ def evaluate(
 
     fitted = _load(model)
     o.check_apart(table=table, model=model, page=page)
-    file = o.open_table(table, _labels_of(fitted), delimiter, decimal, encoding)
+    file = o.open_table(table, _labels_of(fitted), delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
+    tell.understood(file)
     tell.evaluated(found)
     if page is not None:
         _pages.write_evaluation_page(page, overwrite, file.path, fitted, found)
@@ -208,6 +214,7 @@ def inspect(
     scale: o.Scale = "auto",
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Look at a table before anything is learned from it.
@@ -223,7 +230,7 @@ def inspect(
     from inldl.tables import inspect_table
 
     o.check_apart(table=table, page=page)
-    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     read = file.read(scale=scale, check=False)
     totals = read.scale != "count"
@@ -248,6 +255,7 @@ def compare(
     normalize: o.Normalize = False,
     delimiter: o.Delimiter = None,
     decimal: o.Decimal = None,
+    thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
     """Find the method that suits a table.
@@ -265,13 +273,14 @@ def compare(
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
     o.check_apart(table=table, page=page)
-    file = o.open_table(table, labels, delimiter, decimal, encoding)
+    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     read = file.read(scale=scale, normalize=normalize)
     with tell.steps("Comparing", len({*wanted, CONSTANT})) as done:
         found = compare_methods(read.features, read.degrees, wanted, max_rows=rows, done=done)
     found = tell.with_units(found, read.scale)
+    tell.understood(file)
     tell.compared(found)
     if page is not None:
         _pages.write_comparison_page(page, overwrite, file.path, found)
@@ -363,6 +372,7 @@ def _scale_for(model, file, scale):
     """Return the scale of a table that a model completes, and refuse one that is in doubt."""
     from inldl.cli import _telling as tell
 
+    tell.understood(file)
     if scale != "auto":
         return scale
     scale, note = file.find_scale()
@@ -372,6 +382,5 @@ def _scale_for(model, file, scale):
             f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
             f"--scale {scale} or --scale {known} to say which it is."
         )
-    for each in [*file.notes, note]:
-        tell.say(each)
+    tell.say(note)
     return scale

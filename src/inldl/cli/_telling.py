@@ -63,6 +63,12 @@ def steps(text, total):
         yield step
 
 
+def understood(file):
+    """Tell what was found out about how a file is written."""
+    for note in file.notes:
+        say(note)
+
+
 def completed(written, learned, out):
     """Tell what was filled, and how well."""
     if learned is not None:

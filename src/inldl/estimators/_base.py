@@ -24,14 +24,13 @@ from inldl._validation import (
     FLOATS,
     as_degrees,
     check_2d,
+    check_fillable,
     check_label_order,
     check_rows,
     is_chunked,
     label_names,
     like,
-    sum_tolerance,
     validate_fit,
-    warn_user,
 )
 from inldl.metrics import METRICS, Pair
 from inldl.solvers.admm import solve
@@ -64,14 +63,21 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         -------
         ndarray or frame of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
-            names the row) where the observed degrees alone sum to more than 1.
+            prediction that are not negative and make the row sum to 1; they are 0 where
+            the observed degrees sum to 1 already.
+
+        Raises
+        ------
+        ValueError
+            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
+            with holes sum to more than 1, beyond what rounding explains.
         """
         check_is_fitted(self)
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
+        check_fillable(given)
         return like(y, fill_rows(given, predicted))
 
     def score(self, X, y, sample_weight=None):
@@ -242,9 +248,16 @@ class LinearDistributionEstimator(DistributionEstimator):
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
-            names the row) where the observed degrees alone sum to more than 1. It is a Dask array
-            where `X` or `y` is one.
+            prediction that are not negative and make the row sum to 1; they are 0 where
+            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is
+            one.
+
+        Raises
+        ------
+        ValueError
+            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
+            with holes sum to more than 1, beyond what rounding explains. For Dask arrays: when
+            the result is computed.
         """
         if not (is_chunked(X) or is_chunked(y)):
             return super().complete(X, y)
@@ -323,7 +336,8 @@ def _predict_chunk(X, coef, intercept):
 
 def _fill_chunk(y, predicted, block_info=None):
     y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
-    return fill_rows(y, predicted, block_info[0]["array-location"][0][0])
+    check_fillable(y, block_info[0]["array-location"][0][0])
+    return fill_rows(y, predicted)
 
 
 def _check_shape(y, predicted):
@@ -334,21 +348,14 @@ def _check_shape(y, predicted):
         )
 
 
-def fill_rows(y, predicted, first_row=0):
+def fill_rows(y, predicted):
     """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row.
 
-    A warning about a row counts from `first_row`.
+    They are 0 where the observed degrees sum to 1 or more.
     """
     out = y.copy()
     holes = np.isnan(y)
     rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
-    over = np.flatnonzero((rest < -sum_tolerance(y.dtype)) & holes.any(axis=1))
-    if over.size:
-        warn_user(
-            f"The observed degrees of row {first_row + over[0]} sum to {1 - rest[over[0]]:.6g}, "
-            f"more than 1, so its unobserved degrees are set to 0 ({over.size} such row(s)); "
-            "check the row, or divide it by its sum."
-        )
     out[holes & (rest <= 0)[:, None]] = 0
     rows = np.flatnonzero(holes.any(axis=1) & (rest > 0))
     free = np.where(holes[rows], predicted[rows], -np.inf).astype(np.float64)

@@ -97,12 +97,18 @@ class IntervalMixin:
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 (and a warning
-            names the row) where the observed degrees alone sum to more than 1.
+            prediction that are not negative and make the row sum to 1; they are 0 where
+            the observed degrees sum to 1 already.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
             Only with `return_interval`. That of `predict_interval`, as far as the observed
             degrees of the row leave room for it, and always around the completed degree. Both
             equal the degree where it is observed, or the only unobserved one of its row.
+
+        Raises
+        ------
+        ValueError
+            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
+            with holes sum to more than 1, beyond what rounding explains.
         """
         completed = super().complete(X, y)
         if not return_interval:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from inldl._engines.local import one_blas_thread
+from inldl._engines import one_blas_thread
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
 from inldl.experiments.methods import make_method

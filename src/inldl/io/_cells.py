@@ -72,9 +72,14 @@ class Cells:
 
     def line(self, row):
         """Return the line of the file in which a row starts; the first line is 1."""
+        block, row = self.find(row)
+        return self._line(block.offset + int(block.starts[row, 0]))
+
+    def find(self, row):
+        """Return the block that holds a row, and the place of the row in it."""
         for block in self.blocks():
             if row < len(block.starts):
-                return self._line(block.offset + int(block.starts[row, 0]))
+                return block, row
             row -= len(block.starts)
         raise IndexError("the table has no such row")
 

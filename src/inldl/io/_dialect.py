@@ -1,13 +1,10 @@
-"""Find out the delimiter and the decimal sign of a text table."""
-
-import re
+"""Find out the delimiter of a text table, and whether it has percent signs."""
 
 import numpy as np
 
 DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16  # bytes
 _ROWS = 1000
-_NUMBER = r"\s*[+-]?\d*{}\d+([eE][+-]?\d+)?\s*%?\s*"
 
 
 def find_delimiter(content):
@@ -36,16 +33,6 @@ def _cells_per_row(sample, delimiter):
     return counts[np.diff(edges) > 2]  # longer than "\r": no empty line
 
 
-def find_decimal(cells, columns):
-    """Return the decimal sign of the label columns, or of all columns if those show none."""
-    for chosen in (columns, range(len(cells.names))):
-        text = _first_cells(cells, chosen)
-        commas, points = (_count(text, sign) for sign in (",", r"\."))
-        if commas or points:
-            return "," if commas > points else "."
-    return "."
-
-
 def has_percent_signs(cells, columns):
     """Return whether a cell among the first of the label columns ends in a percent sign."""
     return any(cell.rstrip().endswith("%") for cell in _first_cells(cells, columns))
@@ -57,8 +44,3 @@ def _first_cells(cells, columns):
         return []
     block = block.rows(0, _ROWS)
     return [cell for column in columns for cell in block.text(column)]
-
-
-def _count(text, sign):
-    number = re.compile(_NUMBER.format(sign))
-    return sum(number.fullmatch(cell) is not None for cell in text)

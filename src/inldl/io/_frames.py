@@ -36,13 +36,21 @@ def _parquet(path):
     index, sound = _index_columns(schema)
     names = [name for name in schema.names if name not in index]
 
-    def batches():
+    def batches(chosen=None):
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(BATCH):
-                part = batch.select(names)
+            for batch in file.iter_batches(BATCH, columns=chosen):
+                part = batch.select(names if chosen is None else chosen)
                 yield (part if sound else part.replace_schema_metadata()).to_pandas(), batch
 
-    return FrameSource(names, batches, n_rows)
+    return FrameSource(names, batches, n_rows, [n for n in names if _can_hold_text(schema, n)])
+
+
+def _can_hold_text(schema, name):
+    import pyarrow as pa
+
+    kind = schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _index_columns(schema):
@@ -87,13 +95,14 @@ def _parquet_writer(file, part, filled, extra):
         schema = schema.set(at, pa.field(name, _filled_type(schema.field(at).type)))
     for name in extra:
         schema = schema.append(pa.field(name, pa.float64()))
+    decimal = file.format.decimal
     codec = "none" if codec == "uncompressed" else codec
     with pq.ParquetWriter(part, schema, compression=codec) as writer:
 
         def write(batch, fills, values):
             arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
             for name, fill in fills.items():
-                arrays[name] = _with_fills(arrays[name], fill, schema.field(name).type)
+                arrays[name] = _with_fills(arrays[name], fill, schema.field(name).type, decimal)
             arrays |= {name: pa.array(each, from_pandas=True) for name, each in values.items()}
             columns = [arrays[field.name].cast(field.type) for field in schema]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
@@ -109,7 +118,7 @@ def _filled_type(kind):
     return kind if kept else pa.float64()
 
 
-def _with_fills(column, fill, kind):
+def _with_fills(column, fill, kind, decimal):
     """Return a column with the fills in place of its holes."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -119,5 +128,6 @@ def _with_fills(column, fill, kind):
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
-    words = pa.array([f"{value:.10f}".rstrip("0").rstrip(".") for value in fill.tolist()])
+    words = [f"{value:.10f}".rstrip("0").rstrip(".") for value in fill.tolist()]
+    words = pa.array([word.replace(".", decimal) for word in words])
     return pc.if_else(holes, words.cast(kind), column)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from inldl._validation import check_choice, sum_tolerance
-from inldl.io._rounding import MOST, explained_gap, gap_notes, span
+from inldl._validation import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
+from inldl.io._rounding import gap_notes, span
 
 ROUNDING = 1e-9  # what a computation may leave of 0
 WHOLE = {"fraction": 1.0, "percent": 100.0}
@@ -180,12 +180,12 @@ class Degrees:
         over = ~complete & (sums > 1 + tolerance)
         if not (off.any() or over.any()):
             return y
-        few = over & (sums <= 1 + MOST)
+        few = over & (sums <= 1 + MOST_ROUNDING)
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
             return _normalized(y, sums, off, few, notes)
-        rounded = np.abs(sums - 1) <= explained_gap(self.values, whole)
+        rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
         advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
         self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
         short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2

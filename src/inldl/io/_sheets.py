@@ -32,7 +32,7 @@ class SheetSource(FrameSource):
     def __init__(self, names, cells, rows, columns, notes):
         series = [_column([row[j] for row in cells]) for j in range(len(columns))]
         frame = pd.DataFrame(dict(zip(names, series, strict=True)))
-        super().__init__(names, lambda: iter([(frame, rows[1:])]), len(rows) - 1)
+        super().__init__(names, lambda chosen=None: iter([(frame, rows[1:])]), len(rows) - 1)
         self.rows, self.columns, self.notes = rows, dict(zip(names, columns, strict=True)), notes
 
     def where(self, row):

@@ -1,11 +1,14 @@
 """The rows of a file behind one set of questions, whatever its kind."""
 
+from itertools import islice
+
 import numpy as np
 import pandas as pd
 
-from inldl.io._cells import Cells
+from inldl.io._cells import Block, Cells
 from inldl.io._labels import shortened
-from inldl.io._numbers import MISSING, numbers, percentages
+from inldl.io._numbers import Signs, numbers, percentages
+from inldl.io._signs import Evidence, find_signs, is_plain
 from inldl.io.table import Piece
 
 _ADVICE = "correct it, or leave the cell empty if the degree is unknown."
@@ -18,7 +21,33 @@ class TextSource:
     def __init__(self, content, delimiter):
         self.cells = Cells(content, delimiter)
         self.names = self.cells.names
-        self.decimal, self.percent = ".", False
+        self.signs, self.percent = Signs(), False
+
+    def find_signs(self, labels, decimal, thousands):
+        """Find out the signs of the numbers that are not given; return notes."""
+        # Where commas separate cells, a number such as 1.234 has a decimal point.
+        points = self.cells.delimiter == ","
+        plain = decimal != "," and (points or self._evidence(labels, labels, 1).shows_points())
+        places = {}
+        if not (plain and is_plain(self.cells.content, self.cells.delimiter)):
+            places = self._evidence(labels, self.names).places()
+        self.signs, notes = find_signs(places, self.cell, decimal, thousands, points=points)
+        return notes
+
+    def _evidence(self, labels, names, n_blocks=None):
+        """Return how the numbers of some columns are written, in all blocks or the first ones."""
+        found, row = Evidence(labels), 0
+        for block in islice(self.cells.blocks(), n_blocks):
+            for name in names:
+                found.add(name, block, self.names.index(name), row)
+            row += len(block.starts)
+        return found
+
+    def cell(self, row, name):
+        """Return the place of a cell in words, and its text."""
+        block, row_in_block = self.cells.find(row)
+        text = block.rows(row_in_block, row_in_block + 1).text(self.names.index(name))[0]
+        return f"{self.where(row)}, column {name!r}", text.strip()
 
     def where(self, row):
         """Return the place of a row in words."""
@@ -69,7 +98,7 @@ class TextSource:
         """Put the numbers of the columns that are not `text` in place; return those without."""
         fresh = set()
         for j in set(range(len(columns))) - text:
-            found, bad = numbers(block, columns[j], self.decimal)
+            found, bad = numbers(block, columns[j], self.signs)
             if bad is None:
                 out[j] = found if chosen is None else found[chosen]
             else:
@@ -96,17 +125,17 @@ class TextSource:
     def _feature(self, block, name, as_text):
         column = self.names.index(name)
         if not as_text:
-            found, bad = numbers(block, column, self.decimal)
+            found, bad = numbers(block, column, self.signs)
             if bad is None:
                 return found
         return _text(block.text(column)).to_numpy()
 
     def _degrees(self, block, column, row):
-        found, bad = (percentages if self.percent else numbers)(block, column, self.decimal)
+        found, bad = (percentages if self.percent else numbers)(block, column, self.signs)
         if bad is not None:
             cell = block.text(column)[bad]
-            problem = f"is not a number with the decimal sign {self.decimal!r}; {_ADVICE}"
-            if self.percent and numbers(block.rows(bad, bad + 1), column, self.decimal)[1] is None:
+            problem = f"is not a number with the decimal sign {self.signs.decimal!r}; {_ADVICE}"
+            if self.percent and numbers(block.rows(bad, bad + 1), column, self.signs)[1] is None:
                 problem = f"has no percent sign, but other degrees have one; {_SIGNS}"
             elif not self.percent and cell.rstrip().endswith("%"):
                 problem = f"has a percent sign, but the degrees before it have none; {_SIGNS}"
@@ -125,15 +154,46 @@ class FrameSource:
     names : list of str
         Names of the columns that can be labels or features.
     batches : callable
-        Returns an iterator over the frames that make up the table, and the raw rows of each.
+        Returns an iterator over the frames that make up the table, and the raw rows of each; with
+        some names, frames with these columns may be enough.
     n_rows : int
         Number of rows.
+    text : list of str, optional
+        Names of the columns that can hold text; all by default.
     """
 
     notes = ()
 
-    def __init__(self, names, batches, n_rows):
+    def __init__(self, names, batches, n_rows, text=None):
         self.names, self._batches, self._n_rows = names, batches, n_rows
+        self._text = names if text is None else text
+        self.signs, self._written = Signs(), set()
+
+    def find_signs(self, labels, decimal, thousands):
+        """Find out the signs of numbers that are written as text; return notes.
+
+        A text column is one of numbers if it has signs that numbers of a file have not: text
+        such as 007 or 1.2 is text on purpose.
+        """
+        found, row = Evidence(labels), 0
+        for frame, _ in self._batches(self._text) if self._text else ():
+            for name in self._text:
+                if (block := _block(frame[name])) is not None:
+                    found.add(name, block, 0, row)
+            row += len(frame)
+        self._written = set(found.unusual()) - set(labels)
+        places = found.places({*labels, *self._written})
+        self.signs, notes = find_signs(places, self.cell, decimal, thousands, points=False)
+        return notes
+
+    def cell(self, row, name):
+        """Return the place of a cell in words, and its text."""
+        at = row
+        for frame, _ in self._batches([name]):
+            if at < len(frame):
+                return f"{self.where(row)}, column {name!r}", str(frame[name].iloc[at]).strip()
+            at -= len(frame)
+        raise IndexError("the table has no such row")
 
     def where(self, row):
         """Return the place of a row in words."""
@@ -150,6 +210,9 @@ class FrameSource:
             values = [self._degrees(frame[name], name, row) for name in labels]
             values = np.column_stack(values) if values else np.empty((len(frame), 0))
             part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
+            for name in self._written & set(features):
+                found, bad = _numbers(part[name], self.signs)
+                part = part if bad is not None else part.assign(**{name: found})
             yield Piece(row, len(frame), values, part, raw)
             row += len(frame)
 
@@ -168,19 +231,42 @@ class FrameSource:
         return np.concatenate(values), frame, _numbers_of(rows)
 
     def _degrees(self, cells, name, first):
-        words = cells.map(lambda cell: isinstance(cell, str) and cell.strip().lower() in MISSING)
-        cells = cells.mask(words.astype(bool))
-        values = pd.to_numeric(cells, errors="coerce").astype("float64")
-        bad = (values.isna() & cells.notna()).to_numpy()
-        if bad.any():
-            row = int(np.argmax(bad))
+        values, row = _numbers(cells, self.signs)
+        if row is not None:
             cell = str(cells.iloc[row])
             advice = "write it without the sign." if cell.rstrip().endswith("%") else _ADVICE
             raise ValueError(
                 f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} is not a "
                 f"number; {advice}"
             )
-        return values.to_numpy()
+        return values
+
+
+def _block(cells):
+    """Return a column as a block, with nothing where a cell is no text; None if none is."""
+    texts = [cell.encode() if isinstance(cell, str) else b"" for cell in cells]
+    ends = np.cumsum([len(text) for text in texts])
+    if not len(ends) or not ends[-1]:
+        return None
+    starts = ends - [len(text) for text in texts]
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    return Block(data, 0, starts[:, None], ends[:, None])
+
+
+def _numbers(cells, signs):
+    """Return the numbers of a column of a frame, and the first row that is none, or None."""
+    if pd.api.types.is_numeric_dtype(cells):
+        return cells.to_numpy("float64", na_value=np.nan), None
+    cells = cells.astype(object)
+    words = np.array([isinstance(cell, str) for cell in cells], bool)
+    values = pd.to_numeric(cells.mask(words), errors="coerce").to_numpy("float64", na_value=np.nan)
+    bad = np.flatnonzero(np.isnan(values) & cells.notna().to_numpy() & ~words).tolist()
+    block = _block(cells)
+    if block is not None:
+        written, row = numbers(block, 0, signs)
+        bad += [] if row is None else [row]
+        values = values if bad else np.where(words, written, values)
+    return values, min(bad, default=None)
 
 
 def _numbers_of(rows):

@@ -7,10 +7,11 @@ import numpy as np
 
 from inldl._validation import check_choice
 from inldl.io import _frames
-from inldl.io._dialect import DELIMITERS, find_decimal, find_delimiter, has_percent_signs
+from inldl.io._dialect import DELIMITERS, find_delimiter, has_percent_signs
 from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
 from inldl.io._scale import Degrees, Evidence
+from inldl.io._signs import check_signs
 from inldl.io._sources import TextSource
 from inldl.io._spooling import spooled
 from inldl.io.table import Format, Table
@@ -29,7 +30,15 @@ _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def read_table(
-    path, labels, *, scale="auto", normalize=False, delimiter=None, decimal=None, encoding=None
+    path,
+    labels,
+    *,
+    scale="auto",
+    normalize=False,
+    delimiter=None,
+    decimal=None,
+    thousands=None,
+    encoding=None,
 ):
     r"""Read a table whose degrees may have holes.
 
@@ -60,7 +69,11 @@ def read_table(
     delimiter : {",", ";", "\t", "|"}, default=None
         What separates the cells of a text; found out if None, a tab for .tsv and .tab.
     decimal : {".", ","}, default=None
-        The decimal sign of a text; found out if None.
+        The decimal sign; found out from all numbers of the table if None.
+    thousands : {"", ",", ".", " ", "'"}, default=None
+        What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
+        and thin spaces as well, and an apostrophe for the typographic one. Found out if None; a
+        table in which 47,300 can be both is refused.
     encoding : str, default=None
         The encoding of a text. If None: by its mark, UTF-8 if it is that, else cp1252 or latin-1.
 
@@ -97,7 +110,14 @@ def read_table(
     The decimal sign is a comma.
     The degrees are taken as fractions: most complete rows sum to about 1.
     """
-    file = TableFile(path, labels, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    file = TableFile(
+        path,
+        labels,
+        delimiter=delimiter,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+    )
     return file.read(scale=scale, normalize=normalize)
 
 
@@ -110,7 +130,7 @@ class TableFile:
         The file, as in `read_table`.
     labels : str, list of str or None
         The label columns, as in `read_table`; None if the file need not have any.
-    delimiter, decimal, encoding : str or None
+    delimiter, decimal, thousands, encoding : str or None
         As in `read_table`.
 
     Attributes
@@ -138,20 +158,22 @@ class TableFile:
     [[[0.25, 0.75], [0.5, nan]]]
     """
 
-    def __init__(self, path, labels, *, delimiter=None, decimal=None, encoding=None):
+    def __init__(
+        self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
+    ):
+        check_signs(decimal, thousands)
         self.path = spooled(Path(path), KINDS, owner=self)
         kind, self.notes = _kind(self.path), []
         self._stamp = self._looks()
         if kind == "text":
-            self._open_text(delimiter, decimal, encoding)
+            self._open_text(delimiter, encoding)
         else:
             self.source, self.format = _frames.open_source(self.path, kind), Format(kind)
             self.notes += self.source.notes
         check_columns(self.source.names)
         self.labels = [] if labels is None else select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
-        if kind == "text":
-            self._find_signs(decimal)
+        self._find_signs(decimal, thousands)
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -243,11 +265,9 @@ class TableFile:
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
-    def _open_text(self, delimiter, decimal, encoding):
+    def _open_text(self, delimiter, encoding):
         if delimiter is not None:
             check_choice("delimiter", delimiter, DELIMITERS)
-        if decimal is not None:
-            check_choice("decimal", decimal, (".", ","))
         content, encoding, mark, note = open_text(self.path, encoding)
         if all(piece.isspace() for piece in content.pieces()):
             raise ValueError(f"{self.path} is empty; it needs a header and rows.")
@@ -262,14 +282,13 @@ class TableFile:
             newline = "\r\n"
         self.format = Format("text", delimiter, ".", encoding, newline, mark)
 
-    def _find_signs(self, decimal):
-        columns = [self.source.names.index(name) for name in self.labels]
-        if decimal is None:
-            decimal = find_decimal(self.source.cells, columns)
-            self.notes += ["The decimal sign is a comma."] if decimal == "," else []
-        percent = has_percent_signs(self.source.cells, columns)
-        self.source.decimal, self.source.percent = decimal, percent
-        self.format = replace(self.format, decimal=decimal, percent=percent)
+    def _find_signs(self, decimal, thousands):
+        self.notes += self.source.find_signs(self.labels, decimal, thousands)
+        self.format = replace(self.format, **self.source.signs._asdict())
+        if self.format.kind == "text":
+            columns = [self.source.names.index(name) for name in self.labels]
+            self.source.percent = has_percent_signs(self.source.cells, columns)
+            self.format = replace(self.format, percent=self.source.percent)
 
     def _check_rows(self, count, least):
         if count < least:

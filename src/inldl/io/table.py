@@ -11,7 +11,8 @@ import pandas as pd
 class Format:
     """How a table is written down in its file; `bom` is the mark that a Unicode file starts with.
 
-    `percent` says whether the degrees have percent signs.
+    `thousands` are the signs that separate thousands, if any; `percent` says whether the degrees
+    have percent signs.
 
     The quotation marks are not part of it: the writer leaves every cell that it does not fill as
     it stands in the file.
@@ -24,6 +25,7 @@ class Format:
     newline: str | None = None
     bom: bytes = b""
     percent: bool = False
+    thousands: str = ""
 
 
 @dataclass(frozen=True, eq=False)

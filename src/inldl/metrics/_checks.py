@@ -5,16 +5,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inldl._validation import as_degrees, sum_tolerance, unmask
+from inldl._validation import as_degrees, is_off, unmask
 
 from ._pair import BoolArray, FloatArray, Pair
 
 Degrees = npt.NDArray[np.floating[Any]]
 
 
-def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Pair:
-    """Raise a ValueError that names the first bad row, or give the pair in float64."""
-    truth, predicted = _degrees(y_true, "y_true"), _degrees(y_pred, "y_pred")
+def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
+    """Raise a ValueError that names the first bad row, or give the pair in float64.
+
+    With ``any_truth``, true rows may be any numbers.
+    """
+    truth = _near_shares(y_true) if any_truth else _degrees(y_true, "y_true")
+    predicted = _degrees(y_pred, "y_pred")
     if truth.shape != predicted.shape:
         raise ValueError(
             f"y_true has shape {truth.shape} but y_pred has shape {predicted.shape}: "
@@ -22,7 +26,8 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Pair:
         )
     _check_label_order(y_true, y_pred)
     _forbid(np.isnan(predicted), "y_pred holds NaN in row {}: predict every degree.")
-    _check_sums(truth, "y_true")
+    if not any_truth:
+        _check_sums(truth, "y_true")
     _check_sums(predicted, "y_pred")
     return Pair.of(truth, predicted)
 
@@ -35,6 +40,14 @@ def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
     degrees = as_degrees(y, name=name)
     _forbid(degrees < 0, f"{name} is negative in row {{}}: give degrees from 0 to 1.")
     return degrees
+
+
+def _near_shares(y: npt.ArrayLike) -> Degrees:
+    """Divide complete rows by their sum if it is not 1, and put 0 for degrees below 0."""
+    degrees = np.maximum(as_degrees(y, "y_true"), 0)
+    sums = degrees.sum(axis=1)
+    off = is_off(np.abs(sums - 1), degrees) & (sums > 0)
+    return degrees / np.where(off, sums, 1)[:, None]
 
 
 def _check_label_order(y_true: object, y_pred: object) -> None:
@@ -53,14 +66,13 @@ def _check_sums(y: Degrees, name: str) -> None:
     complete = ~np.isnan(y).any(axis=1)
     sums: FloatArray = np.where(np.isnan(y), 0, y).sum(axis=1, dtype=np.float64)
     excess = sums - 1
-    tolerance = sum_tolerance(y.dtype)
     _forbid(
-        complete & (np.abs(excess) > tolerance),
+        complete & is_off(np.abs(excess), y),
         f"row {{}} of {name} sums to {{:.9g}}, not 1: divide each row by its sum.",
         sums,
     )
     _forbid(
-        ~complete & (excess > tolerance),
+        ~complete & is_off(excess, y),
         f"the observed degrees of row {{}} of {name} sum to {{:.9g}}, more than 1: "
         "give them as shares of the whole row.",
         sums,

@@ -137,11 +137,17 @@ def evaluate(
     return {each.name: _mean(_row_values(each.formula, pair)) for each in chosen}
 
 
-def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> Pair:
+def measure_any(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str) -> float:
+    """Compute the mean of one measure for all true degrees that `fit` takes, shares or not."""
+    pair = _checked(y_true, y_pred, any_truth=True)
+    return _mean(_row_values(find_metric(name).formula, pair))
+
+
+def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
     # Behind the checks stands scikit-learn, which imports pandas: load it when first used.
     from ._checks import check_pair
 
-    return check_pair(y_true, y_pred)
+    return check_pair(y_true, y_pred, any_truth=any_truth)
 
 
 def _row_values(formula: Formula, pair: Pair) -> FloatArray:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._registry import METRICS, find_metric
+from ._registry import METRICS, find_metric, measure_any
 
 Scorer = Callable[[Any, Any, Any], float]
 
@@ -20,13 +20,16 @@ def scorer(name: str) -> Scorer:
     -------
     callable
         ``scorer(estimator, X, y)``, where y may have holes. Distances come with a minus sign:
-        for a scorer, higher is always better.
+        for a scorer, higher is always better. It scores all y that ``fit`` takes, if only
+        with a warning: complete rows that do not sum to 1 are divided by their sum, and degrees
+        below 0 count as 0.
     """
     # scikit-learn imports pandas when it is installed: do not pay for it with the measures.
     from sklearn.metrics import make_scorer
 
     metric = find_metric(name)
-    return make_scorer(metric.function, greater_is_better=metric.higher_is_better)
+    # An error in a scorer becomes NaN in cross_val_score, where every candidate then looks equal.
+    return make_scorer(measure_any, greater_is_better=metric.higher_is_better, name=metric.name)
 
 
 def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl._validation import sum_tolerance
+from inldl._validation import is_off, sum_tolerance
 
 SHOWN = 5
 
@@ -74,9 +74,9 @@ def _checks(y):
     yield "have a degree below 0", correct, True, smallest < 0, ("degree", smallest)
     above = largest > 1 + tolerance
     yield "have a degree above 1", correct, True, above, ("degree", largest)
-    over = (n_seen < y.shape[1]) & (sums > 1 + tolerance)
+    over = (n_seen < y.shape[1]) & (is_off(sums - 1, y))
     yield "have observed degrees that sum to more than 1", correct, True, over, ("sum", sums)
-    off = (n_seen == y.shape[1]) & ~(np.abs(sums - 1) <= tolerance)
+    off = (n_seen == y.shape[1]) & is_off(np.abs(sums - 1), y)
     divide = "correct the numbers, or divide each such row by its sum (normalize)"
     yield "are complete but do not sum to 1", divide, True, off, ("sum", sums)
     nothing = "such a row can be predicted from its features, but little is learned from it"

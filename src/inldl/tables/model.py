@@ -8,8 +8,15 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import as_degrees, check_label_order, check_number, label_names, like
-from inldl.estimators._base import DistributionEstimator, _check_shape, fill_rows
+from inldl._validation import (
+    as_degrees,
+    check_fillable,
+    check_label_order,
+    check_number,
+    label_names,
+    like,
+)
+from inldl.estimators._base import DistributionEstimator, _check_shape
 from inldl.estimators._intervals import (
     IntervalMixin,
     check_coverage,
@@ -196,11 +203,16 @@ class Model(IntervalMixin, DistributionEstimator):
             `y` with its observed degrees as they are, and rows that sum to 1. A hole is filled
             with what is expected of it, given the errors of the prediction at the observed
             degrees of its row; near the prediction, if held-out degrees were filled no better by
-            that. It is 0 (and a warning names the row) where the observed degrees alone sum to
-            more than 1.
+            that. It is 0 where the observed degrees sum to 1 already.
         lower, upper : DataFrame or array of shape (n_samples, n_labels)
             Only with `return_interval`. Both equal the degree where it is observed, or the only
             unobserved one of its row.
+
+        Raises
+        ------
+        ValueError
+            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
+            with holes sum to more than 1, beyond what rounding explains.
         """
         check_is_fitted(self)
         if self.covariance_ is None:
@@ -208,7 +220,7 @@ class Model(IntervalMixin, DistributionEstimator):
         check_label_order(self, y)
         degrees, predicted = as_degrees(y).astype(np.float64), np.asarray(self.predict(X))
         _check_shape(degrees, predicted)
-        fill_rows(degrees, predicted)  # for its warning
+        check_fillable(degrees)
         expected, variance = given_observed(degrees, predicted, self.covariance_)
         filled = fill_near(degrees, expected, variance + np.finfo(float).tiny)
         if not return_interval:

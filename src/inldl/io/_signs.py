@@ -1,0 +1,182 @@
+"""Find out from all numbers of a table which sign is the decimal one and which separate thousands.
+
+A comma with three digits behind it, as in 47,300, can be both. Any other number of digits makes
+it a decimal sign (0,5 or 0,123); several such commas, or a decimal point behind it, one between
+thousands (1,234,000 or 47,300.5). The same is true of dots; spaces and apostrophes can only
+separate thousands. A file has one decimal sign.
+"""
+
+import numpy as np
+
+from inldl import _kernels
+from inldl._validation import check_choice
+from inldl.io._labels import shortened
+from inldl.io._numbers import Signs, first_word
+
+THOUSANDS = (",", ".", " ", "'")
+_TEXT, _KINDS = 0, 9  # as the kernel counts them
+_DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
+_USUAL = [_DECIMAL["."], _EITHER["."]]
+_OTHER = {",": ".", ".": ","}
+_NAMES = {",": "Commas", ".": "Dots", " ": "Spaces", "'": "Apostrophes"}
+_WORDS = {1: "a decimal comma", 2: "a comma", 3: "commas between thousands",
+          4: "a decimal point", 5: "a dot", 6: "dots between thousands"}  # fmt: skip
+_PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
+
+
+class Evidence:
+    """Gather how the numbers of a table are written, some cells of a column at a time.
+
+    A column with text in it tells nothing, unless it is one of the `labels`.
+    """
+
+    def __init__(self, labels=()):
+        self._labels, self._first = set(labels), {}
+
+    def add(self, name, block, column, first_row=0):
+        """Look at a column of a block."""
+        first = self._first.setdefault(name, np.full(_KINDS, -1))
+        if first[_TEXT] >= 0 and name not in self._labels:
+            return
+        words = _kernels.note_signs(block.data, *block.bounds(column), first_row, first)
+        if first[_TEXT] < 0 and words.any():
+            word = first_word(block, column, words)
+            first[_TEXT] = -1 if word is None else first_row + word
+
+    def places(self, names=None):
+        """Return the first row and column of each kind of sign, in some columns or in all."""
+        found = {}
+        for name, first in self._first.items():
+            text = first[_TEXT] >= 0 and name not in self._labels
+            if not text and (names is None or name in names):
+                for kind in np.flatnonzero(first >= 0).tolist():
+                    if kind not in found or first[kind] < found[kind][0]:
+                        found[kind] = int(first[kind]), name
+        return found
+
+    def shows_points(self):
+        """Return whether a number can only have a decimal point."""
+        return _DECIMAL["."] in self.places()
+
+    def unusual(self):
+        """Return the columns without text that have other signs than a decimal point."""
+        first = {name: np.delete(each, _USUAL) for name, each in self._first.items()}
+        return [name for name, each in first.items() if each[_TEXT] < 0 and each.max() >= 0]
+
+
+def check_signs(decimal, thousands):
+    """Refuse signs that cannot be those of a number."""
+    if decimal is not None:
+        check_choice("decimal", decimal, (".", ","))
+    if thousands is not None:
+        check_choice("thousands", thousands, ("", *THOUSANDS))
+        if thousands and thousands == decimal:
+            raise ValueError(
+                f"{decimal!r} cannot be the decimal sign and separate thousands; give one of both."
+            )
+
+
+def is_plain(content, delimiter):
+    """Return whether no number in a text has another sign than one decimal point."""
+    inside = False
+    for start in range(0, content.size, _PIECE):
+        text = content.read(max(0, start - 1), start + _PIECE + 4)  # one byte before, four behind
+        if start == 0:
+            text = b"\n" + text
+        text += b"\n" * max(0, start + _PIECE + 4 - content.size)
+        if _has_unusual_signs(text, delimiter, inside):
+            return False
+        inside ^= text[1:-4].count(b'"') % 2 == 1
+    return True
+
+
+def _has_unusual_signs(text, delimiter, inside):
+    """Return whether there are digits beside a comma, a space or an apostrophe, or as in .234."""
+    data = np.frombuffer(text, np.uint8)
+    for sign in (b" ", b"'", b"\xc2", b"\xe2"):
+        if sign in text and _beside_digits(data, data[1:-4] == sign[0], both=sign in b" '"):
+            return True
+    if b"," in text and (delimiter != "," or inside or b'"' in text):
+        commas = data[1:-4] == ord(",")
+        if delimiter == ",":
+            commas &= np.logical_xor.accumulate(data[1:-4] == ord('"')) ^ inside
+        if _beside_digits(data, commas):
+            return True
+    dots = data == ord(".")
+    pairs = np.flatnonzero(dots[:-4] & dots[4:])
+    return bool((data[pairs + 2] >= ord("0")).any())  # not as in 0.5,0.5
+
+
+def _beside_digits(data, signs, *, both=False):
+    at = np.flatnonzero(signs) + 1
+    left, right = ((data[at + step] - np.uint8(48)) < 10 for step in (-1, 1))
+    return bool((left & right if both else left | right).any())
+
+
+def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
+    """Return the signs of a table, and notes on what was found out.
+
+    Parameters
+    ----------
+    places : dict
+        Where the kinds of signs stand, of `Evidence`.
+    cell : callable
+        Returns the words for the place of a cell, and its text, by row and column.
+    decimal, thousands : str or None
+        What a user gave.
+    points : bool
+        Whether 1.234 is a number with a decimal point if nothing tells.
+    """
+    found = _decimal(places, cell, thousands, points) if decimal is None else decimal
+    notes = ["The decimal sign is a comma."] if decimal is None and found == "," else []
+    if thousands is not None:
+        return Signs(found, thousands), notes
+    thousands = ""
+    for sign in THOUSANDS:
+        at = [places[kind] for kind in (_GROUPS[sign], _EITHER.get(sign)) if kind in places]
+        if at and sign != found:
+            thousands += sign
+            text = cell(*min(at))[1]
+            notes.append(f"{_NAMES[sign]} separate thousands (as in {text}).")
+    return Signs(found, thousands), notes
+
+
+def _decimal(places, cell, thousands, points):
+    """Return the decimal sign that the cells tell, or refuse to guess."""
+    if thousands in _OTHER:
+        return _OTHER[thousands]
+    proofs = {s: places.keys() & {_DECIMAL[s], _GROUPS[_OTHER[s]]} for s in _OTHER}
+    groups = places.keys() & {_GROUPS[" "], _GROUPS["'"]}
+    if thousands is not None or (groups and not any(proofs.values())):
+        # Neither commas nor dots separate thousands.
+        proofs = {s: places.keys() & {_DECIMAL[s], _EITHER[s]} for s in _OTHER}
+    if all(proofs.values()):
+        _refuse_both(
+            cell, *sorted(min((places[k], k) for k in kinds) for kinds in proofs.values())
+        )
+    proved = [sign for sign, kinds in proofs.items() if kinds]
+    if proved:
+        return proved[0]
+    if _EITHER[","] in places or (_EITHER["."] in places and not points):
+        _refuse_either(cell, *min((places[k], s) for s, k in _EITHER.items() if k in places))
+    return "."
+
+
+def _refuse_both(cell, first, second):
+    (where, text), (place, known) = cell(*second[0]), cell(*first[0])
+    place = place[0].lower() + place[1:]
+    raise ValueError(
+        f"{where}: {shortened(text)!r} has {_WORDS[second[1]]}, but {shortened(known)!r} "
+        f"({place}) has {_WORDS[first[1]]}; write all numbers in one way, or give decimal='.' or "
+        "',' (--decimal on the command line)."
+    )
+
+
+def _refuse_either(cell, at, sign):
+    where, text = cell(*at)
+    raise ValueError(
+        f"{where}: {shortened(text)!r} can have thousands or decimals behind its "
+        f"{'comma' if sign == ',' else 'dot'}, and no other number tells which; give "
+        f"thousands={sign!r} or decimal={sign!r} (--thousands {sign} or --decimal {sign} on the "
+        "command line)."
+    )
