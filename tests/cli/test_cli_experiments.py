@@ -91,6 +91,14 @@ def test_foreign_file_is_refused(inldl, tmp_path):
     assert (tmp_path / "run.sqlite").read_text() == "my diary"
 
 
+def test_a_report_does_not_replace_its_results(inldl, tmp_path):
+    (tmp_path / "run.sqlite").write_text("results")
+    code, _, err = inldl("report", "run.sqlite", "-o", "run.sqlite")
+    assert code == 1
+    assert "run.sqlite is given both as the file of results and as --out; give each a" in err
+    assert (tmp_path / "run.sqlite").read_text() == "results"
+
+
 def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
     nowhere = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "https_proxy": "http://127.0.0.1:9"}
     code, _, err = inldl("bench", "--datasets", "Flickr", INLDL_DATA="", **nowhere)

@@ -409,3 +409,13 @@ def test_warnings_read_like_all_else(tmp_path, survey):
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert err == "inldl: the moon is full\n"
+
+
+def test_a_table_from_standard_input(inldl, tmp_path, survey, monkeypatch):
+    with (tmp_path / "survey.csv").open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        code, out, err = inldl("complete", "-", "-l", LABELS, "-o", "whole.csv", "-m", "winldl")
+    assert (code, err) == (0, "")
+    assert "Wrote whole.csv" in out
+    assert inldl("complete", *TABLE, "-o", "same.csv", "-m", "winldl")[0] == 0
+    assert written(tmp_path, "whole.csv") == written(tmp_path, "same.csv")

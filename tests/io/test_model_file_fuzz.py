@@ -47,8 +47,10 @@ def assert_identical(mine, theirs):
 @given(plain)
 def test_plain_data_survives(value):
     encoder = Encoder()
-    text = json.dumps(encoder.tree(value, "notes_"), allow_nan=False)
-    assert_identical(Decoder(encoder.arrays.__getitem__).value(json.loads(text), "notes_"), value)
+    text = json.dumps(encoder.tree(value, "history_"), allow_nan=False)
+    assert_identical(
+        Decoder(encoder.arrays.__getitem__).value(json.loads(text), "history_"), value
+    )
 
 
 json_leaves = numbers | st.sampled_from(
@@ -103,6 +105,7 @@ def test_every_changed_byte_is_noticed(tmp_path_factory, saved, data):
         load_model(path)
 
 
+@pytest.mark.filterwarnings("ignore:.* was saved with scikit-learn")
 @settings(max_examples=150)
 @given(
     name=st.sampled_from(["auto", "forest", "linear", "neighbors", "table", "trees"]),

@@ -7,10 +7,14 @@ import zipfile
 
 import numpy as np
 import pytest
+import sklearn
 from hostile_files import npy, parts_of, repacked, rezipped, sealed, unpacked
+from sklearn.base import clone
 
+from inldl import WInLDL
 from inldl.io._container import TREE
-from inldl.io.model_file import load_model, model_info
+from inldl.io.model_file import load_model, model_info, save_model
+from inldl.tables import Model
 
 
 @pytest.mark.parametrize(
@@ -65,10 +69,19 @@ def test_files_of_other_versions_load(tmp_path, saved, named_data):
     for forest in parts_of(tree, "ExtraTreesRegressor"):
         del forest["monotonic_cst"]
         forest["older"] = 1
-    loaded = load_model(repacked(tmp_path / "old.inldl", tree, arrays))
+    path = repacked(tmp_path / "old.inldl", tree, arrays)
+    told = rf"old\.inldl was saved with scikit-learn 1\.6\.0, but this is {sklearn.__version__}"
+    with pytest.warns(UserWarning, match=told):
+        loaded = load_model(path)
     assert loaded.min_samples_leaf == 2
     expected = load_model(saved["forest"]).predict(named_data[0])
     np.testing.assert_array_equal(loaded.predict(named_data[0]), expected)
+
+
+def test_linear_models_are_the_same_with_every_scikit_learn(tmp_path, saved):
+    tree, arrays = unpacked(saved["linear"])
+    tree["header"]["sklearn"] = "1.6.0"
+    load_model(repacked(tmp_path / "old.inldl", tree, arrays))  # warnings are errors here
 
 
 def state(tree):
@@ -147,6 +160,8 @@ def column(values):
         (coef_of_other_width, "do not make a model"),
         (few_calibrated, "do not make a model"),
         (column(np.zeros((3, 1))), "its intercept_ has too many dimensions"),
+        (column(np.array([0, np.nan, 0])), "its intercept_ has NaN or infinity in it"),
+        (column(np.array([0, np.inf, 0])), "its intercept_ has NaN or infinity in it"),
     ],
 )
 def test_trees_that_make_no_model(tmp_path, saved, change, message):
@@ -287,6 +302,63 @@ def test_a_model_without_an_attribute_is_refused_or_does_all(
             USES[use](model, *named_data)
     assert "label_names_" in refused
     assert ("calibration_" in refused) == ("predict_interval" in uses)
+
+
+def test_a_new_fit_imports_nothing_that_the_file_names(tmp_path, saved, named_data):
+    """Neither the model nor a clone of it, as in a cross-validation, runs the method of a file."""
+    sentinel = tmp_path / "sentinel"
+    tree, arrays = unpacked(saved["table"])
+    state(tree)["method"] = f"builtins:open(file={str(sentinel)!r}, mode='w')"
+    path = repacked(tmp_path / "changed", tree, arrays)
+    model, expected = load_model(path), load_model(saved["table"])
+    for each in (model, clone(model)):
+        refitted = each.fit(*named_data)
+        assert type(refitted.estimator_) is WInLDL
+        np.testing.assert_array_equal(
+            refitted.predict(named_data[0]), expected.predict(named_data[0])
+        )
+    assert not sentinel.exists()
+    unfitted = {"class": "Model", "state": {"method": "builtins:open(file='x')"}}
+    state(tree)["method"] = unfitted
+    with pytest.raises(ValueError, match=r'its method "builtins:open.* is not a known one'):
+        load_model(repacked(tmp_path / "changed", tree, arrays))
+
+
+def test_own_methods_come_back(tmp_path, named_data):
+    model = Model("inldl.estimators:WInLDL(mu=3.0)").fit(*named_data)
+    save_model(model, tmp_path / "own")
+    again = load_model(tmp_path / "own").fit(*named_data)
+    assert again.estimator_.mu == 3.0
+    np.testing.assert_array_equal(again.predict(named_data[0]), model.predict(named_data[0]))
+
+
+def test_no_model_with_nan_is_saved(tmp_path, named_data):
+    model = WInLDL().fit(*named_data)
+    model.coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"cannot be saved: it predicts NaN or infinity\.$"):
+        save_model(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_more_parts_than_any_model_has(tmp_path, saved):
+    """They are refused before time is spent on them."""
+    tree, arrays = unpacked(saved["linear"])
+
+    def message():
+        with pytest.raises(ValueError, match="cannot be loaded: ") as caught:
+            load_model(repacked(tmp_path / "changed", tree, arrays))
+        return str(caught.value)
+
+    inner = json.loads(json.dumps(tree["model"]))
+    state(tree)["members_"] = [inner] * 60
+    assert "it holds more than 50 models" in message()
+    del state(tree)["members_"]
+    state(tree)["calibration_"] = [state(tree)["calibration_"]] * 1000
+    assert "its parts use the same arrays too often" in message()
+    del state(tree)["calibration_"]
+    constant = {"distribution_": [1.0], "n_features_in_": 6 * 10**6, "label_names_": None}
+    state(tree)["members_"] = [{"class": "ConstantLDL", "state": constant}] * 2
+    assert "its features are too many" in message()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from hostile_files import parts_of, repacked, unpacked
+from sklearn.ensemble import ExtraTreesRegressor
 
+from inldl.io._trees import pack_forest, unpack_forest
 from inldl.io.model_file import load_model
 
 
@@ -86,6 +88,43 @@ def test_endless_and_entangled_trees(tmp_path, saved):
         arrays.update({chain_of[key]: value for key, value in (chain | changes).items()})
         with pytest.raises(ValueError, match="it holds trees that are none"):
             load_model(repacked(tmp_path / "changed.inldl", tree, arrays))
+
+
+def stumps(n, n_labels):
+    return {
+        "sizes": np.ones(n, int),
+        "left": np.zeros(n, np.uint8),
+        "right": np.zeros(n, np.uint8),
+        "feature": np.zeros(0, np.uint8),
+        "threshold": np.zeros(0),
+        "missing_left": np.zeros(0, bool),
+        "value": np.full((n, n_labels), 0.5),
+    }
+
+
+def test_many_trees_are_refused_before_they_are_made(tmp_path, saved):
+    tree, arrays = unpacked(saved["trees"])
+    for forest in parts_of(tree, "ExtraTreesRegressor")[1:]:
+        arrays.update({forest[key]["array"]: part for key, part in stumps(8000, 1).items()})
+    with pytest.raises(ValueError, match="it holds more than 20000 trees"):
+        load_model(repacked(tmp_path / "changed.inldl", tree, arrays))
+
+
+def test_a_leaf_of_nan_is_refused(tmp_path, saved):
+    tree, arrays = unpacked(saved["trees"])
+    value = arrays[parts_of(tree, "ExtraTreesRegressor")[1]["value"]["array"]]
+    value[-1] = np.nan
+    with pytest.raises(ValueError, match="its value has NaN or infinity in it"):
+        load_model(repacked(tmp_path / "changed.inldl", tree, arrays))
+
+
+def test_depths_of_loaded_trees(saved, named_data):
+    """They are what scikit-learn has found when it grew the trees."""
+    forest = ExtraTreesRegressor(5, random_state=0).fit(*named_data[:1], named_data[0]["a"])
+    again = unpack_forest(pack_forest(forest))
+    assert [e.get_depth() for e in again.estimators_] == [
+        e.get_depth() for e in forest.estimators_
+    ]
 
 
 def test_neighbors_that_do_not_fit(tmp_path, saved):

@@ -364,6 +364,15 @@ def test_models_that_cannot_be_exported(tmp_path):
         export_onnx(inside, tmp_path / "model.onnx")
 
 
+def test_coefficients_that_are_no_numbers(tmp_path):
+    X, y = make_distributions(50, random_state=0)
+    model = WInLDL().fit(X, y)
+    model.intercept_[0] = np.nan
+    with pytest.raises(ValueError, match="has NaN or infinity among its coefficients; fit it"):
+        export_onnx(model, tmp_path / "m.onnx")
+    assert not (tmp_path / "m.onnx").exists()
+
+
 def test_without_onnx(tmp_path, monkeypatch):
     model = WInLDL().fit(*data(3))
     monkeypatch.setitem(sys.modules, "onnx", None)

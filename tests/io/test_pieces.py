@@ -1,7 +1,11 @@
 """Tables a piece at a time: the same as at once."""
 
 import gc
+import json
+import os
+import sys
 import tempfile
+import threading
 from decimal import Decimal
 from pathlib import Path
 
@@ -119,6 +123,16 @@ def test_a_file_that_changes_is_noticed(path, frame, tmp_path):
         write_table(table, evenly(table.y), tmp_path / f"out{path.suffix}")
 
 
+def test_a_change_that_keeps_size_and_date_is_noticed(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,a,b\n1,0.5,0.5\n2,0.5,0.5\n")
+    file, before = TableFile(path, "a,b"), path.stat()
+    path.write_text("x,a,b\n1,0.1,0.9\n2,0.5,0.5\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(OSError, match="was changed while it was read"):
+        next(file.pieces())
+
+
 def changed_while_written(path, out, change):
     file = TableFile(path, None)
     with TableWriter(file, out):
@@ -204,3 +218,64 @@ def test_the_index_of_a_frame_is_no_feature(tmp_path):
     assert list(table.features) == ["x"]
     write_table(table, np.array([[0.5, 0.5], [0.8, 0.2]]), tmp_path / "out.parquet")
     assert pd.read_parquet(tmp_path / "out.parquet").index.tolist() == ["p", "q"]
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        b"not json",
+        b"[]",
+        b"{}",
+        json.dumps({"index_columns": 3}).encode(),
+        json.dumps({"index_columns": [], "column_indexes": []}).encode(),
+        json.dumps({"index_columns": ["none"], "columns": [{}]}).encode(),
+    ],
+)
+def test_odd_notes_of_other_programs_in_parquet_files(tmp_path, notes):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"x": ["u", "v"], "a": [0.25, 0.5], "b": [0.75, None]})
+    pq.write_table(table.replace_schema_metadata({b"pandas": notes}), tmp_path / "t.parquet")
+    read = read_table(tmp_path / "t.parquet", "a,b")
+    assert read.features["x"].tolist() == ["u", "v"]
+    np.testing.assert_array_equal(read.y, [[0.25, 0.75], [0.5, np.nan]])
+    write_table(read, [[0.25, 0.75], [0.5, 0.5]], tmp_path / "out.parquet")
+    assert read_table(tmp_path / "out.parquet", "a,b").y[1, 1] == 0.5
+
+
+TEXT = "x;a;b\n1;0,25;0,75\n2;0,5;\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
+@pytest.mark.parametrize("name", ["pipe.csv", "pipe"])
+def test_a_pipe_is_read_once(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    os.mkfifo(tmp_path / name)
+    writer = threading.Thread(target=(tmp_path / name).write_text, args=[TEXT])
+    writer.start()
+    table = read_table(tmp_path / name, "a,b")
+    writer.join()
+    write_table(table, [[0.25, 0.75], [0.5, 0.5]], tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == TEXT.replace("0,5;", "0,5;0,5")
+    del table
+    gc.collect()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.csv", name]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+def test_standard_input_is_a_table(tmp_path, monkeypatch, suffix):
+    frame = pd.DataFrame({"x": [1.0, 2.0], "a": [0.25, 0.5], "b": [0.75, None]})
+    path = tmp_path / "table"
+    write = {"csv": frame.to_csv, "parquet": frame.to_parquet, "xlsx": frame.to_excel}[suffix]
+    with path.open("wb") as file:
+        write(file, index=False)
+    with path.open() as stream:
+        monkeypatch.setattr(sys, "stdin", stream)
+        table = read_table("-", "a,b")
+    np.testing.assert_array_equal(table.y, [[0.25, 0.75], [0.5, np.nan]])
+    assert table.file.path.name == f"stdin.{suffix}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs devices")
+def test_devices_are_no_tables():
+    with pytest.raises(OSError, match="is a device or a socket; name a file or a pipe"):
+        read_table(os.devnull, "a,b")

@@ -1,5 +1,6 @@
 """Files are replaced whole or not at all, and what cannot be written is found out first."""
 
+import errno
 import os
 import socket
 import stat
@@ -7,13 +8,15 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io._replacing import check_free, replacing, write_text
+from inldl.io import TableFile, TableWriter
+from inldl.io._replacing import check_free, make_folder, replacing, write_text
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs modes, links and limits")
 
@@ -57,19 +60,97 @@ def test_locked_folders_are_found_out(locked):
         check_free(locked / "out.csv")
 
 
+def test_locked_folders_are_refused_first(locked):
+    with pytest.raises(PermissionError, match="Nothing can be written to the folder"):
+        make_folder(locked)
+    with pytest.raises(OSError, match=r"cannot be made \(Permission denied\); choose another\."):
+        make_folder(locked / "new")
+
+
+def test_a_file_is_no_folder(tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"file cannot be made \(File exists\); choose another\."):
+        make_folder(tmp_path / "file")
+
+
 def test_the_reason_is_told_where_nothing_can_be_removed_either(tmp_path):
     (tmp_path / "file").touch()
     message = r"out\.csv could not be written \(Not a directory\); what"
-    with pytest.raises(OSError, match=message), replacing(tmp_path / "file" / "out.csv") as part:
-        part.write_text("new")
+    path = tmp_path / "file" / "out.csv"
+    with pytest.raises(OSError, match=message), replacing(path, overwrite=True):
+        pass
 
 
 def test_failures_of_reading_are_told_as_they_are(tmp_path):
-    with pytest.raises(OSError, match=r"^it was changed\.$"), replacing(tmp_path / "out"):
+    new = partial(replacing, tmp_path / "out", overwrite=True)
+    with pytest.raises(OSError, match=r"^it was changed\.$"), new():
         raise OSError("it was changed.")
-    with pytest.raises(FileNotFoundError, match=r"none'$"), replacing(tmp_path / "out"):
+    with pytest.raises(FileNotFoundError, match=r"none'$"), new():
         (tmp_path / "none").open()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_appears_meanwhile_stays(tmp_path, monkeypatch, links):
+    if not links:  # as on a memory stick
+
+        def refuse(*paths):
+            raise PermissionError(errno.EPERM, "Operation not permitted", *paths)
+
+        monkeypatch.setattr(os, "link", refuse)
+    out = tmp_path / "out.csv"
+
+    def write(text):
+        with replacing(out, overwrite=False) as part:
+            out.write_text("theirs")
+            part.write_text(text)
+
+    for number in (2, 3):
+        message = rf"out\.csv appeared .* stays as it is; the result is in .*out-{number}\.csv\.$"
+        with pytest.raises(FileExistsError, match=message):
+            write(f"new {number}")
+    assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {
+        "out.csv": "theirs",
+        "out-2.csv": "new 2",
+        "out-3.csv": "new 3",
+    }
+    out.unlink()
+    with replacing(out, overwrite=False) as part:
+        part.write_text("mine")
+    assert out.read_text() == "mine"
+
+
+def test_what_is_half_written_is_private_and_no_table(tmp_path):
+    old, out = tmp_path / "old.csv", tmp_path / "new.csv"
+    old.write_text("secret")
+    old.chmod(0o600)
+    (tmp_path / "plain.csv").touch()
+    for path in (old, out):
+        with replacing(path, overwrite=True) as part:
+            part.write_text("x")
+            assert stat.S_IMODE(part.stat().st_mode) == 0o600
+            assert part not in set(tmp_path.glob("*.csv"))
+    assert stat.S_IMODE(old.stat().st_mode) == 0o600
+    assert out.stat().st_mode == (tmp_path / "plain.csv").stat().st_mode
+
+
+def test_a_table_that_appears_meanwhile_stays(tmp_path):
+    table, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    table.write_text("x,joy,anger\n1,0.5,0.5\n2,0.5,0.5\n")
+    file, nothing = TableFile(table, "joy,anger"), np.zeros((2, 2))
+
+    def write():
+        with TableWriter(file, out) as writer:
+            for piece in file.pieces():
+                writer.write(piece, nothing, nothing, "fraction")
+            out.write_text("theirs")
+
+    with pytest.raises(FileExistsError, match=r"the result is in .*out-2\.csv"):
+        write()
+    assert out.read_text() == "theirs"
+    assert (tmp_path / "out-2.csv").read_text() == table.read_text()
 
 
 def test_texts_keep_links_and_modes(tmp_path):

@@ -182,3 +182,19 @@ def test_merged_cells_are_refused(book, path):
     book.save(path)
     with pytest.raises(ValueError, match="The cells B4:B5 are merged; split them"):
         read_table(path, "a,b")
+
+
+def test_a_styled_cell_in_the_last_corner_is_nothing(book, path):
+    """Reading takes the cells of the file, not the 17 billion up to that corner."""
+    saved(book, path)
+    book.active["XFD1048576"].font = Font(bold=True)
+    book.save(path)
+    assert len(read_table(path, "a,b").y) == len(ROWS) - 1
+
+
+def test_a_value_in_the_last_corner_is_named(book, path):
+    saved(book, path)
+    book.active["XFD1048576"] = 5
+    book.save(path)
+    with pytest.raises(ValueError, match="Cell XFD1 is empty but its column is not"):
+        read_table(path, "a,b")

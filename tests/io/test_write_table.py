@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inldl.io import Format, read_table, write_table
+from inldl.io import Format, TableFile, TableWriter, read_table, write_table
 from inldl.io.writing import _fills
 
 HOLES = ["", "NA", '""', " ", "?", '"nan"']
@@ -210,3 +210,26 @@ def test_frames_come_back_with_only_holes_filled(tmp_path):
     write_table(table, completed(table.y), tmp_path / "out.parquet")
     frame.loc[1, "anger"] = 50.0
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out.parquet"), frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ('=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'),
+        ("=a", "'=a"),
+        ("+cmd|' /C calc'!A0", "\"'+cmd|' /C calc'!A0\""),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-1", "-1"),
+        ("+1_low", "+1_low"),
+        ("@home", "@home"),
+        ("a=b", "a=b"),
+    ],
+)
+def test_added_names_are_no_formulas(tmp_path, name, header):
+    """Those of the table itself stay byte for byte."""
+    (tmp_path / "t.csv").write_text("=x,a\n1,0.5\n")
+    file, nothing = TableFile(tmp_path / "t.csv", None), np.zeros((1, 0))
+    with TableWriter(file, tmp_path / "out.csv", extra=[name]) as writer:
+        for piece in file.pieces():
+            writer.write(piece, nothing, nothing, "fraction", np.ones((1, 1)))
+    assert (tmp_path / "out.csv").read_text() == f"=x,a,{header}\n1,0.5,1\n"

@@ -3,6 +3,7 @@
 import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from inldl.metrics import METRICS
 from inldl.report import ScoreTable, svg, write_page
 from inldl.report._compact import compact
 from inldl.report.page import Page, Section, Table, Views, code, paragraph, script_json, terms
+from inldl.report.reproduction import _overview
 from inldl.report.run_page import run_page
 
 VOID = {"meta", "link", "br", "use", "path"}
@@ -276,6 +278,31 @@ def test_what_cannot_be_written(few, tmp_path):
     with pytest.raises(ValueError, match=r"lacks the column\(s\) status"):
         write_page(few.drop(columns="status"), tmp_path / "page.html")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("rate", "half"), ("split", None), ("method", 3.0), ("cosine", "good"), ("finished", b"x")],
+)
+def test_stores_that_others_have_changed(few, name, value):
+    changed = few.astype({name: object})
+    changed.iloc[1, changed.columns.get_loc(name)] = value
+    message = rf"^Row 1 of the run \(counted from 0\) has .* as its {name}, which no run of inldl"
+    with pytest.raises(ValueError, match=message):
+        document(changed)
+
+
+def test_the_overview_of_a_reproduction_holds_no_html():
+    found = SimpleNamespace(
+        run_times=pd.DataFrame({"dataset": ["<img src=x>"]}),
+        not_run={"<b>Gene</b>": "*no* file"},
+        tables={2: pd.DataFrame({"dataset": ["<i>d"], "verdict": "differs", "why": "<u>"})},
+        environment={"processor": "<script>\nx"},
+    )
+    text = _overview(found, {"one": (None, "On <b>Gene</b>: a [link](x)")})
+    assert not re.search(r"(?<!\\)[<>]", text)
+    assert r"\[link\](x)" in text
+    assert r"- processor: \<script\> x" in text
 
 
 NASTY = st.text(min_size=1, max_size=60) | st.sampled_from(

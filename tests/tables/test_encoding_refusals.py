@@ -184,6 +184,15 @@ def test_infinite_numbers_are_refused(cells):
     assert refusal({"a": [1.0, 2.0]}, pd.DataFrame({"a": cells})).startswith(words)
 
 
+@pytest.mark.parametrize("word", ["inf", "-Inf ", "Infinity", "∞"])
+def test_infinite_numbers_among_text_are_refused(word):
+    """In a file such a word makes text of the whole column."""
+    words = "Column 'a' holds an infinite number in row 1 (counted from 0)"
+    assert refusal({"a": ["0,5", word, "NA", "2"]}).startswith(words)
+    assert encoded(["north", word, "south"]).shape == (3, 3)
+    assert encoded([word, "NA", word]).shape == (3, 2)
+
+
 def test_the_row_of_an_infinite_number_is_that_of_the_table():
     new = pd.DataFrame({"b": np.zeros(10_000), "a": np.arange(10_000.0)})
     new.loc[9_876, "a"] = np.inf

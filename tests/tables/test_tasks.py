@@ -86,3 +86,13 @@ def test_names_are_checked_without_a_model(tmp_path):
     check_completion(file, tmp_path / "x.csv", coverage=0.9)
     with pytest.raises(ValueError, match="has a column 'b_filled' already"):
         check_completion(file, tmp_path / "x.csv", mark=True)
+
+
+def test_a_model_of_nan_writes_no_file(file, learned, tmp_path):
+    learned.model.estimator_.coef_[0] = np.nan
+    message = r"^Line 2: the model gives no number for a degree of this row; check the numbers"
+    with pytest.raises(ValueError, match=message):
+        predict_table(file, learned.model, tmp_path / "out.csv")
+    with pytest.raises(ValueError, match="the model gives no number for a degree of this row"):
+        complete_table(file, learned.model, tmp_path / "out.csv", scale=learned.scale)
+    assert not (tmp_path / "out.csv").exists()

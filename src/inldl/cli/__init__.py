@@ -5,19 +5,23 @@ import signal
 import sys
 import warnings
 
+from inldl.cli._streams import prepare, printable
+
 
 def main() -> None:
     """Run the command line; an error that a user can cause is one sentence, not a traceback."""
+    prepare()
     signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = _warn
     try:
         from inldl.cli._app import app
 
         app()
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, MemoryError) as error:
         if os.environ.get("INLDL_DEBUG"):
             raise
-        print(f"inldl: {error}", file=sys.stderr)
+        text = _out_of_memory(error) if isinstance(error, MemoryError) else error
+        print(f"inldl: {printable(text)}", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         _interrupted()
@@ -27,6 +31,16 @@ def main() -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         _interrupted()
+
+
+def _out_of_memory(error):
+    """Return a sentence that says what to do."""
+    what = f" ({error})" if str(error) else ""
+    learns = {"complete", "fit"} & set(sys.argv[1:2])
+    help_ = (
+        "learn from fewer rows, such as with --learn-from 10000" if learns else "use fewer rows"
+    )
+    return f"There is not enough memory{what}; {help_}, or a machine with more memory."
 
 
 def _interrupted():
@@ -40,4 +54,4 @@ def _end(number, frame):
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
-    print(f"inldl: {message}", file=sys.stderr)
+    print(f"inldl: {printable(message)}", file=sys.stderr)

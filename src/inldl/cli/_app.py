@@ -66,7 +66,7 @@ def _options(
 
 def _help(command):
     """Return the help of a command, and below its options the examples of its docstring."""
-    parts = getdoc(command).split("\n\n")
+    parts = (getdoc(command) or "").split("\n\n")  # with PYTHONOPTIMIZE=2 there is none
     examples = [part for part in parts if part.strip().startswith("inldl ")]
     lines = [f"    {line.strip()}" for part in examples for line in part.splitlines()]
     return {

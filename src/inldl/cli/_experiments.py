@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from inldl.cli._options import flag, threads
+from inldl.cli._options import check_apart, flag, threads
+from inldl.cli._telling import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.", callback=threads)]
@@ -80,7 +81,7 @@ def bench(
         mechanism=mechanism,
     )
     _compute(cells, out, jobs, timeout, retry, "bench")
-    typer.echo(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
+    say(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
 
 
 def report(
@@ -94,10 +95,13 @@ def report(
     inldl report run.sqlite -o report.html
     """
     from inldl.experiments import Store
+    from inldl.io._replacing import check_free
     from inldl.report import write_page
 
+    check_apart(run=run, out=out)
+    check_free(out, overwrite=True)
     write_page(Store(run).frame(), out)
-    typer.echo(f"Wrote {out}")
+    say(f"Wrote {out}")
 
 
 def reproduce(
@@ -126,22 +130,24 @@ def reproduce(
     from inldl.experiments import Store
     from inldl.experiments.paper_figures import collect
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
+    from inldl.io._replacing import make_folder
     from inldl.report.reproduction import counts, write_reproduction
 
     wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
+    make_folder(out)
     not_run = {name: "not asked for" for name in DATASETS if name not in wanted}
     not_run |= _missing(wanted)
     for name, why in not_run.items():
-        typer.echo(f"Not run: {name}, {why}.")
+        say(f"Not run: {name}, {why}.")
     store = out / "run.sqlite"
     cells = plan([name for name in wanted if name not in not_run], quick=quick)
     _compute(cells, store, jobs, timeout, retry, "reproduce")
-    typer.echo("Drawing the figures ...")
+    say("Drawing the figures ...")
     found = collect(Store(store).frame(), not_run)
     pages = write_reproduction(found, out)
     for number, table in found.tables.items():
-        typer.echo(f"table {number}: {counts(table)}")
-    typer.echo(f"Wrote {' and '.join(map(str, pages))}")
+        say(f"table {number}: {counts(table)}")
+    say(f"Wrote {' and '.join(map(str, pages))}")
 
 
 def _missing(names):
@@ -153,7 +159,7 @@ def _missing(names):
         try:
             load(name)
         except OSError as error:
-            typer.echo(error, err=True)
+            say(error, err=True)
             missing[name] = "its file is not there and could not be downloaded"
     return missing
 
@@ -165,20 +171,20 @@ def _compute(cells, out, jobs, timeout, retry, what):
     from inldl.experiments.runner import pending
 
     todo = pending(cells, Store(out), retry=retry)
-    typer.echo(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
+    say(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
     try:
         with progress(len(todo), what) as done:
             rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
     except KeyboardInterrupt:
-        typer.echo("Interrupted. The same command goes on where this one was.", err=True)
+        say("Interrupted. The same command goes on where this one was.", err=True)
         raise typer.Exit(130) from None
     troubled = [row for row in rows if row.status != "ok"]
     for row in troubled[:10]:
-        typer.echo(f"  {row.status}: {row.cell.method} on {row.cell.dataset}: {row.reason}")
+        say(f"  {row.status}: {row.cell.method} on {row.cell.dataset}: {row.reason}")
     if len(troubled) > 10:
-        typer.echo(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
+        say(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
     if rows and len(troubled) == len(rows):
-        typer.echo("No cell ended well.", err=True)
+        say("No cell ended well.", err=True)
         raise typer.Exit(1)
 
 

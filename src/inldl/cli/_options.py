@@ -36,7 +36,11 @@ def flag(*names, **more):
 
 
 File = Annotated[
-    Path, typer.Argument(help="The table: .csv, .tsv, .txt, .parquet or .xlsx.", metavar="TABLE")
+    Path,
+    typer.Argument(
+        help="The table: .csv, .tsv, .txt, .parquet or .xlsx; - is standard input.",
+        metavar="TABLE",
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
 Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]
@@ -123,13 +127,14 @@ def check_apart(onto_table=False, **files):
     onto_table : bool
         Whether `out` may be the table.
     **files : Path or None
-        By role: table, model, out, page.
+        By role: table, model, run, out, page.
     """
     given = {role: path for role, path in files.items() if path is not None}
     for (first, path), (second, other) in combinations(given.items(), 2):
         allowed = onto_table and {first, second} == {"table", "out"}
         if not allowed and _same_file(path, other):
-            words = {"table": "the table", "model": "the model", "out": "--out", "page": "--page"}
+            words = {"table": "the table", "model": "the model", "run": "the file of results",
+                     "out": "--out", "page": "--page"}  # fmt: skip
             raise ValueError(
                 f"{other} is given both as {words[first]} and as {words[second]}; give each a "
                 "file of its own."

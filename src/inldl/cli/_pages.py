@@ -5,7 +5,7 @@ from inldl.cli import _telling as tell
 MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 
 
-def write_completion_page(page, table, out, model, written, learned):
+def write_completion_page(page, overwrite, table, out, model, written, learned):
     """Write the page of a completed table."""
     from inldl.report.table_pages import completion_page
 
@@ -30,7 +30,7 @@ def write_completion_page(page, table, out, model, written, learned):
         None if exact else _influence(learned),
         summary=_summary(written, learned),
     )
-    _write(made, page)
+    _write(made, page, overwrite)
 
 
 def _summary(written, learned):
@@ -45,7 +45,7 @@ def _summary(written, learned):
     return None
 
 
-def write_model_page(page, table, learned):
+def write_model_page(page, overwrite, table, learned):
     """Write the page of a fitted model."""
     from inldl.report.table_pages import model_page
 
@@ -60,10 +60,10 @@ def write_model_page(page, table, learned):
     report = str(getattr(learned.model.estimator_, "report_", ""))
     title = f"A model of {table.name}"
     made = model_page(title, facts, learned.notes, learned.new_rows, _influence(learned), report)
-    _write(made, page)
+    _write(made, page, overwrite)
 
 
-def write_prediction_page(page, table, out, model, written):
+def write_prediction_page(page, overwrite, table, out, model, written):
     """Write the page of predicted rows."""
     from inldl.report.table_pages import prediction_page
 
@@ -73,10 +73,10 @@ def write_prediction_page(page, table, out, model, written):
         ("Method", str(model.method)),
     ]
     labels, title = list(written.after.columns), f"{table.name}, predicted"
-    _write(prediction_page(title, facts, written.n_rows, written.after, labels), page)
+    _write(prediction_page(title, facts, written.n_rows, written.after, labels), page, overwrite)
 
 
-def write_evaluation_page(page, table, model, found):
+def write_evaluation_page(page, overwrite, table, model, found):
     """Write the page of a model that was judged on a table."""
     import pandas as pd
 
@@ -89,23 +89,23 @@ def write_evaluation_page(page, table, model, found):
         ("Rows", f"{found.n_rows:,}"),
     ]
     made = evaluation_page(f"The model on {table.name}", facts, [], metrics, found.held_out)
-    _write(made, page)
+    _write(made, page, overwrite)
 
 
-def write_inspection_page(page, table, read, found):
+def write_inspection_page(page, overwrite, table, read, found):
     """Write the page of a table that was looked at."""
     import numpy as np
 
     from inldl.report.table_pages import inspection_page
 
-    _write(inspection_page(found, ~np.isnan(read.y), f"A look at {table.name}"), page)
+    _write(inspection_page(found, ~np.isnan(read.y), f"A look at {table.name}"), page, overwrite)
 
 
-def write_comparison_page(page, table, found):
+def write_comparison_page(page, overwrite, table, found):
     """Write the page of compared methods."""
     from inldl.report.table_pages import comparison_page
 
-    _write(comparison_page(found, f"Methods for {table.name}"), page)
+    _write(comparison_page(found, f"Methods for {table.name}"), page, overwrite)
 
 
 def _influence(learned):
@@ -115,7 +115,7 @@ def _influence(learned):
         return learned.influence()
 
 
-def _write(page, path):
+def _write(page, path, overwrite):
     with tell.working("Drawing"):
-        page.write(path)
+        page.write(path, overwrite=overwrite)
     tell.say(f"Wrote {path}")

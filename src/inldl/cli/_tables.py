@@ -78,7 +78,7 @@ def complete(
         )
     tell.completed(written, learned, out)
     if page is not None:
-        _pages.write_completion_page(page, table, out, fitted, written, learned)
+        _pages.write_completion_page(page, overwrite, file.path, out, fitted, written, learned)
 
 
 def fit(
@@ -119,7 +119,7 @@ def fit(
     learned = _fit(file, method, scale, normalize, learn_from, jobs)
     overall = learned.new_rows.overall()
     info = {
-        "table": table.name,
+        "table": file.path.name,
         "rows": learned.n_rows,
         "scale": learned.scale,
         "missing": learned.n_missing / (learned.n_missing + learned.n_observed),
@@ -128,7 +128,7 @@ def fit(
     save_model(learned.model, out, info=info, overwrite=overwrite)
     tell.fitted(learned, out)
     if page is not None:
-        _pages.write_model_page(page, table, learned)
+        _pages.write_model_page(page, overwrite, file.path, learned)
 
 
 def predict(
@@ -168,7 +168,7 @@ def predict(
     tell.understood(file)
     tell.predicted(written, fitted, out)
     if page is not None:
-        _pages.write_prediction_page(page, table, out, fitted, written)
+        _pages.write_prediction_page(page, overwrite, file.path, out, fitted, written)
 
 
 def evaluate(
@@ -203,7 +203,7 @@ def evaluate(
     tell.understood(file)
     tell.evaluated(found)
     if page is not None:
-        _pages.write_evaluation_page(page, table, fitted, found)
+        _pages.write_evaluation_page(page, overwrite, file.path, fitted, found)
 
 
 def inspect(
@@ -238,7 +238,7 @@ def inspect(
     found = tell.with_units(found, read.scale)
     tell.inspected(found, read.notes)
     if page is not None:
-        _pages.write_inspection_page(page, table, read, found)
+        _pages.write_inspection_page(page, overwrite, file.path, read, found)
 
 
 def compare(
@@ -283,7 +283,7 @@ def compare(
     tell.understood(file)
     tell.compared(found)
     if page is not None:
-        _pages.write_comparison_page(page, table, found)
+        _pages.write_comparison_page(page, overwrite, file.path, found)
 
 
 def info(model: o.ModelFile) -> None:

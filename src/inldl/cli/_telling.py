@@ -6,12 +6,14 @@ from dataclasses import replace
 
 import typer
 
+from inldl.cli._streams import printable
+
 FEW = 50  # degrees that tell an error: fewer tell it roughly
 
 
-def say(text=""):
+def say(text="", err=False):
     """Print a line."""
-    typer.echo(text)
+    typer.echo(printable(text), err=err)
 
 
 @contextmanager
@@ -26,7 +28,7 @@ def working(text):
     what = TextColumn("{task.description}", markup=False)
     columns = (SpinnerColumn(), what, TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(text, total=None)
+        progress.add_task(printable(text), total=None)
         yield
 
 
@@ -56,7 +58,7 @@ def steps(text, total):
             if show is not None:
                 show(done / total)
             else:
-                typer.echo(f"{text}: {name} ({done} of {total})", err=True)
+                say(f"{text}: {name} ({done} of {total})", err=True)
 
         yield step
 
@@ -209,7 +211,7 @@ def model_file(path, info):
             )
         if isinstance(value, float):
             value = f"{value:.4g}"
-        say(f"{key}: {value}")
+        say(" ".join(f"{key}: {value}".split("\n")))  # one line each, whatever the names
 
 
 def _notes(learned):
@@ -250,7 +252,7 @@ def _add(table, *cells):
     """Add a row in which nothing is taken for markup."""
     from rich.text import Text
 
-    table.add_row(*map(Text, cells))
+    table.add_row(*(Text(printable(cell)) for cell in cells))
 
 
 def _print(table):

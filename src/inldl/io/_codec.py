@@ -19,6 +19,9 @@ from inldl.io._trees import pack_forest, unpack_forest
 
 DEEPEST = 50  # a model of a model of a model has less
 MOST_JOBS = 1024  # joblib starts as many threads
+MOST_MODELS = 50  # in one file, parts of others included; each is tried out
+MOST_TREES = 20_000  # of all forests in one file; a tree takes 50 microseconds to make
+MOST_USES = 10  # of the bytes of a file, as parts may share arrays
 DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
@@ -27,6 +30,9 @@ DTYPES = frozenset(
 DIMENSIONS = {"calibration_": 3, "coef_": 2, "completion_scores_": 2, "components_": 2,
               "covariance_": 2, "fitted_X": 2, "fitted_y": 2, "held_out_": 2,
               "normalization_": 2, "value": 2}  # fmt: skip
+# In all other arrays NaN or infinity would become predictions that are no numbers.
+NOT_FINITE = frozenset(["calibration_", "completion_scores_", "explained_variance_ratio_",
+                        "fitted_X", "held_out_", "history_", "threshold"])  # fmt: skip
 OF_TRAINING_ROWS = ("held_out_", "held_out_rows_")  # of which only the width is needed later
 _ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -36,11 +42,25 @@ _SPECIAL = {
 }
 
 
+class _Limits:
+    """Refuse more models or trees than any real file has, before time is spent on them."""
+
+    def __init__(self):
+        self._models = self._trees = 0
+
+    def add(self, name, state):
+        """Count an instance of the class `name`."""
+        self._models += name in MODELS
+        self._trees += np.size(state.get("sizes", ())) if name in _SPECIAL else 0
+        require(self._models <= MOST_MODELS, f"it holds more than {MOST_MODELS} models")
+        require(self._trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
+
+
 class Encoder:
     """Make the tree of a model; `arrays` then has what it refers to, by name."""
 
     def __init__(self):
-        self.arrays, self._names = {}, {}
+        self.arrays, self._names, self._limits = {}, {}, _Limits()
 
     def tree(self, value, where="", depth=0):
         """Return `value` as a tree; `where` is the attribute that it belongs to."""
@@ -77,6 +97,7 @@ class Encoder:
             raise _cannot_hold(value, where)
         if where in OF_TRAINING_ROWS:
             value = value[:0]
+        _check_finite(value, where)
         name = self._names.get(id(value))
         if name is None:
             name = f"{len(self.arrays)}-{where}"
@@ -87,8 +108,9 @@ class Encoder:
         name = known_name(type(value))
         if name is None or not hasattr(value, "__dict__"):
             raise _cannot_hold(value, where)
-        pack = _SPECIAL.get(name, (vars,))[0]
-        state = {key: self.tree(item, key, depth + 1) for key, item in pack(value).items()}
+        packed = _SPECIAL.get(name, (vars,))[0](value)
+        self._limits.add(name, packed)
+        state = {key: self.tree(item, key, depth + 1) for key, item in packed.items()}
         return {"class": name, "state": state}
 
 
@@ -109,15 +131,20 @@ class Decoder:
     ----------
     read_array : callable
         Returns the array of a name.
+    size : int, optional
+        Bytes of the file; all uses of its arrays together may take no more than some times that.
 
     Attributes
     ----------
     models : list
         The models that were met.
+    of_sklearn : list
+        The forests and neighbours that were met.
     """
 
-    def __init__(self, read_array):
-        self._read_array, self._arrays, self.models = read_array, {}, []
+    def __init__(self, read_array, size=math.inf):
+        self._read_array, self._arrays, self._left = read_array, {}, MOST_USES * size
+        self.models, self.of_sklearn, self._limits = [], [], _Limits()
         self._readers = {
             ("array",): self._array,
             ("class", "state"): self._instance,
@@ -160,6 +187,9 @@ class Decoder:
             self._arrays[name] = self._read_array(name)
         array = self._arrays[name]
         require(array.ndim <= DIMENSIONS.get(where, 1), f"its {where} has too many dimensions")
+        self._left -= array.nbytes
+        require(self._left >= 0, "its parts use the same arrays too often")
+        _check_finite(array, where)
         return array
 
     def _tuple(self, node, where, depth):
@@ -180,9 +210,11 @@ class Decoder:
         require(good, f"it holds a {name} without proper attributes")
         state = {key: self.value(item, key, depth) for key, item in state.items()}
         _check_jobs(state.get("n_jobs"))
+        self._limits.add(name, state)
         made = _SPECIAL[name][1](state) if name in _SPECIAL else _made(kind, state)
-        if name in MODELS:
-            self.models.append(made)
+        for kinds, found in ((MODELS, self.models), (_SPECIAL, self.of_sklearn)):
+            if name in kinds:
+                found.append(made)
         return made
 
 
@@ -201,6 +233,11 @@ def _made(kind, state):
         require(not missing, f"it holds a {kind.__name__} without {', '.join(sorted(missing))}")
     vars(instance).update(state)  # past frozen fields, properties and __setattr__
     return instance
+
+
+def _check_finite(array, where):
+    good = where in NOT_FINITE or array.dtype.kind != "f" or np.isfinite(array).all()
+    require(good, f"its {where} has NaN or infinity in it")
 
 
 def _check_jobs(n_jobs):

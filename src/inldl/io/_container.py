@@ -36,7 +36,7 @@ def write_container(path, tree, arrays):
     Parameters
     ----------
     path : Path
-        There must be no such file.
+        The file.
     tree : dict
         Plain data.
     arrays : dict of str to ndarray
@@ -45,7 +45,7 @@ def write_container(path, tree, arrays):
     text = json.dumps(tree, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > LONGEST_TREE:
         raise ValueError(f"A model file cannot hold {len(text)} bytes besides arrays.")
-    with path.open("xb+") as file:
+    with path.open("wb+") as file:
         with zipfile.ZipFile(file, "w") as container:
             container.writestr(zipfile.ZipInfo(TREE), text)
             for name, array in arrays.items():

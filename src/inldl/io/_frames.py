@@ -33,12 +33,14 @@ def _parquet(path):
 
     with pq.ParquetFile(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    names = [name for name in schema.names if name not in _index_columns(schema)]
+    index, sound = _index_columns(schema)
+    names = [name for name in schema.names if name not in index]
 
     def batches(chosen=None):
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(BATCH, columns=chosen):
-                yield batch.select(names if chosen is None else chosen).to_pandas(), batch
+                part = batch.select(names if chosen is None else chosen)
+                yield (part if sound else part.replace_schema_metadata()).to_pandas(), batch
 
     return FrameSource(names, batches, n_rows, [n for n in names if _can_hold_text(schema, n)])
 
@@ -52,9 +54,17 @@ def _can_hold_text(schema, name):
 
 
 def _index_columns(schema):
-    """Return the columns that pandas wrote for the index of a frame."""
-    pandas = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
-    return [name for name in pandas.get("index_columns", []) if isinstance(name, str)]
+    """Return the columns that pandas wrote for an index, and whether its notes make sense.
+
+    Other programs write such notes, too, and leave out what pandas needs.
+    """
+    try:
+        pandas = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        index = [name for name in pandas.get("index_columns", []) if isinstance(name, str)]
+        schema.empty_table().to_pandas()
+    except Exception:
+        return [], False
+    return index, True
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import secrets
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 
@@ -25,18 +26,37 @@ def check_free(path, *, overwrite=False):
         )
 
 
-@contextmanager
-def replacing(path):
-    """Give a new file next to `path` and put it in its place; remove it if anything fails."""
-    target = Path(os.path.realpath(path))  # a link stays a link
-    part = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+def make_folder(path):
+    """Make a folder if it is not there; refuse one to which nothing can be written."""
+    path = Path(path)
     try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise OSError(f"The folder {path} cannot be made ({reason}); choose another.") from None
+    check_free(path / "file", overwrite=True)
+
+
+@contextmanager
+def replacing(path, *, overwrite):
+    """Give a new empty file next to `path` and put it in its place; remove it if anything fails.
+
+    Without `overwrite` a file that has appeared at `path` meanwhile stays as it is, and the new
+    one gets another name. Until it is whole, nobody else may read it, and no pattern for tables
+    or pages fits its name.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        mode = _created(part)
         yield part
         with part.open("rb+") as file:
             os.fsync(file.fileno())
-        if target.exists():
-            part.chmod(target.stat().st_mode)
-        os.replace(part, target)
+        part.chmod(target.stat().st_mode if target.exists() else mode)
+        if overwrite:
+            os.replace(part, target)
+        else:
+            _put(part, target, path)
     except OSError as error:
         if error.errno is None or part.name not in str(error.filename or part):
             raise  # what was read has failed, and says so itself
@@ -49,14 +69,50 @@ def replacing(path):
             part.unlink()
 
 
-def write_bytes(path, content):
+def _created(part):
+    """Create a file that only its owner may read; return the mode that others would have got."""
+    part.touch(exist_ok=False)
+    mode = part.stat().st_mode
+    part.chmod(0o600)
+    return mode
+
+
+def _put(part, target, path):
+    """Put a file at `target` if nothing is there; else next to it, and say so."""
+    if _moved(part, target):
+        return
+    names = (target.with_stem(f"{target.stem}-{number}") for number in count(2))
+    other = next(name for name in names if _moved(part, name))
+    raise FileExistsError(
+        f"{path} appeared while it was being written, and stays as it is; the result is in "
+        f"{Path(path).with_name(other.name)}."
+    )
+
+
+def _moved(part, target):
+    """Move a file to a free place; return whether it was free."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links: take the name first
+        try:
+            target.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        os.replace(part, target)
+    return True
+
+
+def write_bytes(path, content, *, overwrite=True):
     """Write a file, in place of one that is there; return its path."""
-    check_free(path, overwrite=True)
-    with replacing(path) as part:
+    check_free(path, overwrite=overwrite)
+    with replacing(path, overwrite=overwrite) as part:
         part.write_bytes(content)
     return Path(path)
 
 
-def write_text(path, text):
+def write_text(path, text, *, overwrite=True):
     """Do the same for text, in UTF-8 with a newline at the end."""
-    return write_bytes(path, (text.rstrip("\n") + "\n").encode("utf-8", "replace"))
+    content = (text.rstrip("\n") + "\n").encode("utf-8", "replace")
+    return write_bytes(path, content, overwrite=overwrite)

@@ -21,8 +21,8 @@ class SheetSource(FrameSource):
     ----------
     names : list of str
         Names of the columns.
-    cells : list of tuple
-        What stands in the header and in the rows below it.
+    cells : list of list
+        What stands in these columns, in the rows below the header.
     rows, columns : list of int
         Where they stand in the sheet, from 1; the first row is that of the header.
     notes : list of str
@@ -30,7 +30,7 @@ class SheetSource(FrameSource):
     """
 
     def __init__(self, names, cells, rows, columns, notes):
-        series = [_column([row[j - 1] for row in cells[1:]]) for j in columns]
+        series = [_column([row[j] for row in cells]) for j in range(len(columns))]
         frame = pd.DataFrame(dict(zip(names, series, strict=True)))
         super().__init__(names, lambda chosen=None: iter([(frame, rows[1:])]), len(rows) - 1)
         self.rows, self.columns, self.notes = rows, dict(zip(names, columns, strict=True)), notes
@@ -50,37 +50,34 @@ def open_sheet(path):
         sheet, notes = book.worksheets[0], []
         if len(book.sheetnames) > 1:
             notes.append(f"The table is the first sheet, {sheet.title!r}.")
-        if any(cell.data_type == "f" for row in sheet.iter_rows() for cell in row):
-            sheet = _with_values(sheet, load_workbook(path, data_only=True).worksheets[0])
+        formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
+        if formulas:
+            sheet = _with_values(formulas, load_workbook(path, data_only=True).worksheets[0])
             notes.append(
                 "Formulas are taken at the values that the file holds; in a file that is written "
                 "they get theirs when Excel opens it."
             )
-    cells = list(sheet.iter_rows(values_only=True))
-    rows = [i for i, row in enumerate(cells, 1) if any(cell is not None for cell in row)]
-    if not rows:
+    # Only the cells in the file: a sheet with one in its last corner has 17 billion.
+    content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
+    if not content:
         raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
+    rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
     _check_merged(sheet, rows[0])
-    cells = [cells[i - 1] for i in rows]
-    columns = [j for j, column in enumerate(zip(*cells, strict=True), 1) if any(_there(column))]
-    return SheetSource(_names(sheet, rows[0], columns), cells, rows, columns, notes)
-
-
-def _there(column):
-    return (cell is not None for cell in column)
+    names = _names(sheet, rows[0], columns)
+    cells = [[content.get((i, j)) for j in columns] for i in rows[1:]]
+    return SheetSource(names, cells, rows, columns, notes)
 
 
 def _with_values(formulas, values):
     """Return the sheet with values, if each formula has one."""
-    for row in formulas.iter_rows():
-        for cell in row:
-            found = values[cell.coordinate]
-            # An empty text is a value; it has another type than nothing.
-            if cell.data_type == "f" and found.value is None and found.data_type == "n":
-                raise ValueError(
-                    f"The formula in cell {cell.coordinate} has no value yet; open the file in "
-                    "Excel and save it."
-                )
+    for cell in formulas:
+        found = values[cell.coordinate]
+        # An empty text is a value; it has another type than nothing.
+        if found.value is None and found.data_type == "n":
+            raise ValueError(
+                f"The formula in cell {cell.coordinate} has no value yet; open the file in "
+                "Excel and save it."
+            )
     return values
 
 

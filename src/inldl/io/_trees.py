@@ -99,19 +99,17 @@ def _checked_depths(parts):
     once = np.ones(len(left), int)
     once[stops - sizes] = 0
     _check(np.array_equal(np.bincount(children, minlength=len(left)), once))
-    return _depths(left, right, tree, stops - sizes)
+    return _depths(children, np.tile(inner, 2), stops - sizes, len(left))
 
 
-def _depths(left, right, tree, roots):
-    """Return the depth of each tree, level by level; in trees every node is met once."""
-    depths, at = np.zeros(len(roots), int), roots
-    for level in range(DEEPEST):
-        depths[tree[at]] = level
-        at = at[left[at] > 0]
-        at = np.concatenate([at + left[at], at + right[at]])
-        if not at.size:
-            return depths.tolist()
-    return _check(False)
+def _depths(children, parents, roots, size):
+    """Return the depth of each tree; steps to the root are counted by doubling their length."""
+    steps, above = np.ones(size, int), np.arange(size)
+    steps[roots], above[children] = 0, parents
+    for _ in range(DEEPEST.bit_length()):
+        steps, above = steps + steps[above], above[above]
+    _check(np.isin(above, roots).all() and steps.max() < DEEPEST)
+    return np.maximum.reduceat(steps, roots).tolist()
 
 
 def _nodes(parts):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +20,8 @@ from inldl.io._replacing import check_free, replacing
 
 FORMAT = "inldl-model"
 VERSION = 1
-MOST_FEATURES = 10**7
+MOST_FEATURES = 10**7  # of all models in a file together
+_TOO_WIDE = "its features are too many"
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
@@ -75,18 +77,15 @@ def save_model(model, path, *, info=None, overwrite=False):
     check_free(path, overwrite=overwrite)
     _check_kind(model)
     check_is_fitted(model)
+    encoder = Encoder()
     try:
         _try_out(model)
+        encoded = encoder.tree(model)
     except MalformedError as error:  # what could not be loaded must not be saved
         raise ValueError(f"The model cannot be saved: {error}.") from None
-    encoder = Encoder()
-    tree = {
-        "format": FORMAT,
-        "version": VERSION,
-        "header": _header(model, _checked_info(info)),
-        "model": encoder.tree(model),
-    }
-    with replacing(path) as part:
+    header = _header(model, _checked_info(info))
+    tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}
+    with replacing(path, overwrite=overwrite) as part:
         write_container(part, tree, encoder.arrays)
 
 
@@ -96,8 +95,8 @@ def load_model(path):
     Parameters
     ----------
     path : str or path
-        The file. One from a stranger runs no code, but whether its predictions are any good is
-        another question.
+        The file. One from a stranger runs no code, also not when the model is fitted again, but
+        whether its predictions are any good is another question.
 
     Returns
     -------
@@ -110,15 +109,27 @@ def load_model(path):
         If the file is none of a model, damaged, or of a newer version.
     OSError
         If the file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If the model holds trees or neighbours, and was saved with another scikit-learn.
     """
     with _opened(path) as container:
         tree = _checked_tree(container)
-        decoder = Decoder(container.array)
+        decoder = Decoder(container.array, container.size)
         model = decoder.value(tree["model"])
         good = known_name(type(model)) in MODELS and _is_fitted(model)
         require(good, "it holds something else than a fitted model")
-        for each in filter(_is_fitted, decoder.models):
-            _try_out(each)
+        fitted = list(filter(_is_fitted, decoder.models))
+        require(sum(map(_width, fitted)) <= MOST_FEATURES, _TOO_WIDE)
+        with _one_tree_each(decoder.of_sklearn):
+            for each in fitted:
+                _try_out(each)
+        for each in decoder.models:
+            _name_no_import(each)
+    if decoder.of_sklearn:
+        _warn_of_versions(path, tree["header"]["sklearn"])
     return model
 
 
@@ -243,11 +254,52 @@ def _is_fitted(model):
     return any(name.endswith("_") for name in vars(model))
 
 
+def _width(model):
+    """Return the number of features, which bounds the work of a prediction."""
+    require(type(model.n_features_in_) is int, _TOO_WIDE)
+    return model.n_features_in_
+
+
+@contextmanager
+def _one_tree_each(parts):
+    """Shorten forests: all their trees are checked, so that one is enough to try them out."""
+    forests = {id(each): each for each in parts if hasattr(each, "estimators_")}.values()
+    whole = [forest.estimators_ for forest in forests]
+    for forest in forests:
+        forest.estimators_ = forest.estimators_[:1]
+    try:
+        yield
+    finally:
+        for forest, trees in zip(forests, whole, strict=True):
+            forest.estimators_ = trees
+
+
+def _name_no_import(model):
+    """Have a new fit take the estimator in the file where the method names something to import.
+
+    Whoever wrote the file would choose what is imported and called.
+    """
+    method = getattr(model, "method", None)
+    if isinstance(method, str) and ":" in method:
+        require(hasattr(model, "estimator_"), f"its method {method[:80]!r} is not a known one")
+        model.method = clone(model.estimator_)
+
+
+def _warn_of_versions(path, saved_with):
+    if saved_with != sklearn.__version__:
+        warnings.warn(
+            f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
+            f"{sklearn.__version__}: its trees or neighbours may predict something else; fit "
+            "again to be sure.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
-    n_features, names = model.n_features_in_, model.label_names_
-    require(type(n_features) is int and n_features <= MOST_FEATURES, "its features are too many")
-    row = np.linspace(1, 2, n_features)[None]
+    require(_width(model) <= MOST_FEATURES, _TOO_WIDE)
+    row, names = np.linspace(1, 2, model.n_features_in_)[None], model.label_names_
     if type(model).__name__ == TABLE_MODEL:
         row[:] = np.nan  # a hole is what every column of a table can have
     with warnings.catch_warnings():
@@ -257,6 +309,7 @@ def _try_out(model):
             _try_intervals(model, row, degrees)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
+    require(np.isfinite(degrees).all(), "it predicts NaN or infinity")
     if type(model).__name__ == TABLE_MODEL:
         model.encoder_.unfamiliar(row)
         _check_table_model(model, degrees.shape[1])

@@ -58,7 +58,7 @@ def export_onnx(model, path, *, overwrite=False):
         raise ValueError(f"{path} does not end in '.onnx'; name an ONNX file to write.")
     _check_model(model)
     content = _graph_of(model).SerializeToString()
-    with replacing(path) as part:
+    with replacing(path, overwrite=overwrite) as part:
         part.write_bytes(content)
 
 
@@ -119,6 +119,8 @@ def _add_estimator(onnx_graph, graph, estimator, features, order):
         close, (coef, intercept) = onnx_graph.add_projection, _of_regressors(estimator)
     else:
         raise _not_linear(type(estimator).__name__)
+    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("The model has NaN or infinity among its coefficients; fit it again.")
     scores = onnx_graph.add_scores(graph, features, coef[:, order], intercept)
     return close(graph, scores, len(coef)), len(coef)
 

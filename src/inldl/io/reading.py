@@ -13,6 +13,7 @@ from inldl.io._labels import check_columns, select_labels
 from inldl.io._scale import Degrees, Evidence
 from inldl.io._signs import check_signs
 from inldl.io._sources import TextSource
+from inldl.io._spooling import spooled
 from inldl.io.table import Format, Table
 
 KINDS = {
@@ -50,7 +51,8 @@ def read_table(
     ----------
     path : str or path
         A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet or .xlsx (its
-        first sheet, without rows and columns that are empty).
+        first sheet, without rows and columns that are empty); or "-" for standard input. Of
+        that, and of a pipe, a copy is read.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -134,7 +136,7 @@ class TableFile:
     Attributes
     ----------
     path : Path
-        The file.
+        The file; the copy of a pipe.
     format : Format
         How it is written.
     labels, features : list of str
@@ -160,7 +162,7 @@ class TableFile:
         self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
     ):
         check_signs(decimal, thousands)
-        self.path = Path(path)
+        self.path = spooled(Path(path), KINDS, owner=self)
         kind, self.notes = _kind(self.path), []
         self._stamp = self._looks()
         if kind == "text":
@@ -254,7 +256,7 @@ class TableFile:
 
     def _looks(self):
         found = self.path.stat()
-        return found.st_size, found.st_mtime_ns
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
     def place_of(self, rows=None, first=0):
         """Return a function that tells where a row stands, such as "Line 7".

@@ -1,5 +1,6 @@
 """Write a completed table: the holes are filled, all else stays as it was in the file."""
 
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from inldl.io.reading import kind_of
 _DECIMALS = 6  # of a filled degree
 _REST_DECIMALS = 10  # of the one that takes the rest, so that the row sums to the whole
 _UNIT = 10.0**_DECIMALS
+_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)
 
 
 def write_table(table, completed, path, *, overwrite=False):
@@ -63,13 +65,14 @@ class TableWriter:
     filled : sequence of str
         The labels that may have holes.
     extra : sequence of str
-        Names of columns that are added on the right.
+        Names of columns that are added on the right. In a text, one that a spreadsheet would take
+        for a formula gets an apostrophe in front.
     overwrite : bool
         Replace the file if there is one, also if it is the one that is read.
     """
 
     def __init__(self, file, path, *, filled=(), extra=(), overwrite=False):
-        self.path = Path(path)
+        self.path, self._overwrite = Path(path), overwrite
         self._file, self._filled, self._extra = file, list(filled), list(extra)
         check_target(file, self.path, overwrite=overwrite)
         check_added(file, self._extra)
@@ -78,9 +81,9 @@ class TableWriter:
         self._file.check_unchanged()
         self._stack = ExitStack()
         try:
-            part = self._stack.enter_context(replacing(self.path))
+            part = self._stack.enter_context(replacing(self.path, overwrite=self._overwrite))
             if self._file.format.kind == "text":
-                self._text = _TextWriter(self._file, self._stack.enter_context(part.open("xb")))
+                self._text = _TextWriter(self._file, self._stack.enter_context(part.open("wb")))
                 self._text.start(self._extra)
             else:
                 parts = (self._file, part, self._filled, self._extra)
@@ -113,6 +116,7 @@ class TableWriter:
         extra : ndarray of shape (size, E), optional
             Values of the columns that are added; NaN leaves a cell empty.
         """
+        self.check_finite(piece, np.where(np.isnan(y), completed, 0))
         fills = _fills(y, completed, WHOLE.get(scale, 1.0))
         if self._file.format.kind == "text":
             self._text.write(piece.raw, fills, extra)
@@ -122,6 +126,16 @@ class TableWriter:
         self._write_frame(
             piece.raw, dict(zip(self._filled, fills[:, columns].T, strict=True)), values
         )
+
+    def check_finite(self, piece, degrees):
+        """Refuse degrees of a piece that are no numbers: their cells would stay empty."""
+        bad = ~np.isfinite(degrees).all(axis=1)
+        if bad.any():
+            place = self._file.place_of(first=piece.first)(int(np.argmax(bad)))
+            raise ValueError(
+                f"{place}: the model gives no number for a degree of this row; check the numbers "
+                "of the row, and fit the model again if they are right."
+            )
 
 
 def check_target(file, path, *, overwrite=False):
@@ -230,7 +244,7 @@ class _TextWriter:
         """Write the header."""
         self._out.write(self._form.bom)
         self._copy(self._cells.header_end)
-        names = "".join(self._form.delimiter + _quoted(name) for name in extra)
+        names = "".join(self._form.delimiter + _header(name) for name in extra)
         self._put(names.encode())
 
     def write(self, block, fills, extra):
@@ -298,6 +312,11 @@ def _and_last(at):
     return np.column_stack([at, np.ones(len(at), bool)])
 
 
-def _quoted(name):
+def _header(name):
+    """Return the header of an added column; a spreadsheet must not take it for a formula.
+
+    Names come from model files, too. "-1" and "@home" are harmless, and stay as they are.
+    """
+    name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name

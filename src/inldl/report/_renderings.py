@@ -52,13 +52,13 @@ def _one_line(name):
 def markdown(table):
     """Write a pipe table, the best in bold and the second best underlined."""
     marks = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
-    head = ["dataset", *(_markdown(name) for name in table.methods)]
+    head = ["dataset", *(markdown_text(name) for name in table.methods)]
     body = [
-        [_markdown(name), *(marks[cell.mark].format(cell.text) for cell in cells)]
+        [markdown_text(name), *(marks[cell.mark].format(cell.text) for cell in cells)]
         for name, cells in table.rows() + table.footer()
     ]
     note = NOTE.format(direction=table.direction, best="**best**", second="<u>second best</u>")
-    title = [_markdown(table.title), ""] if table.title else []
+    title = [markdown_text(table.title), ""] if table.title else []
     return "\n".join([*title, pipe_table(head, body), "", note])
 
 
@@ -70,10 +70,10 @@ def pipe_table(head, body):
 
 def plain_markdown(head, rows):
     """Write rows of plain text as a pipe table."""
-    return pipe_table([*map(_markdown, head)], [[*map(_markdown, row)] for row in rows])
+    return pipe_table([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
 
 
-def _markdown(name):
+def markdown_text(name):
     """Escape what Markdown would read; a pipe as an entity, which no table parser splits at."""
     signs = re.sub(r"([\\`*_\[\]<>&~#$])", r"\\\1", _one_line(name))
     return signs.replace("|", "&#124;")

@@ -258,9 +258,9 @@ class Page:
             page=self, style=style, script=script, data=data
         )
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, *, overwrite: bool = True) -> None:
         """Write the document; a file is replaced only when the new one is whole."""
-        write_text(path, self.html())
+        write_text(path, self.html(), overwrite=overwrite)
 
 
 def script_json(data: object) -> str:

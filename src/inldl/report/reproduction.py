@@ -5,7 +5,7 @@ from pathlib import Path
 from inldl.experiments import printed
 from inldl.io._replacing import write_text
 from inldl.report import figures
-from inldl.report._renderings import plain_latex, plain_markdown
+from inldl.report._renderings import markdown_text, plain_latex, plain_markdown
 from inldl.report.page import Page, Section, Table, code, drawing, paragraph, terms
 from inldl.report.style import COLUMN, FULL
 from inldl.report.tables import score_text
@@ -150,16 +150,18 @@ def _introduction(found):
 
 def _overview(found, drawn):
     """Return the overview in Markdown."""
+    plain = markdown_text  # names of datasets may hold what Markdown or HTML would read
     lines = ["# The paper, measured again", ""]
     for text in _introduction(found):
-        lines += [text, ""]
+        lines += [plain(text), ""]
     for number, table in found.tables.items():
         lines += [f"## {TITLES[number]}", "", counts(table), ""]
         lines += [plain_markdown(*shown_table(number, table)), ""]
     for name, (_, caption) in drawn.items():
-        title, _, rest = caption.partition(": ")
-        lines += [f"## {title}", "", rest or caption, "", f"![{title}](figures/{name}.svg)", ""]
-    lines += ["## Where", "", *(f"- {key}: {value}" for key, value in found.environment.items())]
+        title, _, rest = map(plain, caption.partition(": "))
+        lines += [f"## {title}", "", rest or title, "", f"![{title}](figures/{name}.svg)", ""]
+    lines += ["## Where", ""]
+    lines += [f"- {plain(key)}: {plain(str(value))}" for key, value in found.environment.items()]
     return "\n".join(lines)
 
 

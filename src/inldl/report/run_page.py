@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from inldl.experiments.protocol import RECIPES
@@ -17,6 +18,7 @@ SIZE = 1_900_000
 """Bytes that a page may have; figures that do not fit are left out."""
 
 MOST_REMARKS = 200
+_NUMBERS = ("rate", "split")
 _PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
@@ -61,9 +63,26 @@ def _checked(rows):
             f"rows lacks the column(s) {', '.join(missing)}: give the frame of a store, "
             'Store("run.sqlite").frame().'
         )
+    for name in [*KEYS, "status", "reason", "finished", "environment"]:
+        kind = (int, float, np.number) if name in _NUMBERS else str
+        good = [isinstance(value, kind) and value == value for value in rows[name]]
+        _refuse(rows, name, ~np.array(good, bool))
     numbers = [*MEASUREMENTS, *(name for name in METRICS if name in rows.columns)]
     # A column in which nothing was measured comes without a type from the database.
-    return rows.assign(**{name: pd.to_numeric(rows[name]).astype(float) for name in numbers})
+    found = {name: pd.to_numeric(rows[name], errors="coerce").astype(float) for name in numbers}
+    for name, values in found.items():
+        _refuse(rows, name, (values.isna() & rows[name].notna()).to_numpy())
+    return rows.assign(**found)
+
+
+def _refuse(rows, name, bad):
+    if bad.any():
+        row = int(np.argmax(bad))
+        value = rows[name].iloc[row]
+        raise ValueError(
+            f"Row {row} of the run (counted from 0) has {str(value)[:40]!r} as its {name}, which "
+            "no run of inldl writes; delete that row, or run the cells again to another file."
+        )
 
 
 def _summary(rows):

@@ -30,6 +30,7 @@ _NEARLY_ALL = 0.9
 _ID_NAME = re.compile(
     r"(?i:|id|.*[_ .-]id|index|row([_ .-]?(number|num|nr|no|index))?|unnamed: 0)|.*[a-z](Id|ID)"
 )
+_INFINITE = re.compile(r"\s*[+-]?(?:inf|infinity|∞)\s*", re.IGNORECASE)
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _DAY = "|".join(
     [
@@ -77,7 +78,18 @@ def choose(name, series, max_levels):
     if seen and are_numbers(seen):
         numbers = [as_number(value) for value in levels.values]
         return _choose_number(name, np.array([*numbers, np.nan], dtype=float)[levels.codes])
+    _refuse_infinite_text(name, levels, seen)
     return _choose_levels(name, levels, max_levels)
+
+
+def _refuse_infinite_text(name, levels, seen):
+    """Refuse a column that is text only because of "inf" among its numbers."""
+    words = [value for value in seen if isinstance(value, str) and _INFINITE.fullmatch(value)]
+    if not words:
+        return
+    others = [as_number(str(value).replace(",", ".")) for value in seen if value not in words]
+    if None not in others and any(other == other for other in others):
+        refuse_infinite(name, levels.first_row(levels.values.index(words[0])))
 
 
 def _choose_number(name, cells):

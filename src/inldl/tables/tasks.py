@@ -270,6 +270,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
         for piece in _pieces(file, model, done):
             with _placed(file.place_of(first=piece.first)):
                 predicted = np.asarray(model.predict(piece.features))
+            writer.check_finite(piece, predicted)
             unfamiliar += [rows.sum() for rows in model.encoder_.unfamiliar(piece.features)]
             added = [_rounded(predicted * whole)]
             if coverage is not None:
