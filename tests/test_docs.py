@@ -34,6 +34,14 @@ STORIES = {
     "tables.md",
     "your_own_weighting.md",
 }
+SLOW = {  # they fit many models
+    "README.md",
+    "auto.md",
+    "choose_a_method.md",
+    "comparing_methods.md",
+    "index.md",
+    "your_own_weighting.md",
+}
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export", "model info")
@@ -54,7 +62,13 @@ def test_stories_are_there():
     assert set(PAGES_WITH_CODE) >= STORIES
 
 
-@pytest.mark.parametrize("page", PAGES_WITH_CODE)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow) if page in SLOW else page
+        for page in PAGES_WITH_CODE
+    ],
+)
 def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys, request):
     if page in WITH_FACES and not is_here("SJAFFE"):
         folder = request.getfixturevalue("shared") / "datasets"

@@ -79,11 +79,19 @@ MEMORY = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize(("dtype", "n_jobs"), [("float64", 1), ("float64", 2), ("float32", 1)])
+@pytest.mark.parametrize(
+    ("dtype", "n_jobs"),
+    [
+        ("float64", 2),
+        pytest.param("float64", 1, marks=pytest.mark.slow),
+        pytest.param("float32", 1, marks=pytest.mark.slow),
+    ],
+)
 def test_a_fit_takes_five_arrays_of_the_size_of_y_and_no_copy_of_X(dtype, n_jobs):
     assert run(MEMORY, dtype, n_jobs) < 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 def test_a_memory_mapped_X_is_never_loaded(tmp_path):
     """X takes 2 GB on disk, all other memory together may take a quarter of that."""

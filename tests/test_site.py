@@ -20,6 +20,7 @@ import pytest
 for name in ("sphinx", "furo", "myst_parser", "sphinx_gallery", "latex2mathml"):
     pytest.importorskip(name)
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]
 GENERATED = ("_build", "api", "gallery", "__pycache__")
 MODULES = [

@@ -114,6 +114,7 @@ def test_bad_rows_are_refused_as_in_memory(tmp_path, small_files, table):
         WInLDL().fit(X, y).predict(on_disk[:, 1:])
 
 
+@pytest.mark.slow
 def test_memory_stays_below_a_limit_that_the_features_exceed(tmp_path):
     """800 MB of features with 300 MB to spend, of which the state of the rows takes 130."""
     n, k = 1_000_000, 200

@@ -112,6 +112,7 @@ def test_the_file_is_read_where_threads_cannot_read_at_once(monkeypatch, table):
         same_bits(WInLDL(n_jobs=3).fit(X, y), WInLDL().fit(X, y))
 
 
+@pytest.mark.slow
 def test_memory_stays_below_a_limit_that_the_features_exceed(tmp_path):
     """640 MB of features in Parquet with 320 MB to spend, of which the state takes 50."""
     rng = np.random.default_rng(0)

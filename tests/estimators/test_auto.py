@@ -295,11 +295,11 @@ def test_wrong_parameters():
 @pytest.mark.parametrize(
     ("name", "rate", "cosine"),
     [
-        ("SJAFFE", 0.1, 0.962),
         ("SJAFFE", 0.5, 0.956),
-        ("SJAFFE", 0.9, 0.937),
-        ("SCUT_FBP", 0.5, 0.860),
-        ("Yeast_heat", 0.5, 0.9887),
+        pytest.param("SJAFFE", 0.1, 0.962, marks=pytest.mark.slow),
+        pytest.param("SJAFFE", 0.9, 0.937, marks=pytest.mark.slow),
+        pytest.param("SCUT_FBP", 0.5, 0.860, marks=pytest.mark.slow),
+        pytest.param("Yeast_heat", 0.5, 0.9887, marks=pytest.mark.slow),
     ],
 )
 def test_expected_cosine(public, name, rate, cosine):

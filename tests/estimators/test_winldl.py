@@ -63,7 +63,15 @@ def test_rows_of_table_6(public, authors_runs, weighting, missing, printed, with
     np.testing.assert_allclose(rows[:, 0].mean(), printed, rtol=0, atol=within)
 
 
-@pytest.mark.parametrize("name", ["SJAFFE", "Natural_Scene_float32", "SCUT_FBP", "Movie"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SJAFFE",
+        "Natural_Scene_float32",
+        pytest.param("SCUT_FBP", marks=pytest.mark.slow),
+        pytest.param("Movie", marks=pytest.mark.slow),
+    ],
+)
 def test_equals_plain_numpy_on_real_data(public, name):
     X, y = public(name)
     if X.shape[1] > 250:

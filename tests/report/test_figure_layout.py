@@ -70,7 +70,7 @@ def cut_off(figure, texts):
     ]
 
 
-@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("count", [3, 7, 20])
 @pytest.mark.parametrize("name", FIGURES)
 def test_all_texts_can_be_read(study, drawn_texts, name, count, width):
@@ -93,7 +93,7 @@ def test_panels_keep_their_room(study, name):
         assert box.height / figure.dpi > 0.35
 
 
-@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("count", [2, 3, 7, 12, 20])
 @pytest.mark.parametrize("cd", [0.2, 3, 40])
 def test_no_line_of_the_rank_diagram_crosses_a_text(study, drawn_texts, count, width, cd):

@@ -94,7 +94,7 @@ def names_beside(axis):
     return [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
 
 
-@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", FIGURES)
 def test_all_texts_and_panels_have_room(drawn_texts, name, shape, width):
@@ -311,7 +311,7 @@ def test_hidden_mass_refuses_numbers_out_of_order():
         report.hidden_mass(0.5, -0.1, 0.1)
 
 
-@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
 def test_comparison_marks_the_recommended_and_the_constant(width):
     frame = make(2, 3).methods
     panels = report.comparison(frame, recommended="winldl", width=width).axes
@@ -354,7 +354,7 @@ def test_short_names_fit_and_stay_apart(names, most):
     assert len(set(short)) >= len(readable)
 
 
-@pytest.mark.parametrize("width", [COLUMN, FULL])
+@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
 def test_odd_names_are_written_as_they_are(drawn_texts, width):
     odd = ["cost $5 & $6", "a\\frac{1}<b>", "two\nlines"]
     y = np.array([[0.2, 0.3, 0.5], [0.1, np.nan, np.nan]])
