@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scipy.io import loadmat
 
-# No deadline: the first call of a kernel compiles it, and the machine may be busy. The same examples
-# in each run; `pytest --hypothesis-profile=random` looks for others.
+# No deadline: the first call of a kernel compiles it, and the machine may be busy. The same
+# examples in each run; `pytest --hypothesis-profile=random` looks for others.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("inldl", derandomize=True, **PATIENT)
 settings.register_profile("random", **PATIENT)
