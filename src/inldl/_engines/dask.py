@@ -104,10 +104,15 @@ class DaskEngine:
 
     def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
         """Replace each block by what `step` makes of it; return the total of their sums."""
-        self.replay([(step, message)])
+        return self.replay([(step, message)])
+
+    def replay(self, steps: Steps) -> Sums:
+        """Take every block through steps; return the total of the last sums."""
+        begun = len(self._messages)
+        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
         t = len(self._messages)
         sums: dict[int, Any] = {}
-        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), t - 1)
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), begun)
         asked_again: set[int] = set()
         while at:
             lost = []
@@ -121,10 +126,6 @@ class DaskEngine:
                     lost.append((i, address))
             self._recover(lost, at, asked_again)
         return total(pickle.loads(sums[i]) for i in range(len(self._rows)))
-
-    def replay(self, steps: Steps) -> None:
-        """Note steps whose sums are known; the parts catch up when they are swept next."""
-        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
 
     def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
         """Send the parts their next messages, given how far they are; return how far they come."""
