@@ -14,6 +14,10 @@ MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than 
 _DECIMALS = 6  # finer numbers sum to the whole as exactly as `sum_tolerance` asks
 _STORED, _COMPUTED = 1e-7, 1e-9  # what single precision, and a computation, leave of a decimal
 _FIRST = 100  # rows that tell at once that numbers are not rounded
+TOO_LARGE = (
+    "The squares of the features overflow; scale X first, for example with "
+    "sklearn.preprocessing.StandardScaler."
+)
 
 
 def sum_tolerance(dtype):
@@ -115,7 +119,7 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr"):
     """
     names = label_names(y)
     finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
-    X, y = validate_data(
+    X, y = _validate_data(
         estimator,
         X,
         unmask(y),
@@ -131,6 +135,27 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr"):
     return X, y, names
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def _validate_data(*arguments, **options):
+    """Validate as scikit-learn does, which adds up large numbers only to see if one is NaN."""
+    return validate_data(*arguments, **options)
+
+
+def validate_features(estimator, X, **options):
+    """Return the features of rows to predict, which must be those of the fit."""
+    return _validate_data(estimator, X, reset=False, **options)
+
+
+def check_predictable(values, first_row=0):
+    """Refuse rows for which `values` that are not finite were computed."""
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if bad.size:
+        raise ValueError(
+            f"The features of row {first_row + bad[0]} are too large for this model "
+            f"({bad.size} such row(s)); check them, and give X in the units of the fit."
+        )
+
+
 def is_chunked(a):
     """Say whether `a` is a Dask array or frame, without importing Dask."""
     return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")
@@ -138,7 +163,8 @@ def is_chunked(a):
 
 def validate_chunk(X, y):
     """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
-    X = check_array(X, dtype=FLOATS, input_name="X")
+    with np.errstate(over="ignore", invalid="ignore"):  # as in `_validate_data`
+        X = check_array(X, dtype=FLOATS, input_name="X")
     y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
     return np.require(X, requirements=["C", "ALIGNED"]), y
 

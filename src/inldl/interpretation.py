@@ -2,9 +2,15 @@
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import as_degrees, check_label_order, check_number, label_names
+from inldl._validation import (
+    as_degrees,
+    check_label_order,
+    check_number,
+    label_names,
+    validate_features,
+)
 
 
 def contributions(model, X, reference=None):
@@ -49,7 +55,7 @@ def contributions(model, X, reference=None):
 
     coef = _coefficients(model)
     _refuse_sparse(X)
-    checked = validate_data(model, X, reset=False, dtype=np.float64)
+    checked = validate_features(model, X, dtype=np.float64)
     origin = checked.mean(axis=0) if reference is None else _reference(reference, checked.shape[1])
     values = (checked - origin)[:, None, :] * coef
     rows = X.index if hasattr(X, "index") else range(len(checked))

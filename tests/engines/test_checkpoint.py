@@ -1,10 +1,17 @@
 """A fit that dies and goes on, on the threads of this machine."""
 
+import json
+import sys
+import warnings
+
+import dask
+import dask.array as da
 import numpy as np
 import pytest
+from scipy import sparse
 
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
-from inldl._engines import checkpoint
+from inldl._engines import checkpoint, disk
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import RandomWeighting
 
@@ -25,7 +32,7 @@ class Died(Exception):
     pass
 
 
-def die(model, at):
+def die(model, at, X=X, Y=Y):
     """Fit until the process would have died."""
 
     def report(t, changes):
@@ -35,6 +42,21 @@ def die(model, at):
     model.verbose, model._report = 1, report
     with pytest.raises(Died):
         model.fit(X, Y)
+
+
+def stored(path):
+    """Return the header of a checkpoint and its sums."""
+    with np.load(path, allow_pickle=False) as file:
+        arrays = dict(file)
+    return json.loads(str(arrays.pop("about"))), arrays
+
+
+def store(path, header, arrays, checksum=None):
+    """Write a checkpoint with the right checksum, or another one."""
+    header.pop("checksum", None)
+    header["checksum"] = checksum or checkpoint._checksum(header, arrays)
+    with path.open("wb") as file:
+        np.savez(file, about=np.array(json.dumps(header)), **arrays)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +132,161 @@ def test_a_checkpoint_of_another_fit_is_refused(model, data, reason, tmp_path):
 def test_what_is_no_checkpoint_is_refused(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("do not lose this")
-    with pytest.raises(ValueError, match="was written for something else; delete it"):
+    with pytest.raises(ValueError, match="it is something else, or damaged; give another path"):
         WInLDL(checkpoint=path).fit(X, Y)
     assert path.read_text() == "do not lose this"
+    with pytest.raises(ValueError, match="Is a directory; give another path"):
+        WInLDL(checkpoint=tmp_path).fit(X, Y)
     with pytest.raises(ValueError, match="is in a folder that does not exist"):
         WInLDL(checkpoint=tmp_path / "nowhere" / "fit.npz").fit(X, Y)
+
+
+@pytest.mark.parametrize("rows", ["memory", "Fortran", "CSR", "disk", "chunks", "scratch"])
+def test_rows_in_another_order_are_refused_wherever_they_are(rows, tmp_path, monkeypatch):
+    """Sixteen raters: the sums of degrees are exact, and do not tell which row has which."""
+    monkeypatch.setattr(disk, "LARGE", 0)
+    rated = np.random.default_rng(0).multinomial(16, np.full(4, 0.25), len(X)) / 16
+    Y = hide(rated, 0.5, random_state=0)
+
+    def given(y):
+        if rows == "CSR":
+            return sparse.csr_array(X), y
+        if rows == "disk":
+            X.tofile(tmp_path / "X")
+            return np.memmap(tmp_path / "X", X.dtype, "r", shape=X.shape), y
+        if rows in ("chunks", "scratch"):
+            return da.from_array(X, chunks=(900, -1)), y
+        return np.asarray(X, order="F" if rows == "Fortran" else "C"), y
+
+    model = WInLDL(max_iter=8, tol=0.0, n_jobs=2)
+    limit = "1 kB" if rows == "scratch" else "10 GB"
+    with dask.config.set({"inldl.memory-limit": limit}):
+        expected = model.fit(*given(Y)).coef_
+        die(model.set_params(checkpoint=tmp_path / "fit.npz"), 4, *given(Y))
+        with pytest.raises(ValueError, match="written for other data"):
+            WInLDL(**model.get_params() | {"verbose": 0}).fit(*given(np.roll(Y, 1, axis=0)))
+        resumed = WInLDL(**model.get_params() | {"verbose": 0, "n_jobs": 3}).fit(*given(Y))
+    np.testing.assert_array_equal(resumed.coef_, expected)
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "fit.npz"
+    with monkeypatch.context() as patch:
+        patch.setitem(checkpoint.VERSIONS, "inldl", "0.0.1")
+        die(WInLDL(checkpoint=path), 3)
+    with pytest.raises(ValueError, match=r"was written by inldl 0\.0\.1, and inldl .* delete it"):
+        WInLDL(checkpoint=path).fit(X, Y)
+    _, arrays = stored(path)
+    with path.open("wb") as file:
+        np.savez(file, about=np.array(json.dumps({"method": "WInLDL"})), **arrays)
+    early = path.read_bytes()
+    with pytest.raises(ValueError, match=r"by inldl of an early version, .* delete it"):
+        WInLDL(checkpoint=path).fit(X, Y)
+    assert path.read_bytes() == early
+
+
+def test_changed_numbers_are_refused(tmp_path):
+    path = tmp_path / "fit.npz"
+    die(WInLDL(checkpoint=path), 3)
+    header, arrays = stored(path)
+    changed = {**arrays, "1 added 0": arrays["1 added 0"] + 1e-9}
+    missing = {**arrays, "1 added 0": arrays["1 added 0"] * np.nan}
+    fewer = dict(list(arrays.items())[:-1])
+    for others in (changed, missing, fewer):
+        store(path, header, others, checksum=header["checksum"])
+        with pytest.raises(ValueError, match="is damaged; delete it"):
+            WInLDL(checkpoint=path).fit(X, Y)
+    store(path, header, missing)
+    with pytest.raises(ValueError, match="is damaged; delete it"):
+        WInLDL(checkpoint=path).fit(X, Y)
+    cut = path.read_bytes()[:-100]
+    path.write_bytes(cut)
+    with pytest.raises(ValueError, match="something else, or damaged; give another path"):
+        WInLDL(checkpoint=path).fit(X, Y)
+
+
+@pytest.mark.parametrize("at", [5, 9])
+def test_forged_sums_are_refused(at, tmp_path, monkeypatch):
+    """Rows that catch up arrive at other sums, also where the file holds the whole fit."""
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)  # writes after each iteration
+    path = tmp_path / "fit.npz"
+    die(WInLDL(max_iter=9, tol=0.0, checkpoint=path), at)
+    header, arrays = stored(path)
+    arrays["3 added 0"] = arrays["3 added 0"] * 1.01
+    store(path, header, arrays)
+    with pytest.raises(ValueError, match="holds sums that these rows do not have"):
+        WInLDL(max_iter=9, tol=0.0, checkpoint=path).fit(X, Y)
+    assert path.exists()
+
+
+def test_other_sums_of_the_same_features_are_refused(tmp_path):
+    path = tmp_path / "fit.npz"
+    die(WInLDL(checkpoint=path), 3)
+    header, arrays = stored(path)
+    arrays["0 added 0"] = arrays["0 added 0"] * 1.01
+    store(path, header, arrays)
+    with pytest.raises(ValueError, match="holds sums that these rows do not have"):
+        WInLDL(checkpoint=path).fit(X, Y)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits the size of files")
+def test_a_full_disk_does_not_end_the_fit(tmp_path, monkeypatch):
+    import resource
+
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+    expected = WInLDL(max_iter=9).fit(X, Y)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    left = []
+    model = WInLDL(max_iter=9, checkpoint=tmp_path / "fit.npz", verbose=1)
+    model._report = lambda t, changes: left.append([path.name for path in tmp_path.iterdir()])
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (6000, before[1]))
+        with pytest.warns(UserWarning, match="cannot be written: File too large") as found:
+            model.fit(X, Y)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(found) == 1
+    assert found[0].filename == __file__
+    assert left[0] == left[-1] == ["fit.npz"]  # the first iterations, and no part of a file
+    assert list(tmp_path.iterdir()) == []
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+
+
+def test_links_beside_the_file_are_not_followed(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("do not lose this")
+    (tmp_path / "fit.npz.part").symlink_to(precious)
+    WInLDL(max_iter=3, checkpoint=tmp_path / "fit.npz").fit(X, Y)
+    assert precious.read_text() == "do not lose this"
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_two_fits_on_one_path_do_not_mix(same, tmp_path, monkeypatch):
+    """The second begins before the first has written, and ends in the middle of it."""
+    monkeypatch.setattr(checkpoint, "SHARE", np.inf)
+    path, parameters = tmp_path / "fit.npz", {"max_iter": 9, "tol": 0.0}
+    others = parameters if same else parameters | {"mu": 3.0}
+    first = WInLDL(**parameters, checkpoint=path)
+    second = WInLDL(**others, checkpoint=path, verbose=1)
+
+    def begin_the_first(t, changes):
+        if t == 1:
+            path.unlink()
+            die(first, 5)
+        if t == 7:
+            assert list(tmp_path.iterdir()) == [path]
+            assert len(stored(path)[1]) > 5
+
+    second._report = begin_the_first
+    with pytest.warns(UserWarning, match="is also written by another fit; give each") as found:
+        second.fit(X, Y)
+    assert len(found) == 1
+    np.testing.assert_array_equal(second.coef_, WInLDL(**others).fit(X, Y).coef_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        resumed = WInLDL(**parameters, checkpoint=path).fit(X, Y)
+    np.testing.assert_array_equal(resumed.coef_, WInLDL(**parameters).fit(X, Y).coef_)
+    assert not path.exists()
 
 
 def test_cross_fitting_shares_no_file(tmp_path):

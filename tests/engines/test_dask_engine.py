@@ -1,28 +1,38 @@
 """The Dask engine on real worker processes: the same bits whatever happens to them."""
 
-import os
 import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+from dask_workers import (
+    HERE,
+    Workers,
+    be_of_version,
+    fill_memory,
+    forget_everything,
+    free_memory,
+    hurry,
+    status,
+)
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 from threadpoolctl import threadpool_limits
 
+import inldl
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
-from inldl._engines import chunks, kept
+from inldl._engines import chunks
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.skipif(sys.platform != "linux", reason="kills processes by signals"),
 ]
-HERE = os.path.dirname(__file__)  # for workers that import this file
 METHODS = [WInLDL, InLDLADMM, InLDLProx]
 
 
@@ -36,65 +46,6 @@ def problem(n=4000, k=12, C=5):
 def chunked(n=4000, k=12, C=5, rows=300, columns=5):
     X, y = problem(n, k, C)
     return da.from_array(X, chunks=(rows, columns)), da.from_array(y, chunks=(rows + 100, -1))
-
-
-class Workers:
-    """A scheduler, a client, and worker processes that nobody starts again."""
-
-    def __init__(self, cluster, client, folder):
-        self.cluster, self.client, self.folder = cluster, client, folder
-        self.processes = []
-
-    def at_least(self, n):
-        """Start workers until there are `n`, and wait for them."""
-        self.start(n)
-        self.client.wait_for_workers(n, timeout=300)
-        return self
-
-    def start(self, n):
-        self.processes = [process for process in self.processes if process.poll() is None]
-        while len(self.processes) < n:
-            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny"]
-            command += ["--no-dashboard", "--nthreads", "2", "--local-directory", self.folder]
-            command += [self.cluster.scheduler_address]
-            started = subprocess.Popen(command, cwd=HERE, stderr=subprocess.DEVNULL)
-            self.processes.append(started)
-
-    def addresses(self):
-        """Return the address of each worker by its process."""
-        return {pid: address for address, pid in self.client.run(os.getpid).items()}
-
-    def kill(self, process):
-        """Kill a worker, without a chance to say goodbye."""
-        process.kill()
-        process.wait()
-
-    def fit(self, model, *data):
-        with self.client.as_current():
-            return model.fit(*data)
-
-    def fits_kept(self, seconds=300):
-        """Return how many fits the workers hold, as soon as it is none.
-
-        They drop a fit a little after it ended, and half a minute after its client died.
-        """
-        until = time.monotonic() + seconds
-        while (found := sum(self.client.run(count_fits).values())) and time.monotonic() < until:
-            time.sleep(0.1)
-        return found
-
-
-def count_fits():
-    return sum(map(len, kept._FITS.values()))
-
-
-def forget_everything():
-    for fits in kept._FITS.values():
-        fits.clear()
-
-
-def hurry():
-    kept.IDLE = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +205,16 @@ def test_errors_come_back_and_nothing_stays_on_the_workers(workers):
     assert workers.fits_kept() == 0
 
 
+def test_a_failed_fit_leaves_no_tasks_to_the_next(workers):
+    """Their chunks would wait for the workers of the failed fit, also if these are gone."""
+    workers.at_least(1)
+    X, y = chunked()
+    with pytest.raises(ValueError, match="Input X contains NaN") as kept:
+        workers.fit(WInLDL(), da.where(X > 3.4, np.nan, X), y)
+    assert kept.tb  # which holds the futures
+    assert workers.tasks_left("load-part") == []
+
+
 def interrupt():
     signal.raise_signal(signal.SIGINT)  # in this thread, at once; os.kill may hit another
 
@@ -296,6 +257,20 @@ def test_the_client_is_killed_and_goes_on(workers, expected, method, tmp_path):
     assert not path.exists()
 
 
+def test_a_checkpoint_of_other_rows_is_refused(workers, tmp_path):
+    workers.at_least(2)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 6)), rng.multinomial(16, np.full(4, 0.25), 4000) / 16
+    rows = [da.from_array(a, chunks=(300, -1)) for a in (X, y, np.roll(y, 1, axis=0))]
+    path = tmp_path / "fit.npz"
+    with pytest.raises(KeyboardInterrupt):
+        workers.fit(interrupted(WInLDL, 3, interrupt, checkpoint=path), *rows[:2])
+    with pytest.raises(ValueError, match="was written for other data"):
+        workers.fit(WInLDL(max_iter=9, tol=0.0, checkpoint=path), rows[0], rows[2])
+    model = workers.fit(WInLDL(max_iter=9, tol=0.0, checkpoint=path), *rows[:2])
+    assert_same(model, WInLDL(max_iter=9, tol=0.0).fit(*rows[:2]))
+
+
 def test_what_a_dead_client_left_is_dropped(workers):
     """The tests before killed clients in the middle of a fit."""
     workers.client.run(hurry)
@@ -326,6 +301,21 @@ def test_traffic_does_not_grow_with_the_rows(workers, monkeypatch):
     assert larger_chunks == pytest.approx(once, rel=0.1)
 
 
+def test_workers_of_another_version_are_refused(workers):
+    workers.at_least(1)
+
+    def change():
+        workers.client.run(be_of_version, "0.0.1")
+        workers.client.run(forget_everything)  # so that they load, as a new worker would
+
+    refused = r"worker tcp://\S+ has inldl 0\.0\.1, and this is inldl .*; install the same version"
+    with pytest.raises(RuntimeError, match=refused):
+        workers.fit(interrupted(WInLDL, 3, change), *chunked())
+    with pytest.raises(RuntimeError, match=refused):
+        workers.fit(WInLDL(), *chunked())
+    workers.client.run(be_of_version, inldl.__version__)
+
+
 def test_all_workers_are_killed(workers):
     workers.at_least(1)
 
@@ -338,3 +328,37 @@ def test_all_workers_are_killed(workers):
         pytest.raises(RuntimeError, match="no running worker for 2 s, so the fit cannot go on"),
     ):
         workers.fit(interrupted(WInLDL, 3, kill_all), *chunked())
+
+
+def test_memory_is_full_for_a_while_or_for_good(workers, expected):
+    """A worker that Dask pauses is there, but does nothing until it has memory again."""
+    workers.one("--memory-limit", "600 MB")
+
+    def pause():
+        workers.client.run(fill_memory)
+        while set(workers.client.run(status).values()) != {"paused"}:
+            time.sleep(0.05)
+
+    def pause_for_a_while():
+        pause()
+        threading.Timer(1.0, workers.client.run, [free_memory]).start()
+
+    model = workers.fit(interrupted(WInLDL, 3, pause_for_a_while), *chunked())
+    assert_same(model, expected[WInLDL])
+    full = (
+        r"The Dask worker tcp://\S+ has been paused for 2 s, as its memory is full \(\d+ of 600 MB"
+    )
+    with dask.config.set({"inldl.worker-timeout": "2s"}):
+        with pytest.raises(RuntimeError, match=full):
+            workers.fit(interrupted(WInLDL, 3, pause), *chunked())
+        with pytest.raises(RuntimeError, match=full):
+            workers.fit(WInLDL(), *chunked())
+
+
+def test_a_worker_without_inldl_is_refused(workers, tmp_path):
+    """Its process would end when it is sent a task."""
+    (tmp_path / "first.py").write_text("import sys; sys.modules['inldl'] = None")
+    workers.one("--preload", str(tmp_path / "first.py"))
+    with pytest.raises(RuntimeError, match=r"worker tcp://\S+ has no inldl .*; install the same"):
+        workers.fit(WInLDL(), *chunked())
+    assert workers.processes[0].poll() is None

@@ -1,6 +1,8 @@
 """scikit-learn's own checks, and its tools around our estimators."""
 
 import pickle
+import re
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import (
+    BFGSLDL,
+    EDLLRL,
+    IISLDL,
+    LDM,
     AutoInLDL,
     ConstantLDL,
     ForestLDL,
@@ -88,3 +94,41 @@ def test_pickle_and_clone(estimator, data):
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
     assert clone(fitted).get_params() == estimator.get_params()
+
+
+HUGE = {
+    "one": lambda X: np.where(np.arange(X.size).reshape(X.shape) == 5, 1e308, X),
+    "a column": lambda X: np.where(np.arange(X.shape[1]) == 1, 1e308, X),
+    "all": lambda X: np.clip(X, -1, 1) * 1e308,
+    "squares": lambda X: X * 1e160,
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("huge", HUGE)
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS[2:], WInLDL(), BFGSLDL(), IISLDL(), LDM(), EDLLRL()], ids=repr
+)
+def test_huge_features_are_taken_or_refused_in_words(estimator, huge):
+    """Any warning of NumPy would fail this test."""
+    X, y = make_distributions(40, random_state=0)
+    y = hide(y, 0.4, random_state=0)
+    large = HUGE[huge](X)
+    words = "squares of the features overflow; scale X|too large for trees; scale X"
+    with suppressed(ValueError, words):
+        clone(estimator).fit(large, y)
+    model = clone(estimator).fit(X, y)
+    words = r"features of row \d+ are too large for this model"
+    for predict in (model.predict, lambda X: model.complete(X, y)):
+        with suppressed(ValueError, words):
+            np.testing.assert_allclose(predict(large).sum(axis=1), 1)
+
+
+@contextmanager
+def suppressed(kind, words):
+    """Let an error pass that says one of these words, and no other."""
+    try:
+        yield
+    except kind as error:
+        if not re.search(words, str(error)):
+            raise

@@ -20,6 +20,7 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, get_worker
 
+from inldl import __version__
 from inldl._engines import kept
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import ChunkedRows, start_chunks
@@ -27,8 +28,10 @@ from inldl._engines.local import Message, Steps, contiguous
 from inldl._engines.sums import Sums, total
 from inldl._validation import Survey, judge
 
-PATIENCE = "60s"  # without any worker; dask.config.set({"inldl.worker-timeout": ...}) changes it
+# Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
+PATIENCE = "60s"
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
+VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
 
@@ -37,13 +40,16 @@ FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a ti
 
 def _load_part(
     fit: str, start: Any, i: int, chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[str, bytes, list[Survey]]:
-    """Keep a part on this worker; return where that is, the sums, and what y looks like."""
+) -> tuple[str, str, bytes, list[Survey]]:
+    """Keep a part on this worker.
+
+    Returns where that is, the version there, the sums, and what y looks like.
+    """
     worker = get_worker()
     with one_blas_thread():
         runs, sums, found = start_chunks(start, chunks, first_row, n_parts)
     kept.keep(worker, fit, start.__self__, i, runs)
-    return worker.address, pickle.dumps(sums), found
+    return worker.address, __version__, pickle.dumps(sums), found
 
 
 def _advance_parts(
@@ -79,6 +85,7 @@ class DaskEngine:
             dask.config.get("inldl.worker-timeout", PATIENCE)
         )
         self._n_tasks = 0
+        self._asked: set[str] = set()
         self._held: list[Any] = []
         self._homes: dict[int, str] = {}
         self._messages: list[tuple[str, Message]] = []
@@ -90,10 +97,16 @@ class DaskEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Free the memory of the workers, also after Ctrl-C; those that are gone need not know."""
+        """Free the memory of the workers, also after Ctrl-C; those that are gone need not know.
+
+        Tasks that failed are cancelled: while a traceback holds them, Dask would want to run what
+        they share with the next fit on the workers of this one, which may be gone by then.
+        """
         self._stack.close()
-        self._held = []
+        held, self._held = self._held, []
         if self._client.status == "running":
+            if error[0] is not None:
+                self._client.cancel(held)
             self._client.run(_drop, self._fit, wait=False, on_error="ignore")
 
     def load(self, start: Callable[..., Any], rows: ChunkedRows) -> Sums:
@@ -105,10 +118,15 @@ class DaskEngine:
 
     def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
         """Replace each block by what `step` makes of it; return the total of their sums."""
-        self.replay([(step, message)])
+        return self.replay([(step, message)])
+
+    def replay(self, steps: Steps) -> Sums:
+        """Take every block through steps; return the total of the last sums."""
+        begun = len(self._messages)
+        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
         t = len(self._messages)
         sums: dict[int, Any] = {}
-        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), t - 1)
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), begun)
         asked_again: set[int] = set()
         while at:
             lost = []
@@ -122,10 +140,6 @@ class DaskEngine:
                     lost.append((i, address))
             self._recover(lost, at, asked_again)
         return total(pickle.loads(sums[i]) for i in range(len(self._rows)))
-
-    def replay(self, steps: Steps) -> None:
-        """Note steps whose sums are known; the parts catch up when they are swept next."""
-        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
 
     def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
         """Send the parts their next messages, given how far they are; return how far they come."""
@@ -147,7 +161,7 @@ class DaskEngine:
                     pure=False,
                 )
 
-        replies = self._results(submit, {home for home, _ in groups})
+        replies = self._results(submit, [home for home, _ in groups])
         if replies is None:
             return dict.fromkeys(at, (None, None, ""))
         return {i: (*one, where) for where, found in replies for i, one in found.items()}
@@ -183,9 +197,10 @@ class DaskEngine:
         results = None
         while results is None:
             chosen = self._assigned(parts)
-            results = self._results(partial(self._submit_loads, chosen), set(chosen.values()))
-        self._homes |= {i: home for i, (home, _, _) in zip(parts, results, strict=True)}
-        return [(sums, surveys) for _, sums, surveys in results]
+            results = self._results(partial(self._submit_loads, chosen), list(chosen.values()))
+        self._check_versions({home: version for home, version, *_ in results})
+        self._homes |= {i: home for i, (home, *_) in zip(parts, results, strict=True)}
+        return [(sums, surveys) for *_, sums, surveys in results]
 
     def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
         """Let each worker load its parts, and do all that comes before on the same worker."""
@@ -204,8 +219,6 @@ class DaskEngine:
     def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
         """Choose a worker for each part: where its rows are already, or the least busy one."""
         workers = self._workers()
-        if not workers:
-            raise RuntimeError(self._no_workers())
         persisted = futures_of(self._rows.X)
         where = self._client.who_has(persisted) if persisted else {}
         load = dict.fromkeys(workers, 0)
@@ -228,11 +241,30 @@ class DaskEngine:
         while True:
             known = self._client.sync(self._client.scheduler.identity)["workers"]
             found = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
-            if found or time.monotonic() > until:
+            if found:
+                self._ask_versions([address for address in found if address not in self._asked])
                 return found
+            if time.monotonic() > until:
+                raise RuntimeError(self._nobody(known))
             time.sleep(min(LOOK, self._patience / 4))
 
-    def _results(self, submit: Callable[[], list[Any]], homes: set[str]) -> list[Any] | None:
+    def _ask_versions(self, addresses: list[str]) -> None:
+        """Refuse workers without inldl, which would die of its tasks, or with another version."""
+        if addresses:
+            ask = partial(self._client.run, eval, VERSION, on_error="return")
+            self._check_versions(ask(workers=addresses))
+            self._asked.update(addresses)
+
+    def _check_versions(self, found: dict[str, Any]) -> None:
+        for address, version in found.items():
+            if version != __version__ and not isinstance(version, OSError):  # it has just left
+                has = f"inldl {version}" if isinstance(version, str) else f"no inldl ({version})"
+                raise RuntimeError(
+                    f"The Dask worker {address} has {has}, and this is inldl {__version__}; "
+                    "install the same version on all workers."
+                )
+
+    def _results(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any] | None:
         """Submit tasks and return their results, or None if all their workers have gone."""
         try:
             return self._client.sync(self._gathered, submit, homes)
@@ -248,9 +280,9 @@ class DaskEngine:
             ) from error
 
     async def _gathered(
-        self, submit: Callable[[], list[Any]], homes: set[str]
+        self, submit: Callable[[], list[Any]], homes: list[str]
     ) -> list[Any] | None:
-        """Wait for results as long as there are workers or new ones may come.
+        """Wait for results as long as the workers at their `homes` work, or new ones may come.
 
         The tasks before are released in the same breath as the new ones are submitted, since the
         client sends only so often. Tasks of which all workers have gone are given up: Dask may
@@ -258,24 +290,45 @@ class DaskEngine:
         """
         futures = self._held = submit()
         results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
-        seen = time.monotonic()
+        seen = dict.fromkeys(homes, time.monotonic())  # when nothing kept a worker from working
         while True:
             await asyncio.wait([results], timeout=min(LOOK, self._patience / 4))
             if results.done():
                 return await results
             workers = (await self._client.scheduler.identity())["workers"]
-            seen = time.monotonic() if workers else seen
-            alone = time.monotonic() - seen > self._patience
-            if alone or (workers and homes.isdisjoint(workers)):
+            waiting = {h for h, future in zip(homes, futures, strict=True) if not future.done()}
+            stuck = {h for h in waiting if _is_paused(workers.get(h))} if workers else set(homes)
+            now = time.monotonic()
+            seen |= dict.fromkeys(set(homes) - stuck, now)
+            hopeless = now - min(seen.values()) > self._patience
+            if hopeless or (workers and seen.keys().isdisjoint(workers)):
                 await self._client.cancel(futures, asynchronous=True)
                 await asyncio.wait([asyncio.gather(results, return_exceptions=True)], timeout=LOOK)
-                if alone:
-                    raise RuntimeError(self._no_workers())
+                if hopeless:
+                    raise RuntimeError(self._nobody({h: workers[h] for h in stuck & {*workers}}))
                 return None
 
-    def _no_workers(self) -> str:
+    def _nobody(self, workers: dict[str, Any]) -> str:
+        """Return why the fit cannot go on with these workers, or with none."""
+        paused = [address for address in workers if workers[address]["status"] == "paused"]
+        if paused:
+            worker = workers[paused[0]]
+            used, limit = worker["metrics"].get("memory", 0), worker["memory_limit"] or 0
+            reason = (
+                f"The Dask worker {paused[0]} has been paused for {self._patience:g} s, as its "
+                f"memory is full ({used / 1e6:.0f} of {limit / 1e6:.0f} MB)"
+            )
+        else:
+            reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
+        remedy = "use more or larger workers, or smaller chunks," if paused else "start workers"
         return (
-            f"The Dask cluster has had no running worker for {self._patience:g} s, so the fit "
-            "cannot go on; start workers and fit again (with checkpoint=... from where it was), "
-            "or wait longer: dask.config.set({'inldl.worker-timeout': '10min'})."
+            f"{reason}, so the fit cannot go on; {remedy} and fit again (with checkpoint=... from "
+            "where it was), or wait longer: dask.config.set({'inldl.worker-timeout': '10min'})."
         )
+
+
+def _is_paused(worker: dict[str, Any] | None) -> bool:
+    """Say whether a worker starts nothing for want of memory, and has finished what it began."""
+    if worker is None or worker["status"] != "paused":
+        return False
+    return not worker["metrics"].get("task_counts", {}).get("executing")

@@ -53,11 +53,12 @@ class LocalEngine:
 
     def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
         """Replace each block by what `step` makes of it; return the total of their sums."""
-        return total(self.part_sums(partial(through, [(step, contiguous(message))])))
+        return self.replay([(step, message)])
 
-    def replay(self, steps: Steps) -> None:
-        """Take every block through steps whose sums are known, all of them in one pass."""
-        self.part_sums(partial(through, [(step, contiguous(message)) for step, message in steps]))
+    def replay(self, steps: Steps) -> Sums:
+        """Take every block through steps in one pass; return the total of the last sums."""
+        steps = [(step, contiguous(message)) for step, message in steps]
+        return total(self.part_sums(partial(through, steps)))
 
     def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
         """Replace each block by what `function` makes of it; return the sums of each part."""

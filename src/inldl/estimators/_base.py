@@ -26,10 +26,12 @@ from inldl._validation import (
     check_2d,
     check_fillable,
     check_label_order,
+    check_predictable,
     check_rows,
     is_chunked,
     label_names,
     like,
+    validate_features,
     validate_fit,
 )
 from inldl.metrics import METRICS, Pair
@@ -217,7 +219,7 @@ class LinearDistributionEstimator(DistributionEstimator):
             return self._predict_lazily(X, X)
         if is_on_disk(X):
             return self._predict_from_disk(X)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
         return _predict_rows(X, self.coef_, self.intercept_)
 
     def _predict_from_disk(self, X):
@@ -317,19 +319,25 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
             Rows that are not negative and sum to 1, in double precision.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=FLOATS)
-        return softmax(linear_scores(X, self.coef_, self.intercept_))
+        X = validate_features(self, X, dtype=FLOATS)
+        with np.errstate(over="ignore", invalid="ignore"):
+            predicted = softmax(linear_scores(X, self.coef_, self.intercept_))
+        check_predictable(predicted)
+        return predicted
 
 
 def _predict_rows(X, coef, intercept):
     out = np.empty((X.shape[0], len(intercept)), X.dtype)
-    for X_rows, rows in row_blocks(X, out):
-        rows[:] = predict_columns(X_rows, coef, intercept).T
+    with np.errstate(over="ignore", invalid="ignore"):
+        for X_rows, rows in row_blocks(X, out):
+            rows[:] = predict_columns(X_rows, coef, intercept).T
+    check_predictable(out)
     return out
 
 
 def _predict_chunk(X, coef, intercept):
-    X = check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=0)
     with one_blas_thread():
         return _predict_rows(X, coef, intercept)
 

@@ -5,10 +5,17 @@ from functools import cached_property
 from time import perf_counter
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from inldl._engines import one_blas_thread, row_blocks
-from inldl._validation import FLOATS, check_choice, check_number, validate_fit
+from inldl._validation import (
+    FLOATS,
+    check_choice,
+    check_number,
+    check_predictable,
+    validate_features,
+    validate_fit,
+)
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._kernel_features import METRICS, Columns, choose_kernel
@@ -87,12 +94,16 @@ class KernelDistributionEstimator(DistributionEstimator):
             Rows that are not negative and sum to 1, in the precision of `X`.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
-        out = np.empty((X.shape[0], self.held_out_.shape[1]), X.dtype)
-        with one_blas_thread():
+        X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
+        out, first_row = np.empty((X.shape[0], self.held_out_.shape[1]), X.dtype), 0
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for X_rows, rows in row_blocks(X, out):
                 dense = self.columns_.dense(X_rows)
-                rows[:] = self._degrees(dense, self.columns_.scaled(dense))
+                scaled = self.columns_.scaled(dense)
+                check_predictable(scaled, first_row)
+                rows[:] = self._degrees(dense, scaled)
+                check_predictable(rows, first_row)
+                first_row += len(rows)
         return out
 
     def _prepare(self, X, y):

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from inldl._validation import TOO_LARGE
 from inldl.solvers.masked_ridge import leave_one_out_errors
 
 WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
@@ -27,6 +28,8 @@ class Columns:
 
     def fit(self, X, seed):
         """Learn the components and the scale of `X`."""
+        if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
+            raise ValueError(TOO_LARGE)
         self.reducer_ = _reducer(X, seed)
         if self.reducer_ is not None:
             self.reducer_.fit(X)

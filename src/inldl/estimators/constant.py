@@ -1,9 +1,9 @@
 """Constant predictors: what every method must beat."""
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import check_choice, validate_fit
+from inldl._validation import check_choice, validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
 
 
@@ -79,5 +79,5 @@ class ConstantLDL(DistributionEstimator):
             The same row, again and again.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        X = validate_features(self, X, accept_sparse="csr")
         return np.tile(self.distribution_, (X.shape[0], 1))

@@ -11,6 +11,7 @@ from inldl.solvers.masked_ridge import leave_one_out, spread_of
 
 FOLDS = 5
 ROWS_PER_TREE = 20_000
+LARGEST = float(np.finfo(np.float32).max)  # that trees can split
 
 
 class ForestLDL(KernelDistributionEstimator):
@@ -94,6 +95,11 @@ class ForestLDL(KernelDistributionEstimator):
         check_number("max_features", self.max_features, above=0)
 
     def _learn(self, data):
+        if max(data.dense.max(), -data.dense.min()) > LARGEST:
+            raise ValueError(
+                f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
+                "example with sklearn.preprocessing.StandardScaler."
+            )
         self._choose(data)
         features = kernel_features(
             data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
@@ -139,4 +145,5 @@ def _completed(features, y, seed, n_jobs):
 
 
 def _predict(forest, dense, shape):
-    return forest.predict(dense).reshape(-1, shape[1])
+    within = np.clip(dense, -LARGEST, LARGEST)  # beyond all splits, so in the same leaves
+    return forest.predict(within).reshape(-1, shape[1])

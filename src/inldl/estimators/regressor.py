@@ -4,10 +4,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
-from inldl._validation import FLOATS, check_number, validate_fit
+from inldl._validation import FLOATS, check_number, validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
 
 
@@ -119,7 +119,7 @@ class RegressorLDL(DistributionEstimator):
         options = {"accept_sparse": self._accept_sparse(), "dtype": FLOATS}
         if get_tags(self).input_tags.allow_nan:
             options["ensure_all_finite"] = "allow-nan"
-        checked = validate_data(self, X, reset=False, **options)
+        checked = validate_features(self, X, **options)
         X = self._features(X, checked)
         raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
         return _projected(np.column_stack(raw), self._template()).astype(checked.dtype, order="C")

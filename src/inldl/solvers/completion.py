@@ -1,6 +1,7 @@
 """What the sum of 1 says about the holes of y, and how holes are filled near a prediction."""
 
 import numpy as np
+from scipy import linalg
 
 from inldl import _kernels
 from inldl._validation import sum_tolerance
@@ -84,7 +85,12 @@ def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array
 
         p_h + S_ho S_oo^-1 (y_o - p_o),    of variance    diag(S_hh - S_ho S_oo^-1 S_oh)
 
-    where o are the observed labels: the mean and the variance of errors that are normal.
+    where o are the observed labels: the mean and the variance of errors that are normal. A little
+    noise is added to the diagonal of S_oo. With P = S^-1, noise included, the same is
+
+        p_h - P_hh^-1 P_ho (y_o - p_o),    of variance    diag(P_hh^-1) - noise
+
+    so that each row costs the cube of its holes or of its observed labels, whichever is less.
 
     Parameters
     ----------
@@ -100,26 +106,77 @@ def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array
     expected, variance : ndarray of shape (n_samples, n_labels)
         `predicted` and 0 where y is observed.
     """
-    n, C = y.shape
+    C = y.shape[1]
     expected, variance = predicted.astype(np.float64), np.zeros(y.shape)
     noise = NOISE * np.trace(covariance) / C + np.finfo(float).tiny
-    size = max(1, PATTERN_ENTRIES // C**2)
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        holes = np.isnan(y[rows])
-        patterns, which = np.unique(holes, axis=0, return_inverse=True)
-        seen = ~patterns[:, :, None]
-        observed = covariance * seen * seen.swapaxes(1, 2)
-        inner = observed + np.eye(C) * np.where(seen, noise, 1.0)
-        gain = np.linalg.solve(inner, covariance * seen).swapaxes(1, 2)  # S_.o S_oo^-1
-        known = np.einsum("pij,pij->pi", gain, covariance * ~patterns[:, None])
-        errors = np.where(holes, 0, y[rows] - predicted[rows])
-        moves = np.einsum("nij,nj->ni", gain[which.ravel()], errors)
-        expected[rows] += np.where(holes, moves, 0)
-        variance[rows] = np.where(
-            holes, np.maximum(np.diag(covariance) - known, noise)[which.ravel()], 0
-        )
+    S = covariance / noise + np.eye(C)
+    precision = np.linalg.inv(S)
+    n_holes = np.isnan(y).sum(axis=1)
+    for m in np.unique(n_holes[n_holes > 0]):
+        size = max(1, PATTERN_ENTRIES // (C * min(m, C - m) + 1))
+        having = np.flatnonzero(n_holes == m)
+        for rows in np.split(having, range(size, len(having), size)):
+            holes = np.isnan(y[rows])
+            errors = np.where(holes, 0, y[rows] - expected[rows])
+            if 3 * m <= 2 * C:  # as much work for both
+                moves, left = _from_holes(holes, errors, precision)
+            else:
+                moves, left = _from_observed(holes, errors, S)
+            expected[rows] += np.where(holes, moves, 0)
+            variance[rows] = np.where(holes, noise * np.maximum(left, 1), 0)
     return expected, variance
+
+
+def _from_observed(holes: Array, errors: Array, S: Array) -> tuple[Array, Array]:
+    """Return S_ho S_oo^-1 e_o and diag(S_hh - S_ho S_oo^-1 S_oh) - 1 at the holes.
+
+    All rows have the same number of holes; S is in units of the noise, which it includes.
+    """
+    patterns, which = _distinct(holes)
+    seen = _columns(~patterns)
+    root = _inverse_roots(S, seen)
+    known = np.square(root @ S[seen]).sum(axis=1)
+    weights, at = np.zeros(holes.shape), seen[which]
+    np.put_along_axis(weights, at, _solved(root[which], np.take_along_axis(errors, at, 1)), 1)
+    return weights @ S, (np.diag(S) - known - 1)[which]
+
+
+def _from_holes(holes: Array, errors: Array, precision: Array) -> tuple[Array, Array]:
+    """Return the same as -P_hh^-1 P_ho e_o and diag(P_hh^-1) - 1, where P is S^-1."""
+    patterns, which = _distinct(holes)
+    missing = _columns(patterns)
+    root = _inverse_roots(precision, missing)
+    moves, left, at = np.zeros(holes.shape), np.zeros(patterns.shape), missing[which]
+    pulls = np.take_along_axis(errors @ precision, at, 1)
+    np.put_along_axis(moves, at, -_solved(root[which], pulls), 1)
+    np.put_along_axis(left, missing, np.square(root).sum(axis=1) - 1, 1)
+    return moves, left[which]
+
+
+def _distinct(holes: Array) -> tuple[Array, Array]:
+    """Return the rows that differ from each other, and which of them each row is."""
+    _, first, which = np.unique(
+        np.packbits(holes, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return holes[first], which.ravel()
+
+
+def _columns(chosen: Array) -> Array:
+    """Return the numbers of the columns that are chosen, equally many in each row."""
+    return np.nonzero(chosen)[1].reshape(len(chosen), -1)
+
+
+def _inverse_roots(A: Array, at: Array) -> Array:
+    """Return R with R'R = A_ii^-1, one for each row i of `at`; A is positive definite."""
+    roots = np.linalg.cholesky(A[at[:, :, None], at[:, None, :]])
+    for root in roots if at.size else ():
+        root[:] = linalg.lapack.dtrtri(root.T, lower=0, overwrite_c=1)[0].T
+    return roots
+
+
+def _solved(root: Array, right: Array) -> Array:
+    """Return R'R b for each root R and each row b."""
+    return np.einsum("nji,nj->ni", root, np.einsum("nij,nj->ni", root, right))
 
 
 def projected(raw: Array) -> Array:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg, sparse
 
 from inldl import _kernels
+from inldl._validation import TOO_LARGE
 
 Array = np.ndarray
 EPS = float(np.finfo(np.float64).eps)
@@ -32,7 +33,8 @@ def moments(R: Array, X: Any) -> Array:
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
     if _narrow(X, len(R)):
         return _kernels.narrow_moments(R, X).astype(np.float64, copy=False)
-    return np.matmul(R, X).astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):  # what overflows is told by `_finite`
+        return np.matmul(R, X).astype(np.float64, copy=False)
 
 
 def _narrow(X: Array, n_labels: int) -> bool:
@@ -148,10 +150,7 @@ def ridge_solver(G: Array, ridge: float, precision: float = EPS) -> Callable[[Ar
 
 def _finite(products: Array) -> Array:
     if not np.isfinite(products).all():
-        raise ValueError(
-            "The squares of the features overflow; scale X first, for example with "
-            "sklearn.preprocessing.StandardScaler."
-        )
+        raise ValueError(TOO_LARGE)
     return products
 
 

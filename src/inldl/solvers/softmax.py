@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
+from inldl._validation import TOO_LARGE
+
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]
 
@@ -72,10 +74,7 @@ class Features:
         if rescale:
             self.unit = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), 0)))
         elif largest * X.size >= min(1e154, float(np.finfo(X.dtype).max)):
-            raise ValueError(
-                "The squares of the features overflow; scale X first, for example with "
-                "sklearn.preprocessing.StandardScaler."
-            )
+            raise ValueError(TOO_LARGE)
 
     def scores(self, V: Array) -> Array:
         """Return XV, rows x labels, in double precision."""

@@ -1,0 +1,109 @@
+"""Worker processes that the tests start, disturb and kill, and what they are told to do."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import inldl
+from inldl._engines import dask as engine
+from inldl._engines import kept
+
+HERE = os.path.dirname(__file__)  # for workers that import this file
+
+
+class Workers:
+    """A scheduler, a client, and worker processes that nobody starts again."""
+
+    def __init__(self, cluster, client, folder):
+        self.cluster, self.client, self.folder = cluster, client, folder
+        self.processes = []
+
+    def at_least(self, n):
+        """Start workers until there are `n`, and wait for them."""
+        self.start(n)
+        self.client.wait_for_workers(n, timeout=300)
+        return self
+
+    def one(self, *options):
+        """Kill all workers and start another one."""
+        for process in self.processes:
+            self.kill(process)
+        while self.client.nthreads():
+            time.sleep(0.05)
+        self.start(1, *options)
+        self.client.wait_for_workers(1, timeout=300)
+
+    def start(self, n, *options):
+        self.processes = [process for process in self.processes if process.poll() is None]
+        while len(self.processes) < n:
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny"]
+            command += ["--no-dashboard", "--nthreads", "2", "--local-directory", self.folder]
+            command += [*options, self.cluster.scheduler_address]
+            started = subprocess.Popen(command, cwd=HERE, stderr=subprocess.DEVNULL)
+            self.processes.append(started)
+
+    def addresses(self):
+        """Return the address of each worker by its process."""
+        return {pid: address for address, pid in self.client.run(os.getpid).items()}
+
+    def kill(self, process):
+        """Kill a worker, without a chance to say goodbye."""
+        process.kill()
+        process.wait()
+
+    def fit(self, model, *data):
+        with self.client.as_current():
+            return model.fit(*data)
+
+    def fits_kept(self, seconds=300):
+        """Return how many fits the workers hold, as soon as it is none.
+
+        They drop a fit a little after it ended, and half a minute after its client died.
+        """
+        until = time.monotonic() + seconds
+        while (found := sum(self.client.run(count_fits).values())) and time.monotonic() < until:
+            time.sleep(0.1)
+        return found
+
+    def tasks_left(self, name, seconds=300):
+        """Return the tasks of that name that the scheduler has, as soon as there are none."""
+        until = time.monotonic() + seconds
+        while (found := self.client.run_on_scheduler(tasks, name)) and time.monotonic() < until:
+            time.sleep(0.1)
+        return found
+
+
+def tasks(name, dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks if name in str(key)]
+
+
+def count_fits():
+    return sum(map(len, kept._FITS.values()))
+
+
+def forget_everything():
+    for fits in kept._FITS.values():
+        fits.clear()
+
+
+def hurry():
+    kept.IDLE = 1.0
+
+
+def be_of_version(version):
+    inldl.__version__ = engine.__version__ = version
+
+
+def fill_memory(dask_worker):
+    dask_worker.ballast = np.ones(500_000_000, np.int8)
+
+
+def free_memory(dask_worker):
+    dask_worker.ballast = None
+
+
+def status(dask_worker):
+    return dask_worker.status.name
