@@ -1,7 +1,9 @@
 import hashlib
 import io
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -253,6 +255,20 @@ def test_no_network(monkeypatch, record):
         assert part in str(error.value)
     assert error.value.__suppress_context__
     assert cached() == []
+
+
+def test_a_user_without_a_home(monkeypatch):
+    for variable in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable)
+    if not hasattr(os, "setresuid") or os.getuid():
+        pytest.skip("needs the rights to become a user whom the system does not know")
+    os.setresuid(54321, 54321, 0)
+    try:
+        folder = cache_folder()
+        assert len(catalogue()) == 27
+    finally:
+        os.setresuid(0, 0, 0)
+    assert folder.is_relative_to(tempfile.gettempdir())
 
 
 def test_cache_that_cannot_be_written(home, server, record):

@@ -32,11 +32,18 @@ def present(record: Record) -> Path | None:
 def cache_folder() -> Path:
     """Return the folder of downloaded files: the place that the platform has for caches."""
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        local = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
         return Path(local, "inldl", "inldl", "Cache")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "inldl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "inldl")
+        return _home() / "Library" / "Caches" / "inldl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache", "inldl")
+
+
+def _home():
+    try:
+        return Path.home()
+    except RuntimeError:  # a user whom the system does not know, as in some containers
+        return Path(tempfile.gettempdir())
 
 
 def _places(record) -> Iterator[tuple[Path, Fingerprint]]:
