@@ -52,20 +52,24 @@ def stable(frame):
     return frame.drop(columns=moving)
 
 
-@pytest.fixture(scope="module")
-def alike(tmp_path_factory):
-    """Compute the same cells in one process, after a method that spoils its data, and in two."""
-    folder = tmp_path_factory.mktemp("alike")
+def test_neither_jobs_nor_another_method_nor_a_second_run_change_the_numbers(tmp_path):
+    """One process, which computes a method that spoils its data as well; two; and none."""
+    one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
     methods = ["winldl", "ldm", "extra-trees(n_estimators=3)"]
     cells = grid([DATA], methods, rates=[0.3], splits=2)
     spoilt = grid([DATA], ["difficult_methods:Overwrites"], rates=[0.3], splits=2)
-    run(sorted([*cells, *spoilt]), folder / "one.sqlite", jobs=1)
-    run(cells, folder / "two.sqlite", jobs=2)
-    return cells, folder / "one.sqlite", folder / "two.sqlite"
+    run(sorted([*cells, *spoilt]), one)
+    run(cells, two, jobs=2)
+    frame = Store(two).frame()
+    check_rows(frame)
+    others = Store(one).frame().query("method != 'difficult_methods:Overwrites'")
+    assert stable(others).reset_index(drop=True).equals(stable(frame))
+    assert run(cells, two) == []
+    assert Store(two).frame().equals(frame)
 
 
-def test_what_a_row_holds(alike):
-    frame = Store(alike[2]).frame()
+def check_rows(frame):
+    """Check what the rows of the test above hold."""
     assert len(frame) == 6
     assert set(frame["status"]) == {"ok"}
     assert frame["fit_seconds"].gt(0).all()
@@ -74,20 +78,6 @@ def test_what_a_row_holds(alike):
     for text in frame["environment"]:
         assert '"numpy"' in text
         assert '"threads of BLAS and OpenMP": "1"' in text
-
-
-def test_same_command_twice_does_nothing(alike):
-    cells, _, out = alike
-    before = Store(out).frame()
-    assert run(cells, out) == []
-    assert Store(out).frame().equals(before)
-
-
-def test_neither_jobs_nor_another_method_change_the_numbers(alike):
-    one, two = (stable(Store(path).frame()) for path in alike[1:])
-    others = one[one["method"] != "difficult_methods:Overwrites"].reset_index(drop=True)
-    assert len(one) == len(others) + 2
-    assert others.equals(two)
 
 
 SLOWLY = ["--methods", "difficult_methods:TakesItsTime", "--rates", "0.5", "--splits", "30"]
