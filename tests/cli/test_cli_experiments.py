@@ -1,32 +1,16 @@
 """The commands of the researcher, as a user gives them."""
 
-import os
+import socket
 import subprocess
 import sys
 
 import pytest
 
+from inldl.experiments import Row, Store
+from inldl.experiments.reproduce import plan
+from inldl.metrics import METRICS
+
 DATA = "random(C=3, k=4, n=80)"
-
-
-@pytest.fixture
-def inldl(tmp_path):
-    """Return a function that runs the command in an empty folder: exit code, output, errors."""
-
-    def call(*arguments, **environment):
-        done = subprocess.run(
-            [sys.executable, "-m", "inldl", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "200", **environment},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert "Traceback" not in done.stderr
-        return done.returncode, done.stdout, done.stderr
-
-    return call
 
 
 def test_help_and_version(inldl):
@@ -53,12 +37,14 @@ def test_lists(inldl):
 
 def test_bench_then_report(inldl, tmp_path):
     arguments = ["bench", "--datasets", DATA, "--methods", "winldl,ridge,constant-mean"]
-    arguments += ["--rates", "0.3,0.6", "--splits", "2", "--jobs", "2"]
-    code, out, err = inldl(*arguments)
-    assert code == 0, err
-    assert "12 cells, of which 0 are done" in out
+    arguments += ["--rates", "0.3,0.6", "--splits", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "inldl", *arguments], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert "12 cells, of which 0 are done" in done.stdout
     assert "12 cells, of which 12 are done" in inldl(*arguments)[1]
-    code, out, err = inldl("report", "run.sqlite", "-o", "page.html")
+    code, _, err = inldl("report", "run.sqlite", "-o", "page.html")
     assert code == 0, err
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
@@ -99,29 +85,73 @@ def test_a_report_does_not_replace_its_results(inldl, tmp_path):
     assert (tmp_path / "run.sqlite").read_text() == "results"
 
 
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """Take away the public data, and the network that could bring it."""
+    monkeypatch.setenv("INLDL_DATA", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with socket.socket() as nobody_listens:
+        nobody_listens.bind(("127.0.0.1", 0))
+        port = nobody_listens.getsockname()[1]
+        monkeypatch.setenv("https_proxy", f"http://127.0.0.1:{port}")
+        yield
+
+
+@pytest.mark.usefixtures("no_data")
 def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
-    nowhere = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "https_proxy": "http://127.0.0.1:9"}
-    code, _, err = inldl("bench", "--datasets", "Flickr", INLDL_DATA="", **nowhere)
+    code, _, err = inldl("bench", "--datasets", "Flickr")
     assert code == 1
     assert "could not be downloaded" in err
     assert "INLDL_DATA" in err
     assert not (tmp_path / "run.sqlite").exists()
 
 
-def test_reproduce(inldl, shared, tmp_path):
-    arguments = ["reproduce", "--quick", "--datasets", "SJAFFE", "--jobs", "2", "--out", "again"]
-    code, out, err = inldl(*arguments, INLDL_DATA=str(shared))
-    assert code == 0, err
-    assert "Not run: Gene, not asked for." in out
-    page = (tmp_path / "again" / "report.html").read_text(encoding="utf-8")
-    overview = (tmp_path / "again" / "README.md").read_text(encoding="utf-8")
+@pytest.mark.usefixtures("no_data")
+def test_nothing_to_reproduce_is_told_before_anything_runs(inldl, tmp_path):
+    code, _, err = inldl("reproduce", "--quick", "--datasets", "Gene", "--out", "again")
+    assert code == 1
+    assert err.splitlines()[-1].startswith("inldl: None of the paper's datasets is there")
+    assert not (tmp_path / "again" / "run.sqlite").exists()
+
+
+REPRODUCE = ["reproduce", "--quick", "--datasets", "SJAFFE", "--out", "again"]
+
+
+def check_reproduction(folder):
+    """Check the pages, the figures and the tables."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    overview = (folder / "README.md").read_text(encoding="utf-8")
     for text in (page, overview):
         assert "0.9517(.0043)" in text  # the printed number of WInLDL
         assert "within one std" in text
         assert "Not run" in text
     for name in ("figure2_relative_error", "figure4_run_time", "figure5_mu", "table1_growth"):
         for suffix in ("svg", "pdf", "png"):
-            assert (tmp_path / "again" / "figures" / f"{name}.{suffix}").stat().st_size > 1000
+            assert (folder / "figures" / f"{name}.{suffix}").stat().st_size > 1000
     for table in (2, 4, 5, 6):
         for suffix in ("csv", "md", "tex"):
-            assert (tmp_path / "again" / "tables" / f"table{table}.{suffix}").exists()
+            assert (folder / "tables" / f"table{table}.{suffix}").exists()
+
+
+def test_reproduce_what_an_earlier_run_left(inldl, shared, tmp_path, monkeypatch):
+    """All cells but those of WInLDL have a row already, with made-up numbers."""
+    monkeypatch.setenv("INLDL_DATA", str(shared))
+    cells = plan(["SJAFFE"], quick=True)
+    store = Store(tmp_path / "again" / "run.sqlite")
+    for cell in cells:
+        if (cell.dataset, cell.method) != ("SJAFFE", "winldl"):
+            made_up = dict.fromkeys(METRICS, 0.5)
+            store.add(Row(cell, "ok", metrics=made_up, fit_seconds=0.1, environment={"a": "b"}))
+    code, out, err = inldl(*REPRODUCE, "--jobs", "1")
+    assert code == 0, err
+    assert f"{len(cells)} cells, of which {len(cells) - 5} are done." in out
+    assert "Not run: Gene, not asked for." in out
+    check_reproduction(tmp_path / "again")
+
+
+@pytest.mark.slow
+def test_reproduce(inldl, shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("INLDL_DATA", str(shared))
+    code, _, err = inldl(*REPRODUCE, "--jobs", "2")
+    assert code == 0, err
+    check_reproduction(tmp_path / "again")

@@ -1,8 +1,11 @@
 import hashlib
 import io
+import os
 import subprocess
 import sys
+import tempfile
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from inldl.datasets import _registry, catalogue, load
+from inldl.datasets import _fetching, _registry, catalogue, load
 from inldl.datasets._fetching import cache_folder
 
 
@@ -42,7 +45,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, content):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.content, self.asked, self.cut = content, [], None
+        self.content, self.asked, self.cut, self.endless = content, [], None, False
         self.before_reply = lambda: None
         self.url = f"http://127.0.0.1:{self.server_port}/datasets"
 
@@ -55,6 +58,12 @@ class Handler(BaseHTTPRequestHandler):
             self.send_error(404)
             return
         self.send_response(200)
+        if self.server.endless:
+            self.end_headers()
+            with suppress(ConnectionError):
+                while True:
+                    self.wfile.write(bytes(2**16))
+            return
         self.send_header("Content-Length", str(len(self.server.content)))
         self.end_headers()
         self.wfile.write(self.server.content[: self.server.cut])
@@ -75,13 +84,14 @@ def server(monkeypatch):
     server.server_close()
 
 
-def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None):
+def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n_bytes=None):
     record = _registry.Record(
         name=name,
         source="made up",
         git_blob=git_blob(content),
         sha256=hashlib.sha256(content).hexdigest() if sha256 else None,
         copies=copies or {},
+        n_bytes=n_bytes,
     )
     monkeypatch.setitem(_registry.records(), name, record)
     return record
@@ -214,6 +224,20 @@ def test_cut_transfer_leaves_nothing_and_can_be_repeated(server, record):
     assert load("Tiny").y.shape == (4, 2)
 
 
+@pytest.mark.parametrize("n_bytes", [len(tiny()), None], ids=["known size", "unknown size"])
+def test_what_never_ends_is_refused_and_leaves_nothing(monkeypatch, server, n_bytes):
+    record = add_record(monkeypatch, tiny(), n_bytes=n_bytes)
+    monkeypatch.setattr(_fetching, "_LARGEST", 2**20)
+    server.endless = True
+    with pytest.raises(ValueError, match=f"longer than {n_bytes or 2**20} bytes") as error:
+        load("Tiny")
+    assert record.url in str(error.value)
+    assert "\n" not in str(error.value)
+    assert cached() == []
+    server.endless = False
+    assert load("Tiny").y.shape == (4, 2)
+
+
 def test_not_on_the_server(server, record):
     server.content = None
     with pytest.raises(OSError, match=r"Tiny could not be downloaded .*404"):
@@ -231,6 +255,20 @@ def test_no_network(monkeypatch, record):
         assert part in str(error.value)
     assert error.value.__suppress_context__
     assert cached() == []
+
+
+def test_a_user_without_a_home(monkeypatch):
+    for variable in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable)
+    if not hasattr(os, "setresuid") or os.getuid():
+        pytest.skip("needs the rights to become a user whom the system does not know")
+    os.setresuid(54321, 54321, 0)
+    try:
+        folder = cache_folder()
+        assert len(catalogue()) == 27
+    finally:
+        os.setresuid(0, 0, 0)
+    assert folder.is_relative_to(tempfile.gettempdir())
 
 
 def test_cache_that_cannot_be_written(home, server, record):

@@ -2,6 +2,7 @@
 
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -15,6 +16,7 @@ class Raises(ConstantLDL):
 
 class Hangs(ConstantLDL):
     def fit(self, X, y):
+        Path(f"hangs.{os.getpid()}").touch()
         time.sleep(1000)
 
 
@@ -68,6 +70,10 @@ def no_data():
 
 def no_distributions():
     return np.eye(8), np.ones((8, 3))
+
+
+def deadly_data():
+    os._exit(5)
 
 
 def my_data(n=60):

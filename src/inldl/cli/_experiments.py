@@ -139,8 +139,11 @@ def reproduce(
     not_run |= _missing(wanted)
     for name, why in not_run.items():
         say(f"Not run: {name}, {why}.")
+    there = [name for name in wanted if name not in not_run]
+    if not there:
+        raise ValueError("None of the paper's datasets is there; see `inldl datasets`.")
     store = out / "run.sqlite"
-    cells = plan([name for name in wanted if name not in not_run], quick=quick)
+    cells = plan(there, quick=quick)
     _compute(cells, store, jobs, timeout, retry, "reproduce")
     say("Drawing the figures ...")
     found = collect(Store(store).frame(), not_run)

@@ -3,7 +3,7 @@
 from inldl.datasets._artificial import make_distributions
 from inldl.datasets._budget import load_budget_shares
 from inldl.datasets._hiding import MECHANISMS, hide
-from inldl.datasets._public import canonical_name, catalogue, load
+from inldl.datasets._public import canonical_name, catalogue, load, locate
 
 __all__ = [
     "MECHANISMS",
@@ -12,5 +12,6 @@ __all__ = [
     "hide",
     "load",
     "load_budget_shares",
+    "locate",
     "make_distributions",
 ]

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from inldl.datasets._registry import Fingerprint, Record
 
 _TIMEOUT = 30  # seconds without one byte
+_LARGEST = 100 * 2**20  # bytes; GitHub, where the files are, takes none that is larger
 
 
 def obtain(record: Record, *, download: bool = True) -> Path:
@@ -32,11 +32,18 @@ def present(record: Record) -> Path | None:
 def cache_folder() -> Path:
     """Return the folder of downloaded files: the place that the platform has for caches."""
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        local = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
         return Path(local, "inldl", "inldl", "Cache")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "inldl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "inldl")
+        return _home() / "Library" / "Caches" / "inldl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache", "inldl")
+
+
+def _home():
+    try:
+        return Path.home()
+    except RuntimeError:  # a user whom the system does not know, as in some containers
+        return Path(tempfile.gettempdir())
 
 
 def _places(record) -> Iterator[tuple[Path, Fingerprint]]:
@@ -109,14 +116,27 @@ def _transfer(record, path):
     with urlopen(record.url, timeout=_TIMEOUT) as response, path.open("wb") as file:
         body = wrap_file(
             response,
-            total=int(response.headers.get("Content-Length") or record.n_bytes or 0),
+            total=response.length or record.n_bytes or 0,
             description=record.file,
             console=console,
             transient=True,
             disable=not console.is_terminal,
         )
         with body as blocks:
-            shutil.copyfileobj(blocks, file)
+            _copy(blocks, file, record)
+
+
+def _copy(source, target, record):
+    """Copy what is sent, but no more than the file can have: a disk is not filled."""
+    left = limit = record.n_bytes or _LARGEST
+    while block := source.read(2**16):
+        left -= len(block)
+        if left < 0:
+            raise ValueError(
+                f"What {record.url} sends is not the public file, since it is longer than {limit} "
+                "bytes; nothing was kept, try again."
+            )
+        target.write(block)
 
 
 def _refuse_damaged(record, path):

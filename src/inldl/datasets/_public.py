@@ -101,11 +101,27 @@ def load(
     >>> X.shape, y.shape  # doctest: +SKIP
     ((213, 243), (213, 6))
     """
-    data = _own(Path(name)) if _is_path(name) else _public(name, download)
+    data = _described(name, download)
     X, y = read(data.path)
     if return_X_y:
         return X, y
     return Bunch(X=X, y=y, **data)
+
+
+def locate(name: str | os.PathLike[str], *, download: bool = True) -> Path:
+    """Return the path of the file that `load` would read, without reading it.
+
+    Parameters
+    ----------
+    name, download
+        As for `load`.
+
+    Returns
+    -------
+    Path
+        A file on this machine. That of a public dataset is verified.
+    """
+    return _described(name, download).path
 
 
 def canonical_name(name: str) -> str:
@@ -124,6 +140,10 @@ def _is_path(name):
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be the name of a dataset or a path, got {name!r}.")
     return not isinstance(name, str) or name.lower().endswith((".mat", ".npz"))
+
+
+def _described(name, download):
+    return _own(Path(name)) if _is_path(name) else _public(name, download)
 
 
 def _own(path):

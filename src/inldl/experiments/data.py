@@ -38,6 +38,13 @@ def canonical_dataset(text: str) -> str:
     return str(spec) if ":" in spec.name else datasets.canonical_name(text)
 
 
+def fetch_dataset(text: str) -> None:
+    """Get the file of a dataset, if it has one, to this machine, or say why that is impossible."""
+    name = "" if is_file(text) else parse(text).name
+    if name != "random" and ":" not in name:
+        datasets.locate(text)
+
+
 def load_dataset(text: str) -> tuple[Array, Array]:
     """Return the features and the complete degrees of a dataset; see `canonical_dataset`."""
     if not is_file(text):

@@ -30,6 +30,20 @@ WARM_UP_ROWS = 64
 _WARM: set[tuple[str, int, str]] = set()  # what this process has compiled
 
 
+def reading_error(dataset: str) -> tuple[str, str]:
+    """Read a dataset, and return kind and text of the error it ends with, empty if there is none.
+
+    The cells that follow in this process need not read it again.
+    """
+    try:
+        _data(dataset)
+    except OSError as error:
+        return "OSError", str(error)
+    except Exception as error:
+        return "ValueError", str(error) or one_line(error)
+    return "", ""
+
+
 def measure(cell: Cell) -> Row:
     """Return what became of `cell`; no error of a method gets out."""
     with one_blas_thread():

@@ -259,9 +259,11 @@ def _failure(rows: DataFrame, name: str, method: str, recipe: str) -> str:
 
 def _rows_of(rows: DataFrame, name: str, method: str, recipe: str) -> DataFrame:
     first = _cells(name, method, recipe)[0]
+    rows = rows[rows["dataset"] == first.dataset]
+    if rows.empty:
+        return rows
     same = (
-        (rows["dataset"] == first.dataset)
-        & (rows["method"] == first.method)
+        (rows["method"] == first.method)
         & (rows["recipe"] == recipe)
         & (rows["splits"] == first.splits)
         & (rows["rate"] == RATE)

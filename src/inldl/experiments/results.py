@@ -183,7 +183,7 @@ def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
     """Return the environments in which rows were computed, and how many rows each has."""
     found = []
     for text, count in rows["environment"].fillna("").value_counts(sort=False).items():
-        with suppress(ValueError):
+        with suppress(ValueError, TypeError):
             found.append((dict(json.loads(text)), int(count)))
     return found
 

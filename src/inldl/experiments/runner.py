@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from inldl.experiments.cells import Cell
-from inldl.experiments.data import content, load_dataset
+from inldl.experiments.data import content, fetch_dataset
 from inldl.experiments.store import Row, Store
 from inldl.experiments.worker import Worker
 
@@ -60,13 +60,33 @@ def run(
     todo = pending(cells, store, retry=retry)
     if not todo:
         return []
-    for dataset in dict.fromkeys(cell.dataset for cell in todo):
-        load_dataset(dataset)  # downloaded once, or the reason why not is told, before all else
-    store.create()  # what cannot be written is told before anything is computed
-    if retry:
-        store.forget(todo)
-    workers = min((os.cpu_count() or 1) if jobs == -1 else jobs, len(todo))
-    return _compute(todo, store, workers, timeout, done or (lambda row: None))
+    store.check()  # what cannot be written or found is told before anything is computed
+    names = list(dict.fromkeys(cell.dataset for cell in todo))
+    for name in names:
+        fetch_dataset(name)
+    count = min((os.cpu_count() or 1) if jobs == -1 else jobs, len(todo))
+    new: list[Row] = []
+
+    def record(row: Row) -> None:
+        if store.add(row):
+            new.append(row)
+        if done is not None:
+            done(row)
+
+    with ExitStack() as stack:
+        pool = stack.enter_context(ThreadPoolExecutor(count))
+        workers = [stack.enter_context(Worker()) for _ in range(count)]
+        # Not read in this process, since a damaged file can take the process that reads it along.
+        died = {name: workers[0].read(name) for name in names}
+        store.create()
+        if retry:
+            store.forget(todo)
+        for cell in todo:
+            if died[cell.dataset]:
+                record(_stamped(Row(cell, "died", died[cell.dataset])))
+        readable = [cell for cell in todo if not died[cell.dataset]]
+        _compute(readable, pool, workers, timeout, record)
+    return new
 
 
 def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list[Cell]:
@@ -87,35 +107,25 @@ def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
 
 
 def _compute(
-    todo: list[Cell],
-    store: Store,
-    jobs: int,
+    cells: list[Cell],
+    pool: ThreadPoolExecutor,
+    workers: list[Worker],
     timeout: float | None,
-    done: Callable[[Row], None],
-) -> list[Row]:
-    rows = []
-    workers: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    every = [Worker() for _ in range(jobs)]
-    for worker in every:
-        workers.put(worker)
-    with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
-        for worker in every:
-            stack.enter_context(worker)
-        try:
-            for future in as_completed(
-                pool.submit(_with_free_worker, workers, cell, timeout) for cell in todo
-            ):
-                row = future.result()
-                if store.add(row):
-                    rows.append(row)
-                done(row)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in every:
-                worker.kill()
-            raise
-    return rows
+    record: Callable[[Row], None],
+) -> None:
+    free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+    try:
+        for future in as_completed(
+            pool.submit(_with_free_worker, free, cell, timeout) for cell in cells
+        ):
+            record(future.result())
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.kill()
+        raise
 
 
 def _with_free_worker(

@@ -6,7 +6,8 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ VERSION = 1
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
 _TEXT = ["status", "reason", "finished", "environment"]
+_NUMBERS = ["rate", "split", *MEASUREMENTS, *METRICS]
+_MAY_LACK = {*MEASUREMENTS, *METRICS}  # a cell that failed has none
 
 
 @dataclass(frozen=True)
@@ -97,18 +100,34 @@ class Store:
         if not self.path.exists():
             try:
                 _create(self.path)
-            except OSError as error:
-                reason = error.strerror or str(error)
+            except (OSError, sqlite3.Error) as error:
+                reason = getattr(error, "strerror", None) or str(error)
                 raise OSError(
                     f"The results cannot be written to {str(self.path)!r}: {reason}."
                 ) from None
+
+    def check(self) -> None:
+        """Refuse a place where no row can be added; nothing is made there."""
+        if self.path.exists():
+            with self._connect() as connection:
+                self._refuse_lack(_columns(connection), [*KEYS, *_TEXT, *MEASUREMENTS, *METRICS])
+                connection.execute("DELETE FROM cells WHERE 0")  # fails if it cannot be changed
+            return
+        folder = next(each for each in self.path.resolve().parents if each.exists())
+        if not (folder.is_dir() and os.access(folder, os.W_OK)):
+            raise OSError(
+                f"The results cannot be written to {str(self.path)!r}: {str(folder)!r} is not a "
+                "folder that you can write to."
+            )
 
     def add(self, row: Row) -> bool:
         """Commit a row; return whether it is new. The first result of a cell stays."""
         flat = row.flat()
         columns = ", ".join(f'"{name}"' for name in flat)
         marks = ", ".join("?" * len(flat))
-        with self._connect(create=True) as connection:
+        if not self.path.exists():
+            self.create()
+        with self._connect() as connection:
             cursor = connection.execute(
                 f"INSERT OR IGNORE INTO cells ({columns}) VALUES ({marks})", list(flat.values())
             )
@@ -119,7 +138,7 @@ class Store:
         if not self.path.exists():
             return set()
         wanted = None if status is None else set(status)
-        with self._connect() as connection:
+        with self._connect(reading=True) as connection:
             rows = connection.execute(f"SELECT {', '.join(KEYS)}, status FROM cells").fetchall()
         return {Cell(*row[:-1]) for row in rows if wanted is None or row[-1] in wanted}
 
@@ -127,7 +146,7 @@ class Store:
         """Return the contents, as hashes, that the rows of a file were computed from."""
         if not self.path.exists():
             return set()
-        with self._connect() as connection:
+        with self._connect(reading=True) as connection:
             found = connection.execute(
                 "SELECT DISTINCT json_extract(environment, '$.data') FROM cells WHERE dataset = ?",
                 [dataset],
@@ -149,36 +168,64 @@ class Store:
 
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
-        with self._connect() as connection:
-            cursor = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}")
-            names = [each[0] for each in cursor.description]
-            return pd.DataFrame.from_records(cursor.fetchall(), columns=names)
+        with self._connect(reading=True) as connection:
+            names = _columns(connection)
+            self._refuse_lack(names, [*KEYS, *_TEXT, *MEASUREMENTS])
+            rows = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}").fetchall()
+        frame = pd.DataFrame.from_records(rows, columns=names)
+        for name in frame.columns.intersection([*KEYS, *_TEXT, *_NUMBERS]):
+            self._refuse_other_kinds(name, [row[names.index(name)] for row in rows])
+        return frame
 
     @contextlib.contextmanager
-    def _connect(self, create: bool = False) -> Iterator[sqlite3.Connection]:
+    def _connect(self, reading: bool = False) -> Iterator[sqlite3.Connection]:
         """Open, commit at the end, close. Each process, and each call, has its own connection."""
+        path = self.path.resolve()
+        as_it_lies = reading and _lies_still(path)
+        address = _unchanging(path) if as_it_lies else path
         try:
-            if create:
-                self.create()
-            connection = sqlite3.connect(self.path, timeout=60)
+            connection = sqlite3.connect(address, timeout=60, uri=as_it_lies)
             try:
                 with connection:
                     yield connection
             finally:
                 connection.close()
-        except sqlite3.Error as error:
-            raise OSError(f"The results in {str(self.path)!r} cannot be used: {error}.") from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise OSError(
+                f"The results in {str(self.path)!r} cannot be used: {error}.{_advice(path)}"
+            ) from error
+
+    def _refuse_lack(self, names: Sequence[str], needed: Sequence[str]) -> None:
+        lack = [name for name in needed if name not in names]
+        if lack:
+            raise ValueError(
+                f"The results in {str(self.path)!r} have no column {lack[0]!r}; the file was "
+                f"changed by another program. {_OTHER}"
+            )
+
+    def _refuse_other_kinds(self, name: str, values: Sequence[object]) -> None:
+        """Refuse text among numbers and the reverse, which sqlite lets into any column."""
+        kind, said = ((int, float), "a number") if name in _NUMBERS else (str, "text")
+        for value in values:
+            if not (isinstance(value, kind) or (value is None and name in _MAY_LACK)):
+                raise ValueError(
+                    f"The results in {str(self.path)!r} have {value!r:.50} in the column "
+                    f"{name!r}, which is not {said}: delete that row, or run `inldl bench` "
+                    "again with another file for the results."
+                )
 
     def _check(self) -> None:
-        """Refuse a file that is not ours, by its first bytes, without opening it as a database."""
+        """Refuse a file that is not ours, and leave it untouched."""
         name = str(self.path)
         if not self.path.is_file():
             raise ValueError(f"{name!r} is not a file: give the path of an sqlite file.")
-        with self.path.open("rb") as file:
-            header = file.read(72)
-        if not header.startswith(b"SQLite format 3\0") or len(header) < 72:
-            raise ValueError(f"{name!r} is not an sqlite file; it is left as it is. {_OTHER}")
-        version, application = (int.from_bytes(header[at : at + 4], "big") for at in (60, 68))
+        try:
+            application, version = _marks(self.path.resolve())
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise ValueError(
+                f"{name!r} cannot be read as an sqlite file ({error}); it is left as it is. "
+                f"{_OTHER}"
+            ) from None
         if application != APPLICATION:
             raise ValueError(f"{name!r} belongs to another program; it is left as it is. {_OTHER}")
         if version > VERSION:
@@ -192,20 +239,61 @@ _OTHER = "Choose another name for the results."
 
 
 def _create(path: Path) -> None:
-    """Make an empty store under another name and link it to its place, whole or not at all."""
+    """Make an empty store in a folder beside it and link it to its place, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        connection = sqlite3.connect(draft)
-        connection.execute(_table())
-        connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.close()
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        draft = Path(folder, path.name)
+        with contextlib.closing(sqlite3.connect(draft)) as connection:
+            connection.execute(_table())
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute("PRAGMA journal_mode = WAL")
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
+
+
+def _unchanging(path: Path) -> str:
+    """Return the address under which sqlite reads a file and neither locks nor changes it."""
+    return f"{path.as_uri()}?mode=ro&immutable=1"
+
+
+def _marks(path: Path) -> list[int]:
+    """Return whose file it is, and the version of its format.
+
+    sqlite reads them, since a file that is opened and closed in any other way would release the
+    locks that other threads of this process have on it.
+    """
+    with contextlib.closing(sqlite3.connect(_unchanging(path), uri=True)) as connection:
+        names = ("application_id", "user_version")
+        return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
+
+
+def _lies_still(path: Path) -> bool:
+    """Return whether a store can only be read, and has all its rows in the file itself.
+
+    sqlite wants to write beside a store even to read it, unless it is told that nobody changes it.
+    Then it also leaves out what a run that was killed had not yet moved from the -wal file.
+    """
+    return not _can_write(path) and not _has_log(path)
+
+
+def _can_write(path: Path) -> bool:
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _advice(path: Path) -> str:
+    if _can_write(path) or not _has_log(path):
+        return ""
+    return f" Copy it, together with {path.name}-wal, to a folder that you can write to."
+
+
+def _columns(connection: sqlite3.Connection) -> list[str]:
+    return [each[0] for each in connection.execute("SELECT * FROM cells LIMIT 0").description]
 
 
 def _table() -> str:

@@ -1,4 +1,4 @@
-"""A process that computes cells: a line of JSON in, a line of JSON out.
+"""A process that reads data and computes cells: a line of JSON in, a line of JSON out.
 
 It is a Python of its own, so that it shares no thread, no lock and no script with the process that
 wants the results, and can be killed at any moment.
@@ -6,6 +6,7 @@ wants the results, and can be killed at any moment.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -41,6 +42,19 @@ class Worker:
     def __exit__(self, *reason: object) -> None:
         self.stop()
 
+    def read(self, dataset: str) -> str:
+        """Read a dataset there; return how the process died of it, or nothing if it did not.
+
+        An error is raised here as it was there.
+        """
+        answer = _ask(self._running(), "read", dataset)
+        if not answer:
+            return f"its process ended with code {self.stop()} while it read the data"
+        kind, text = json.loads(answer)
+        if kind:
+            raise (OSError if kind == "OSError" else ValueError)(text)
+        return ""
+
     def compute(self, cell: Cell, timeout: float | None = None) -> Row:
         """Return the row of a cell, also if the process hangs or dies over it."""
         process = self._running()
@@ -54,7 +68,7 @@ class Worker:
         try:
             if timeout is not None:
                 timer.start()
-            answer = _ask(process, cell)
+            answer = _ask(process, "measure", asdict(cell))
         finally:
             timer.cancel()
         if answer:
@@ -84,11 +98,12 @@ class Worker:
     def _running(self) -> subprocess.Popen[str]:
         """Return the process, started and ready: the time it takes to import is not a method's."""
         if self._process is None:
-            # What can be imported here, can be there; and one thread each for BLAS and OpenMP.
+            # What can be imported here, can be there, and nothing else: without -P a random.py
+            # in the working folder would be run. And one thread each for BLAS and OpenMP.
             paths = os.pathsep.join(path or "." for path in sys.path)
             settings = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
-                [sys.executable, "-c", "from inldl.experiments.worker import main; main()"],
+                [sys.executable, "-P", "-c", "from inldl.experiments.worker import main; main()"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -102,12 +117,12 @@ class Worker:
         return self._process
 
 
-def _ask(process: subprocess.Popen[str], cell: Cell) -> str:
+def _ask(process: subprocess.Popen[str], task: str, given: object) -> str:
     """Return the answer of the process, or nothing if it is gone."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        print(json.dumps(asdict(cell)), file=process.stdin, flush=True)
+        print(json.dumps([task, given]), file=process.stdin, flush=True)
         answer = process.stdout.readline()
     except OSError:
         return ""
@@ -115,22 +130,28 @@ def _ask(process: subprocess.Popen[str], cell: Cell) -> str:
 
 
 def main() -> None:
-    """Compute the cells that come in, until the other end is closed or gone."""
+    """Do the tasks that come in, until the other end is closed or gone."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a method prints is not a result
-    cells: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_read, args=[cells], daemon=True).start()
+    tasks: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_receive, args=[tasks], daemon=True).start()
     from inldl import estimators  # noqa: F401
-    from inldl.experiments.measure import measure
+    from inldl.experiments.measure import measure, reading_error
 
+    gc.freeze()  # else each cell looks through all that was imported for garbage: .07 s
     print(READY, end="", file=out, flush=True)
     while True:
-        row = measure(Cell(**json.loads(cells.get())))
-        print(json.dumps({**vars(row), "cell": None}), file=out, flush=True)
+        task, given = json.loads(tasks.get())
+        answer: object
+        if task == "read":
+            answer = reading_error(given)
+        else:
+            answer = {**vars(measure(Cell(**given))), "cell": None}
+        print(json.dumps(answer), file=out, flush=True)
 
 
-def _read(cells: queue.Queue[str]) -> None:
+def _receive(tasks: queue.Queue[str]) -> None:
     """Hand over the lines; end the process, whatever it does, when there can be no more."""
     for line in sys.stdin:
-        cells.put(line)
+        tasks.put(line)
     os._exit(0)
