@@ -40,12 +40,14 @@ def in_threads(function):
         return list(pool.map(begin, range(THREADS)))
 
 
-def test_eight_threads_that_fit_at_once_get_the_bits_of_one(two_threads):
-    """From some hundred features on, a second BLAS thread changes the last bits of X'X."""
+@pytest.mark.parametrize("shape", [(1000, 243), (400, 1000)])
+def test_eight_threads_that_fit_at_once_get_the_bits_of_one(two_threads, shape):
+    """From some hundred features or rows on, a second BLAS thread changes bits of X'X and XX'."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1000, 243))
-    y = hide(rng.dirichlet(np.ones(6), 1000), 0.5, random_state=0)
-    expected = WInLDL(max_iter=3).fit(X, y).coef_
+    X = rng.normal(size=shape)
+    y = hide(rng.dirichlet(np.ones(6), len(X)), 0.5, random_state=0)
+    with one_blas_thread():
+        expected = WInLDL(max_iter=3).fit(X, y).coef_
     for found in in_threads(lambda i: WInLDL(max_iter=3, n_jobs=1 + i % 2).fit(X, y).coef_):
         np.testing.assert_array_equal(found, expected)
 

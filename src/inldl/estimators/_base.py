@@ -129,7 +129,8 @@ class LinearDistributionEstimator(DistributionEstimator):
             self._fit_linear(rows, rows.y)
         else:
             X, y, self.label_names_ = validate_fit(self, X, y)
-            self._fit_linear(X, y)
+            with one_blas_thread():  # a wide X is rotated before an engine sees it
+                self._fit_linear(X, y)
         return self
 
     def _elsewhere(self, X, y):
