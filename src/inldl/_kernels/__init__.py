@@ -3,6 +3,7 @@
 from importlib import import_module
 
 _ROOMS = {
+    "lane_count": "vectors",
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "project_columns": "simplex",
@@ -10,7 +11,7 @@ _ROOMS = {
     "shrink_singular_values": "shrinkage",
     "shrinker": "shrinkage",
     "weighted_simplex_columns": "simplex",
-    "winldl_step": "simplex",
+    "winldl_step": "winldl",
 }
 
 
