@@ -46,7 +46,7 @@ class Rows:
         np.testing.assert_allclose(change, np.abs(new - self.Z).max(), **close)
         held = lanes((dual, new), self.dtype)
         np.testing.assert_allclose(self.rows(self.state), self.rows(held), **close)
-        self.U, self.Z = np.moveaxis(self.rows(self.state), 2, 0)
+        self.U, self.Z = np.moveaxis(self.rows(self.state).copy(), 2, 0)
 
     def rows(self, held):
         """Return groups x labels x 2 x lanes as rows x labels x 2."""

@@ -76,10 +76,10 @@ class WInLDLProblem:
         degrees = np.where(np.isnan(y), 0, y)
         with np.errstate(over="ignore"):
             ratio = self._ratio(self.weighting.observed(degrees))
-        Z = np.full(y.shape, 1 / y.shape[1])
+        U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
             Z = predict_columns(X, *self.initial).T
-        state, given = lanes((np.zeros_like(Z), Z), X.dtype), lanes((y, ratio), X.dtype)
+        state, given = lanes((U, Z), X.dtype), lanes((y, ratio), X.dtype)
         block = Block(X, state, given, lanes([np.zeros((len(y), 2))] * 2, X.dtype))
         return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
@@ -185,13 +185,12 @@ def lanes(parts: Sequence[Array], dtype: Any) -> Array:
     """Return arrays of rows x labels as groups x labels x arrays x lanes, rows padded with 0."""
     n, C = parts[0].shape
     width = _kernels.lane_count(np.dtype(dtype))
-    whole, rest = divmod(n, width)
-    out = aligned((whole + (rest > 0), C, len(parts), width), dtype)
+    out = aligned((-(-n // width), C, len(parts), width), dtype)
+    out[n // width :] = 0
     for i, part in enumerate(parts):
-        out[:whole, :, i] = part[: n - rest].reshape(whole, width, C).swapaxes(1, 2)
-        if rest:
-            out[whole, :, i] = 0
-            out[whole, :, i, :rest] = part[n - rest :].T
+        for lane in range(width):
+            rows = part[lane::width]
+            out[: len(rows), :, i, lane] = rows
     return out
 
 
