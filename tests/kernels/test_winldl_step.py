@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import _kernels
-from inldl.solvers.winldl import lanes, own_ratios
+from inldl.solvers.winldl import lanes, own_ratios, unknown_thresholds
 from plain_numpy import project
 
 
@@ -20,7 +20,7 @@ class Rows:
         self.intercept, self.missing = self.rng.random((2, C)).astype(dtype)
         self.state = lanes((self.U, self.Z), dtype)
         self.given = lanes((self.y, self.A), dtype)
-        self.thresholds = lanes([np.zeros((n, 2))] * 2, dtype)
+        self.thresholds = unknown_thresholds(self.state)
 
     def step(self, S, impute=True):
         """Take the step, and compare it with the formulas."""
@@ -72,7 +72,7 @@ def test_any_step_may_follow_any_other(C):
     rows.intercept[:] = 0
     for spread, shift in [(1e-3, 0), (3, 0), (1e-3, 0), (3, 0), (3, -50), (3, 90), (1e-3, -7)]:
         rows.step(rows.rng.normal(1 / C + shift, spread, (45, C)))
-        at_edge = rows.thresholds[:, 0, 1] > 0
+        at_edge = ~np.isnan(rows.thresholds[:, 0])
         assert at_edge.any() == (spread == 3)
 
 

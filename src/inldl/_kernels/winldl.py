@@ -9,13 +9,16 @@ sum(max(x - t, 0)) = 1. With the entries above t known, t follows from their sum
 are hardly changes from one iteration to the next, so the sums are taken while x is made:
 
 - inside: where no entry of a group was 0 the last time, over all entries. That was right if the
-  smallest entry is not below the new t.
+  smallest entry is not below t.
 - at the edge: over the entries above the last t, a step of Newton's method. That was right if no
   entry lies between the last t and the new one, hence if the step is not longer than the distance
   of the nearest entry.
 
 Only groups where it was not right need more passes. After a step of Newton's method t is never
 above the solution; from there on the entries above t are nested sets that only shrink.
+
+A place in an array is a number that counts its elements, `0 * lanes` where it is 0: Numba would
+compile a function once more for a plain 0.
 """
 
 import numpy as np
@@ -38,9 +41,9 @@ def winldl_step(S, state, given, thresholds, intercept, missing, impute):
         Scaled multipliers U and distributions Z; updated in place.
     given : (groups, C, 2, lanes)
         Degrees Y, NaN = unobserved, and A = mu / (Q^2 + mu).
-    thresholds : (groups, 2, 2, lanes)
-        Of both projections of a row the threshold, and a number above 0 if it is at the edge;
-        updated in place. All 0 to begin with.
+    thresholds : (groups, 2, lanes)
+        The thresholds of both projections of a row, NaN if no row of the group is at the edge;
+        updated in place. All NaN to begin with.
     intercept : (C,)
         Intercept.
     missing : (C,) or None
@@ -59,11 +62,12 @@ def winldl_step(S, state, given, thresholds, intercept, missing, impute):
     lanes = state.shape[3]
     whole, rest = m // lanes, m % lanes
     together = max(ENTRIES // (C * lanes), 1)
-    work, doubt = _lines(S, together * C * 2 * lanes), _lines(S, together * lanes)
+    size = together * 2 * lanes
+    scratch = (_lines(S, size * C), _lines(S, size), _lines(S, size))
     sums = _lines(S, (C + 1) * lanes)  # of R by label and lane, and the largest change
     for i in range(sums.size):
         sums[i] = 0
-    rows, shared, scratch = (state, given, thresholds), (intercept, missing, impute), (work, doubt)
+    rows, shared = (state, given, thresholds), (intercept, missing, impute)
     if rest:  # first, so that what the lanes without a row have added can be set back to 0
         tile = np.zeros((C, lanes), S.dtype)
         _copy(S, whole * lanes, tile, 0 * lanes, rest)
@@ -91,6 +95,7 @@ def _lines(like, size):
 
 @kernel
 def _copy(source, start, target, place, width):
+    """Copy a few neighbouring columns."""
     for j in range(source.shape[0]):
         for i in range(width):
             target[j, place + i] = source[j, start + i]
@@ -101,37 +106,39 @@ def _step(S, groups, rows, shared, scratch, sums):
     """Do all steps for some groups; S are the products of the block, or of these groups."""
     state, given, thresholds = rows
     intercept, missing, impute = shared
-    work, doubt = scratch
-    _fitted(S, groups, intercept, work, thresholds, doubt)
-    _pull(state, given, groups, missing, impute, work, thresholds, doubt)
-    _settle(state, groups, work, thresholds, S, sums)
+    work, now, _ = scratch
+    _fitted(S, groups, intercept, thresholds, scratch)
+    _pull(state, given, groups, missing, impute, thresholds, scratch)
+    _settle(state, groups, work, now, S, sums)
 
 
 @kernel
-def _fitted(S, groups, intercept, work, thresholds, doubt):
+def _fitted(S, groups, intercept, thresholds, scratch):
     """Fitted = S + intercept, and its threshold."""
     C, m = S.shape
-    lanes = thresholds.shape[3]
+    lanes = thresholds.shape[2]
     start = groups[0] * lanes if m > lanes else 0
+    work = scratch[0]
     for g in range(groups[1] - groups[0]):
-        at = 4 * lanes * (g + groups[0])
+        at = 2 * lanes * (g + groups[0])
         t, edge, sums = _begin(thresholds, at)
         for j in range(C):
             x = load(S, j * m + start + g * lanes) + fill(t, intercept[j])
             store(work, (g * C + j) * 2 * lanes, x)
             sums = _add_above(sums, x - t) if edge else _add_all(sums, x)
-        _end(thresholds, at, t, edge, sums, C, doubt, g)
-    _refine(work, 0 * lanes, C, groups, thresholds, doubt)
+        _end(thresholds, at, t, edge, sums, C, scratch, 2 * g * lanes)
+    _refine(thresholds, 0 * lanes, C, groups, scratch)
 
 
 @kernel
-def _pull(state, given, groups, missing, impute, work, thresholds, doubt):
+def _pull(state, given, groups, missing, impute, thresholds, scratch):
     """Pulled = target + A (fitted + U - target), and its threshold."""
     C, lanes = state.shape[1], state.shape[3]
+    work, now, _ = scratch
     for g in range(groups[1] - groups[0]):
-        at = 4 * lanes * (g + groups[0])
-        projected = load(thresholds, at) if impute else fill(load(thresholds, at), np.inf)
-        t, edge, sums = _begin(thresholds, at + 2 * lanes)
+        at = (2 * (g + groups[0]) + 1) * lanes
+        t, edge, sums = _begin(thresholds, at)
+        projected = load(now, 2 * g * lanes) if impute else fill(t, np.inf)
         zero = fill(t, 0.0)
         for j in range(C):
             here = (g * C + j) * 2 * lanes
@@ -144,12 +151,12 @@ def _pull(state, given, groups, missing, impute, work, thresholds, doubt):
             x = target + ratio * (x + load(state, place) - target)
             store(work, here + lanes, x)
             sums = _add_above(sums, x - t) if edge else _add_all(sums, x)
-        _end(thresholds, at + 2 * lanes, t, edge, sums, C, doubt, g)
-    _refine(work, 1 * lanes, C, groups, thresholds, doubt)
+        _end(thresholds, at, t, edge, sums, C, scratch, (2 * g + 1) * lanes)
+    _refine(thresholds, 1 * lanes, C, groups, scratch)
 
 
 @kernel
-def _settle(state, groups, work, thresholds, S, sums):
+def _settle(state, groups, work, now, S, sums):
     """Z = max(pulled - t, 0); U = U + fitted - Z; S = Z - U."""
     C, m = S.shape
     lanes = state.shape[3]
@@ -157,7 +164,7 @@ def _settle(state, groups, work, thresholds, S, sums):
     change = load(sums, C * lanes)
     zero = fill(change, 0.0)
     for g in range(groups[1] - groups[0]):
-        t = load(thresholds, (4 * (g + groups[0]) + 2) * lanes)
+        t = load(now, (2 * g + 1) * lanes)
         for j in range(C):
             here = (g * C + j) * 2 * lanes
             place = here + groups[0] * C * 2 * lanes
@@ -180,9 +187,8 @@ def _settle(state, groups, work, thresholds, S, sums):
 def _begin(thresholds, at):
     """Return the last threshold, whether any row was at the edge, and empty sums."""
     t = load(thresholds, at)
-    zero = fill(t, 0.0)
-    edge = any_above(load(thresholds, at + thresholds.shape[3]), zero)
-    return t, edge, (fill(t, -1.0), zero, fill(t, np.inf))
+    edge = any_above(t, fill(t, -np.inf))
+    return t, edge, (fill(t, -1.0), fill(t, 0.0), fill(t, np.inf))
 
 
 @kernel
@@ -214,29 +220,36 @@ def _newton(t, sums):
 
 
 @kernel
-def _end(thresholds, at, t, edge, sums, C, doubt, g):
+def _end(thresholds, at, t, edge, sums, C, scratch, here):
     """Keep the new threshold; doubt > 0 says that it is not the solution yet."""
-    lanes = thresholds.shape[3]
+    _, now, doubt = scratch
     if edge:
         t, step = _newton(t, sums)
         doubtful, zeros = step - sums[2], fill(t, C) - sums[1]
     else:
         t = sums[0] * fill(t, 1 / C)
         doubtful = zeros = t - sums[2]
-    store(thresholds, at, t)
-    store(thresholds, at + lanes, zeros)
-    store(doubt, g * lanes, doubtful)
+    store(now, here, t)
+    store(doubt, here, doubtful)
+    _keep(thresholds, at, t, zeros)
 
 
 @kernel
-def _refine(work, part, C, groups, thresholds, doubt):
+def _keep(thresholds, at, t, zeros):
+    """Keep thresholds for the next iteration where rows have zeros."""
+    store(thresholds, at, t if any_above(zeros, fill(t, 0.0)) else fill(t, np.nan))
+
+
+@kernel
+def _refine(thresholds, part, C, groups, scratch):
     """Raise doubtful thresholds, at most the solution, to the solution."""
-    lanes = thresholds.shape[3]
+    lanes = thresholds.shape[2]
+    work, now, doubt = scratch
     for g in range(groups[1] - groups[0]):
-        at = 4 * (g + groups[0]) * lanes + 2 * part
-        t = load(thresholds, at)
+        here = 2 * g * lanes + part
+        t = load(now, here)
         zero, before = fill(t, 0.0), fill(t, C + 1)
-        doubtful = any_above(load(doubt, g * lanes), zero)
+        doubtful = any_above(load(doubt, here), zero)
         while doubtful:
             sums = fill(t, -1.0), zero, fill(t, np.inf)
             for j in range(C):
@@ -244,5 +257,5 @@ def _refine(work, part, C, groups, thresholds, doubt):
             t, step = _newton(t, sums)
             doubtful = any_above(if_above(before, sums[1], step, zero), sums[2])
             before = sums[1]
-            store(thresholds, at, t)
-            store(thresholds, at + lanes, fill(t, C) - before)
+            store(now, here, t)
+            _keep(thresholds, here + 2 * groups[0] * lanes, t, fill(t, C) - before)

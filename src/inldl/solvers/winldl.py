@@ -80,7 +80,7 @@ class WInLDLProblem:
         if self.initial is not None:
             Z = predict_columns(X, *self.initial).T
         state, given = lanes((U, Z), X.dtype), lanes((y, ratio), X.dtype)
-        block = Block(X, state, given, lanes([np.zeros((len(y), 2))] * 2, X.dtype))
+        block = Block(X, state, given, unknown_thresholds(state))
         return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
@@ -179,6 +179,12 @@ def own_ratios(given: Array, missing: Array) -> tuple[Array, Array | None]:
         Y, A = given[:, :, 0], given[:, :, 1]
         np.copyto(A, missing[:, None], where=np.isnan(Y) & ~own[:, None])
     return given, None
+
+
+def unknown_thresholds(state: Array) -> Array:
+    """Return the thresholds of both projections before the first iteration."""
+    groups, _, _, width = state.shape
+    return np.full((groups, 2, width), np.nan, state.dtype)
 
 
 def lanes(parts: Sequence[Array], dtype: Any) -> Array:
