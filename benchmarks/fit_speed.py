@@ -6,6 +6,7 @@ CPU seconds, the best of several rounds, and the ratios are what to read.
 
     python benchmarks/fit_speed.py            the ten shapes
     python benchmarks/fit_speed.py --draw docs/images/performance.svg   the same, and draws it
+    python benchmarks/fit_speed.py --rows     the row work alone, in nanoseconds an entry
     python benchmarks/fit_speed.py --scale    threads, precision and growth with n
 """
 
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from inldl import WInLDL, hide
+from inldl import WInLDL, _kernels, hide
 from inldl.report import save
 from inldl.report.style import GREY, LIGHT, drawn, legend_above, log_axis, looks, new_figure
 from plain_numpy import winldl
@@ -36,12 +37,16 @@ SHAPES = {
 ITERATIONS = 50
 
 
-def make(n, k, C, dtype=np.float64):
-    """Return unit rows and distributions that depend on them, half of the degrees hidden."""
+def make(n, k, C, dtype=np.float64, spread=1.0):
+    """Return unit rows and distributions that depend on them, half of the degrees hidden.
+
+    The smaller the spread, the more even the distributions, and the farther from the edge.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, k), dtype=np.float64).astype(dtype)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    scores = np.exp(X @ rng.standard_normal((k, C)).astype(dtype) + rng.standard_normal(C))
+    scores = X @ rng.standard_normal((k, C)).astype(dtype) + rng.standard_normal(C)
+    scores = np.exp(spread * scores)
     return X, hide(scores / scores.sum(axis=1, keepdims=True), 0.5, random_state=1)
 
 
@@ -111,6 +116,34 @@ def line(name, n, k, C, at_least, ours, plain):
     print(f"{name:10}{n:>7}{k:>5}{C:>4}{times}{ours / at_least:13.2f}{plain / ours:13.2f}")
 
 
+def row_work(rounds):
+    """Print what an entry costs in the row work of an iteration, all that is not a product."""
+    print(f"{'rows':>7}{'labels':>8}{'inside':>10}{'at the edge':>14}   CPU ns an entry")
+    for n, C in [(240, 68), (17892, 68), (2032, 5), (200_000, 5)]:
+        found = [min(seconds_of_rows(n, C, s) for _ in range(rounds)) for s in (0.05, 1.0)]
+        inside, edge = (1e9 * seconds / (n * C * ITERATIONS) for seconds in found)
+        print(f"{n:>7}{C:>8}{inside:>10.2f}{edge:>14.2f}")
+
+
+def seconds_of_rows(n, C, spread):
+    """Return the seconds that a fit spends in the kernel of the row work."""
+    kernel, taken = _kernels.winldl_step, 0.0
+
+    def timed(*arguments):
+        nonlocal taken
+        start = time.process_time()
+        result = kernel(*arguments)
+        taken += time.process_time() - start
+        return result
+
+    X, y = make(n, 36, C, spread=spread)
+    model = WInLDL(tol=0.0, max_iter=ITERATIONS).fit(*make(200, 3, 4))
+    _kernels.winldl_step = timed
+    model.fit(X, y)
+    _kernels.winldl_step = kernel
+    return taken
+
+
 def scale(rounds):
     shape = (1_000_000, 100, 10)
     fit = {}
@@ -137,10 +170,12 @@ def scale(rounds):
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--scale", action="store_true", help="a million rows instead")
+    arguments.add_argument("--rows", action="store_true", help="the row work alone instead")
     arguments.add_argument("--rounds", type=int, default=5, help="best of how many (default 5)")
     arguments.add_argument("--draw", type=Path, help="draw the ten shapes into this file too")
     options = arguments.parse_args()
     with threadpool_limits(1):
-        found = (scale if options.scale else ten_shapes)(options.rounds)
+        task = scale if options.scale else row_work if options.rows else ten_shapes
+        found = task(options.rounds)
     if options.draw and found:
         save(draw(found), options.draw)

@@ -1,4 +1,4 @@
-"""The projection against exact rational arithmetic, the step against its formulas."""
+"""The projection against exact rational arithmetic."""
 
 from fractions import Fraction
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from inldl import _kernels
-from inldl.solvers.winldl import lanes
 from plain_numpy import project
 
 EXTREME = [0.0, 1.0, 1 / 3, 1e-300, -1e-300, 1e-17, 1e20, 1e20 + 16384, -1e20, 0.5, 1e8, -1.0]
@@ -60,38 +59,3 @@ def test_projection_of_many_rows(n, C, spread):
 def test_excluded_entries_stay_out():
     rows = [[0.3, -np.inf, 0.2], [-np.inf, -5.0, -np.inf]]
     np.testing.assert_allclose(projected(rows, [0.5, 0.25]), [[0.3, 0, 0.2], [0, 0.25, 0]])
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("impute", [True, False])
-@pytest.mark.parametrize(
-    ("n", "C", "spread"), [(1, 1, 1), (300, 5, 0.01), (300, 5, 1), (70, 90, 1)]
-)
-def test_step_follows_the_formulas(n, C, spread, impute, dtype):
-    rng = np.random.default_rng(1)
-    S, U = rng.normal(1 / C, spread, (2, n, C)).astype(dtype)
-    y = rng.dirichlet(np.ones(C), n).astype(dtype)
-    y[rng.random(y.shape) < 0.5] = np.nan
-    Z, A = rng.random((2, n, C)).astype(dtype)
-    b, hole = rng.random((2, C)).astype(dtype)
-    hole[0] = np.nan  # the entry's own weight
-
-    fitted = (S + b).astype(float)
-    target = np.where(np.isnan(y), project(fitted) if impute else 0, y)
-    ratio = np.where(np.isnan(y) & ~np.isnan(hole), hole, A)
-    new = project(target + ratio * (fitted + U - target))
-    dual = U + fitted - new
-
-    products, state = S.T.copy(), [lanes(a, dtype) for a in (U, Z, y, A)]
-    total, change = _kernels.winldl_step(products, *state, b, hole, impute)
-    tolerance = {"rtol": 0, "atol": 1e-13 if dtype == np.float64 else 1e-4}
-    np.testing.assert_allclose(products.T, new - dual, **tolerance)
-    np.testing.assert_allclose(state[0], lanes(dual, dtype), **tolerance)
-    np.testing.assert_allclose(state[1], lanes(new, dtype), **tolerance)
-    np.testing.assert_allclose(
-        total,
-        (new - dual).sum(axis=0),
-        rtol=1e-4 if dtype == np.float32 else 1e-12,
-        atol=1e-3 if dtype == np.float32 else 1e-11,
-    )
-    np.testing.assert_allclose(change, np.abs(new - Z).max(), **tolerance)

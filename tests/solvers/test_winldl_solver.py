@@ -130,14 +130,16 @@ def test_closing_a_row():
     assert np.isnan(y[0, 1])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize(("n", "C"), [(1, 1), (64, 3), (100, 68), (129, 5), (40, 5000)])
-def test_lanes_hold_every_row(n, C):
-    a = np.random.default_rng(0).random((n, C))
-    held = lanes(a, np.float64)
+def test_lanes_hold_every_row(n, C, dtype):
+    parts = np.random.default_rng(0).random((2, n, C)).astype(dtype)
+    held = lanes(parts, dtype)
     assert held.flags.c_contiguous
-    rows = held.swapaxes(1, 2).reshape(-1, C)
-    np.testing.assert_array_equal(rows[:n], a)
-    assert np.isnan(rows[n:]).all()
+    assert held.ctypes.data % 64 == 0
+    rows = held.transpose(2, 0, 3, 1).reshape(2, -1, C)
+    np.testing.assert_array_equal(rows[:, :n], parts)
+    assert not rows[:, n:].any()
 
 
 def test_ridge_solver_takes_the_smallest_solution_of_a_singular_system():

@@ -9,6 +9,7 @@ from scipy import sparse
 # A block of X should stay in a cache between its two uses, and be worth waking a thread for.
 ENTRIES = 1 << 18
 MOST_ROWS, FEWEST_ROWS = 2048, 64
+STEP = 16  # rows: as many as the lanes of the longest vector
 
 # Blocks are handed to the threads in about this many runs: waking a thread takes as long as half
 # a block, and the sums of a run are added by its thread.
@@ -16,9 +17,13 @@ RUNS = 64
 
 
 def rows_per_block(n_columns: int) -> int:
-    """Return how many dense rows of `n_columns` entries make a block: a multiple of 64."""
-    rows = ENTRIES // max(n_columns, 1) // FEWEST_ROWS * FEWEST_ROWS
-    return min(max(rows, FEWEST_ROWS), MOST_ROWS)
+    """Return how many dense rows of `n_columns` entries make a block: an odd multiple of 16.
+
+    Products are held as labels x rows. Were the rows a power of two, the same row of all labels
+    would have to share a few places of the cache.
+    """
+    rows = min(max(ENTRIES // max(n_columns, 1), FEWEST_ROWS), MOST_ROWS)
+    return (rows // STEP - 1 | 1) * STEP
 
 
 def sparse_rows_per_block(n_rows: int) -> int:

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 _ROOMS = {
+    "lane_count": "vectors",
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "note_signs": "text",
@@ -12,7 +13,7 @@ _ROOMS = {
     "shrinker": "shrinkage",
     "ungroup": "text",
     "weighted_simplex_columns": "simplex",
-    "winldl_step": "simplex",
+    "winldl_step": "winldl",
 }
 
 

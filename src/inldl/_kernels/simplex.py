@@ -1,4 +1,4 @@
-"""Projection onto the simplex, and the step of WInLDL that is built on it.
+"""Projection onto the simplex, and a weighted quadratic problem on it.
 
 Data rows lie along the vector lanes: a matrix is held as labels x rows, so that each inner loop
 runs over neighbouring rows, needs no horizontal sum, and is vectorised for any number of labels.
@@ -6,8 +6,8 @@ Long matrices are walked in groups of lanes that stay in the first cache.
 
 The projection of v is max(v - theta, 0), where theta solves sum(max(v - theta, 0)) = mass. When
 every entry stays positive theta is (sum(v) - mass) / C: on real data that is most rows, so
-it is tried first, inside the pass that makes v. Otherwise Newton's method from the left: the
-entries above theta are nested sets that only shrink, so theta is exact once they no longer do.
+it is tried first. Otherwise Newton's method from the left: the entries above theta are nested
+sets that only shrink, so theta is exact once they no longer do.
 
 Three habits keep LLVM vectorising: accumulators are `x += max(d, 0)` or `fmin`/`fmax`, since a
 plain running minimum becomes a masked store, which is slow; constants have the dtype of the data;
@@ -161,114 +161,3 @@ def weighted_simplex_columns(B, curvature):
             before = weight
         for j in range(C):
             B[j, i] = max(b[j] - theta, zero) * inverse[j]
-
-
-@kernel
-def winldl_step(S, U, Z, Y, A, intercept, missing, impute):
-    """Do the row work of one iteration of WInLDL on a block; S becomes R = Z - U.
-
-    Parameters
-    ----------
-    S : (C, m)
-        The products XW without the intercept; overwritten by R.
-    U, Z : (groups, C, lanes)
-        Scaled multipliers and distributions; updated in place.
-    Y, A : (groups, C, lanes)
-        Degrees, NaN = unobserved, and mu / (Q^2 + mu) at the observed entries.
-    intercept, missing : (C,)
-        Intercept, and mu / (Q^2 + mu) of the missing degrees; NaN there = use the entry's A.
-    impute : bool
-        Whether the target of a missing degree is the row's own projection, or 0.
-
-    Returns
-    -------
-    total : (C,)
-        The sums of R over the rows.
-    change : float
-        The largest change of an entry of Z.
-    """
-    C, m = S.shape
-    width = U.shape[2]
-    dtype = S.dtype.type
-    share = dtype(1) / dtype(C)
-    V, work = np.empty((C, width), S.dtype), np.empty((3, width), S.dtype)
-    theta_, low_ = np.empty(width, S.dtype), np.empty(width, S.dtype)
-    one, change, total = np.ones(width, S.dtype), np.zeros(width, S.dtype), np.zeros(C, S.dtype)
-    for g in range(U.shape[0]):
-        start = g * width
-        L = min(width, m - start)
-        theta, low = theta_[:L], low_[:L]
-        _fitted(S, start, intercept, V, theta, low)
-        if impute:
-            for i in range(L):
-                theta[i] *= share
-            _refine(V, one, theta, low, work)
-        else:
-            theta[:] = np.inf
-        _pull(V, U[g], Y[g], A[g], missing, theta, low, work[0])
-        for i in range(L):
-            theta[i] = work[0, i] * share
-        _refine(V, one, theta, low, work)
-        _settle(V, theta, U[g], Z[g], S, start, change, total)
-    return total, change.max()
-
-
-@kernel
-def _fitted(S, start, intercept, V, theta, low):
-    """V = S + intercept; theta = sum over labels - 1; low = smallest entry."""
-    L = theta.shape[0]
-    for i in range(L):
-        theta[i] = -1
-        low[i] = np.inf
-    for j in range(S.shape[0]):
-        s, v, b = S[j, start : start + L], V[j], intercept[j]
-        for i in range(L):
-            x = s[i] + b
-            v[i] = x
-            theta[i] += x
-            low[i] = np.fmin(low[i], x)
-
-
-@kernel
-def _pull(V, U, Y, A, missing, theta, low, total):
-    """V = target + A (V + U - target); U = V + U; total = sum over labels - 1; low = smallest."""
-    L = theta.shape[0]
-    zero = V.dtype.type(0)
-    for i in range(L):
-        total[i] = -1
-        low[i] = np.inf
-    for j in range(V.shape[0]):
-        v, u, y, a, b = V[j], U[j], Y[j], A[j], missing[j]
-        own = b != b
-        for i in range(L):
-            fitted, degree, ratio = v[i], y[i], a[i]
-            sum_ = fitted + u[i]
-            u[i] = sum_
-            seen = degree == degree
-            target = max(fitted - theta[i], zero)
-            target = degree if seen else target
-            ratio = ratio if (seen or own) else b
-            x = target + ratio * (sum_ - target)
-            v[i] = x
-            total[i] += x
-            low[i] = np.fmin(low[i], x)
-
-
-@kernel
-def _settle(V, theta, U, Z, S, start, change, total):
-    """Z = max(V - theta, 0); U = U - Z; S = Z - U."""
-    L = theta.shape[0]
-    zero = V.dtype.type(0)
-    for j in range(V.shape[0]):
-        v, u, z, s = V[j], U[j], Z[j], S[j, start : start + L]
-        sum_ = zero
-        for i in range(L):
-            new = max(v[i] - theta[i], zero)
-            change[i] = np.fmax(change[i], abs(new - z[i]))
-            z[i] = new
-            left = u[i] - new
-            u[i] = left
-            r = new - left
-            s[i] = r
-            sum_ += r
-        total[j] += sum_

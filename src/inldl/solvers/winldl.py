@@ -9,7 +9,8 @@ With U the scaled multiplier, targets D~ and squared weights Q^2, one iteration 
 Everything but the first line is row by row: a block keeps its U and Z, and returns X'(Z - U).
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,13 +24,12 @@ from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
 
 @dataclass
 class Block:
-    """The rows of a block and their state, as groups x labels x lanes."""
+    """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them."""
 
     X: Any
-    U: Array
-    Z: Array
-    Y: Array
-    A: Array
+    state: Array
+    given: Array
+    thresholds: Array
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class WInLDLProblem:
         degrees = np.where(np.isnan(y), 0, y)
         with np.errstate(over="ignore"):
             ratio = self._ratio(self.weighting.observed(degrees))
-        Y, A = lanes(y, X.dtype), lanes(ratio, X.dtype)
-        Z = np.full_like(Y, 1 / y.shape[1])
+        U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
-            Z = lanes(predict_columns(X, *self.initial).T, X.dtype)
-        block = Block(X, np.zeros_like(Y), Z, Y, A)
+            Z = predict_columns(X, *self.initial).T
+        state, given = lanes((U, Z), X.dtype), lanes((y, ratio), X.dtype)
+        block = Block(X, state, given, unknown_thresholds(state))
         return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
@@ -108,14 +108,14 @@ class WInLDLProblem:
         """
         dtype = block.X.dtype
         S = fitted(block.X, coef.astype(dtype, copy=False))
+        given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
         total, change = _kernels.winldl_step(
             S,
-            block.U,
-            block.Z,
-            block.Y,
-            block.A,
+            block.state,
+            given,
+            block.thresholds,
             intercept.astype(dtype, copy=False),
-            missing.astype(dtype, copy=False),
+            ratios,
             self.impute,
         )
         sums = moments(S, block.X), total.astype(float, copy=False)
@@ -169,19 +169,40 @@ def closed(y: Array) -> Array:
     return y
 
 
-def lanes(a: Array, dtype: Any) -> Array:
-    """Return rows x labels as groups x labels x lanes, the rows padded with NaN."""
-    n, C = a.shape
-    width = min(lane_width(C), n)
-    groups = -(-n // width)
-    out = np.full((groups, C, width), np.nan, dtype)
-    whole = n // width
-    out[:whole] = a[: whole * width].reshape(whole, width, C).swapaxes(1, 2)
-    if whole < groups:
-        out[whole, :, : n - whole * width] = a[whole * width :].T
+def own_ratios(given: Array, missing: Array) -> tuple[Array, Array | None]:
+    """Return Y and A, and the ratios of the missing degrees; None if A holds them, as NaN says."""
+    own = np.isnan(missing)
+    if not own.any():
+        return given, missing
+    if not own.all():
+        given = given.copy()
+        Y, A = given[:, :, 0], given[:, :, 1]
+        np.copyto(A, missing[:, None], where=np.isnan(Y) & ~own[:, None])
+    return given, None
+
+
+def unknown_thresholds(state: Array) -> Array:
+    """Return the thresholds of both projections before the first iteration."""
+    groups, _, _, width = state.shape
+    return np.full((groups, 2, width), np.nan, state.dtype)
+
+
+def lanes(parts: Sequence[Array], dtype: Any) -> Array:
+    """Return arrays of rows x labels as groups x labels x arrays x lanes, rows padded with 0."""
+    n, C = parts[0].shape
+    width = _kernels.lane_count(np.dtype(dtype))
+    out = aligned((-(-n // width), C, len(parts), width), dtype)
+    out[n // width :] = 0
+    for i, part in enumerate(parts):
+        for lane in range(width):
+            rows = part[lane::width]
+            out[: len(rows), :, i, lane] = rows
     return out
 
 
-def lane_width(C: int) -> int:
-    """Return how many rows to work on together, so that a group stays in the first cache."""
-    return int(np.clip(1 << (4096 // max(C, 1)).bit_length(), 16, 128))
+def aligned(shape: tuple[int, ...], dtype: Any) -> Array:
+    """Return an empty array that starts at a cache line: vectors that span two are slow."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    memory = np.empty(size + 64, np.uint8)
+    first = -memory.ctypes.data % 64
+    return memory[first : first + size].view(dtype).reshape(shape)
