@@ -146,13 +146,34 @@ def validate_features(estimator, X, **options):
     return _validate_data(estimator, X, reset=False, **options)
 
 
+class BadRow(ValueError):
+    """Say what is wrong with a row.
+
+    Parameters
+    ----------
+    text : str
+        A sentence with {where} in it.
+    row : int
+        Number of the row, from 0.
+    """
+
+    def __init__(self, text, row):
+        self.text, self.row = text, row
+        super().__init__(self.at(f"row {row} (counted from 0)"))
+
+    def at(self, where):
+        """Return the sentence with the place in other words."""
+        return self.text.replace("{where}", where)
+
+
 def check_predictable(values, first_row=0):
     """Refuse rows for which `values` that are not finite were computed."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if bad.size:
-        raise ValueError(
-            f"The features of row {first_row + bad[0]} are too large for this model "
-            f"({bad.size} such row(s)); check them, and give X in the units of the fit."
+        raise BadRow(
+            "The model gives no number for {where}: its features are too large for the model, or "
+            "the model is damaged; check them, and fit again if they are right.",
+            int(first_row + bad[0]),
         )
 
 

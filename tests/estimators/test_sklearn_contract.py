@@ -118,7 +118,7 @@ def test_huge_features_are_taken_or_refused_in_words(estimator, huge):
     with suppressed(ValueError, words):
         clone(estimator).fit(large, y)
     model = clone(estimator).fit(X, y)
-    words = r"features of row \d+ are too large for this model"
+    words = r"no number for row \d+ \(counted from 0\): its features are too large for the model"
     for predict in (model.predict, lambda X: model.complete(X, y)):
         with suppressed(ValueError, words):
             np.testing.assert_allclose(predict(large).sum(axis=1), 1)

@@ -1,5 +1,7 @@
 """Word what is wrong with a column of a table."""
 
+from inldl._validation import BadRow
+
 
 def refuse_dates(name):
     """Refuse a column of dates."""
@@ -9,29 +11,9 @@ def refuse_dates(name):
     )
 
 
-class BadCell(ValueError):
-    """Say what is wrong with a cell.
-
-    Parameters
-    ----------
-    text : str
-        A sentence with {where} in it.
-    row : int
-        Number of the row, from 0.
-    """
-
-    def __init__(self, text, row):
-        self.text, self.row = text, row
-        super().__init__(self.at(f"row {row} (counted from 0)"))
-
-    def at(self, where):
-        """Return the sentence with the place in other words."""
-        return self.text.replace("{where}", where)
-
-
 def refuse_infinite(name, row):
     """Refuse a number that is infinite, or too large to be held."""
-    raise BadCell(
+    raise BadRow(
         f"Column {_plain(name)} holds an infinite number in {{where}}; give a finite one or "
         "leave the cell empty.",
         row,
@@ -40,7 +22,7 @@ def refuse_infinite(name, row):
 
 def refuse_text(name, row, cell):
     """Refuse text in a column of numbers."""
-    raise BadCell(
+    raise BadRow(
         f"Column {_plain(name)} held numbers when the model was fitted, but {{where}} holds "
         f"{_plain(shortened(cell))}; give a number or leave the cell empty.",
         row,

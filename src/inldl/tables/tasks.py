@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from inldl._validation import BadRow
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
-from inldl.tables._refusals import BadCell
 from inldl.tables.model import Model, evenly
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -336,10 +336,10 @@ def _pieces(file, model, done):
 
 @contextmanager
 def _placed(where):
-    """Say of a bad cell in which line of the file it stands."""
+    """Say of a bad row in which line of the file it stands."""
     try:
         yield
-    except BadCell as error:
+    except BadRow as error:
         place = where(error.row)
         raise ValueError(error.at(place[0].lower() + place[1:])) from None
 
