@@ -34,6 +34,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="kills processes by signals"),
 ]
 METHODS = [WInLDL, InLDLADMM, InLDLProx]
+SLOW = pytest.mark.slow
+ONE_IS_QUICK = [WInLDL, *(pytest.param(each, marks=SLOW) for each in METHODS[1:])]
 
 
 def problem(n=4000, k=12, C=5):
@@ -99,7 +101,7 @@ def test_threads_change_nothing_and_chunks_little(method, expected):
         np.testing.assert_allclose(model.coef_, expected[method].coef_, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize("n_workers", [1, 2, pytest.param(4, marks=SLOW)])
 def test_workers_of_any_number_give_the_bits_of_threads(workers, expected, n_workers):
     workers.at_least(n_workers)
     for method in METHODS:
@@ -117,7 +119,7 @@ def test_threads_of_blas_change_nothing(workers):
         assert_same(workers.fit(WInLDL(max_iter=5), X, y), expected)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONE_IS_QUICK)
 def test_a_worker_is_killed(workers, expected, method):
     workers.at_least(2)
     model = interrupted(method, 4, lambda: workers.kill(workers.processes[0]))
@@ -234,7 +236,7 @@ CLIENT = """
 """
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONE_IS_QUICK)
 def test_the_client_is_killed_and_goes_on(workers, expected, method, tmp_path):
     workers.at_least(2)
     path = tmp_path / "fit.npz"
@@ -316,6 +318,7 @@ def test_workers_of_another_version_are_refused(workers):
     workers.client.run(be_of_version, inldl.__version__)
 
 
+@SLOW
 def test_all_workers_are_killed(workers):
     workers.at_least(1)
 
@@ -330,6 +333,7 @@ def test_all_workers_are_killed(workers):
         workers.fit(interrupted(WInLDL, 3, kill_all), *chunked())
 
 
+@SLOW
 def test_memory_is_full_for_a_while_or_for_good(workers, expected):
     """A worker that Dask pauses is there, but does nothing until it has memory again."""
     workers.one("--memory-limit", "600 MB")
