@@ -176,7 +176,12 @@ def test_a_few_dates_among_words_are_levels():
 
 
 @pytest.mark.parametrize(
-    "cells", [[1.0, np.inf, 2.0], np.array([1, -np.inf, 2], "f4"), [1, 10**400, 2]]
+    "cells",
+    [
+        [1.0, np.inf, 2.0],
+        np.array([1, -np.inf, 2], "f4"),
+        np.array([1, 10**400, 2], object),
+    ],
 )
 def test_infinite_numbers_are_refused(cells):
     words = "Column 'a' holds an infinite number in row 1 (counted from 0)"

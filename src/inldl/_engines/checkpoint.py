@@ -1,5 +1,6 @@
 """A file from which a fit goes on after its process has died."""
 
+import io
 import json
 import os
 import tempfile
@@ -158,10 +159,12 @@ class _File:
 
     def _replace(self, arrays: dict[str, Any]) -> None:
         """Write a new file beside the old one and put it in its place."""
+        content = io.BytesIO()
+        np.savez(content, **arrays)
         opened, beside = tempfile.mkstemp(".part", f".{self._path.name}.", self._path.parent)
         try:
             with open(opened, "wb") as file:
-                np.savez(file, **arrays)
+                file.write(content.getbuffer())
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, self._path)
