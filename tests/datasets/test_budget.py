@@ -109,7 +109,13 @@ def test_left_out_columns_follow_from_the_features():
 
 WITHOUT_PANDAS = """
 import sys
-sys.modules["pandas"] = None  # every import of it fails from here on
+
+class NoPandas:
+    def find_spec(name, path, target=None):
+        if name.partition(".")[0] == "pandas":
+            raise ImportError(name)
+
+sys.meta_path.insert(0, NoPandas)
 from inldl.datasets import hide, load_budget_shares
 assert not {"matplotlib", "dask", "numba"} & set(sys.modules)
 X, y = load_budget_shares(return_X_y=True)

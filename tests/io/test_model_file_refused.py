@@ -63,14 +63,14 @@ def test_newer_formats_are_named(tmp_path, saved):
 def test_files_of_other_versions_load(tmp_path, saved, named_data):
     """Parameters that are new get their defaults; attributes that are gone do no harm."""
     tree, arrays = unpacked(saved["forest"])
-    tree["header"]["sklearn"], tree["header"]["numpy"] = "1.6.0", "2.0.0"
+    tree["header"]["sklearn"], tree["header"]["numpy"] = "1.5.0", "2.0.0"
     del tree["model"]["state"]["min_samples_leaf"]
     tree["model"]["state"]["older_"] = 1
     for forest in parts_of(tree, "ExtraTreesRegressor"):
         del forest["monotonic_cst"]
         forest["older"] = 1
     path = repacked(tmp_path / "old.inldl", tree, arrays)
-    told = rf"old\.inldl was saved with scikit-learn 1\.6\.0, but this is {sklearn.__version__}"
+    told = rf"old\.inldl was saved with scikit-learn 1\.5\.0, but this is {sklearn.__version__}"
     with pytest.warns(UserWarning, match=told):
         loaded = load_model(path)
     assert loaded.min_samples_leaf == 2

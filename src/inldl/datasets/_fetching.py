@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from inldl.datasets._registry import Fingerprint, Record
@@ -120,9 +121,9 @@ def _transfer(record, path):
             description=record.file,
             console=console,
             transient=True,
-            disable=not console.is_terminal,
         )
-        with body as blocks:
+        # Before version 15, rich ends a bar that it does not show with an empty line.
+        with body if console.is_terminal else nullcontext(response) as blocks:
             _copy(blocks, file, record)
 
 
