@@ -51,7 +51,7 @@ def _load(path):
 def _load_mat(path):
     from scipy.io import loadmat
 
-    table = loadmat(path, appendmat=False)
+    table = loadmat(path, appendmat=False, spmatrix=False)
     return {key: value for key, value in table.items() if not key.startswith("__")}
 
 
