@@ -133,6 +133,7 @@ def check_reproduction(folder):
             assert (folder / "tables" / f"table{table}.{suffix}").exists()
 
 
+@pytest.mark.slow
 def test_reproduce_what_an_earlier_run_left(inldl, shared, tmp_path, monkeypatch):
     """All cells but those of WInLDL have a row already, with made-up numbers."""
     monkeypatch.setenv("INLDL_DATA", str(shared))

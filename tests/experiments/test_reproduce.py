@@ -48,6 +48,7 @@ def test_printed_tables(shared):
     assert {name: [*row] for name, row in printed.shapes().T.items()} == source["datasets"]
 
 
+@pytest.mark.slow
 def test_sbu_3dfe_as_the_authors_print_it(rows):
     """Four methods on the authors' own splits: every mean is the printed one, or next to it."""
     for table, digits in ((4, 1e-4), (5, 2e-4)):
@@ -59,6 +60,7 @@ def test_sbu_3dfe_as_the_authors_print_it(rows):
         assert here.loc[["WInLDL", "IIS-LDL"], "verdict"].eq("same").all()
 
 
+@pytest.mark.slow
 def test_what_did_not_run_is_listed(rows):
     found = comparison(rows, 4)
     assert {*found["dataset"]} == {*DATASETS}
@@ -76,6 +78,7 @@ def test_verdict(ours, expected):
     assert verdict(0.5, 0.02, ours)[1] == expected
 
 
+@pytest.mark.slow
 def test_a_failed_split_is_not_averaged_away(rows):
     failed = rows.copy()
     first = failed.index[failed["method"] == "winldl"][0]

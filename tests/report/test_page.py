@@ -332,7 +332,7 @@ def harmless():
     return document(_small(["a", "b", "c"], ["d", "e"]), title="d")
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(st.lists(NASTY, min_size=3, max_size=3, unique=True), NASTY)
 def test_names_do_no_harm(harmless, methods, dataset):
     other = "Gene" if dataset != "Gene" else "Movie"
