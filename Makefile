@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 PINS ?= constraints.txt
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+# As many processes as cores, with one BLAS thread each: those that wait for each other take
+# up to ten times as long. Tests that are about threads of BLAS ask for them.
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test test-all test-newest test-oldest check lock docs benchmark images clean
+.PHONY: demo test tests test-all test-newest test-oldest check lock docs benchmark images clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -23,11 +25,14 @@ check: $(VENV)/test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+tests:  # nothing but the tests, with what is installed
+	$(PYTEST) $(WARNINGS) -m "not slow" tests
+
 # The newest versions that can be had, and the lowest that pyproject.toml allows. A warning of a future
 # removal ends a test of the newest, also in processes that a test starts; old packages have many.
 test-newest: NAME := newest
 test-newest: RESOLUTION := highest
-test-newest: export PYTHONWARNINGS := error::DeprecationWarning,error::FutureWarning
+test-newest: REMOVALS := error::DeprecationWarning,error::FutureWarning
 test-oldest: NAME := oldest
 test-oldest: RESOLUTION := lowest-direct
 test-oldest: WARNINGS := -W ignore::DeprecationWarning -W ignore::FutureWarning
@@ -37,7 +42,8 @@ test-newest test-oldest:
 	.venv-$(NAME)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-$(NAME)/bin/uv pip install --quiet --python .venv-$(NAME)/bin/python \
 		--resolution $(RESOLUTION) --editable '.[test]'
-	.venv-$(NAME)/bin/python -m pytest -n auto --dist worksteal $(WARNINGS) -m "not slow" tests
+	PYTHONWARNINGS="$(REMOVALS)" \
+		$(MAKE) --no-print-directory tests VENV=.venv-$(NAME) WARNINGS="$(WARNINGS)"
 
 # Take the newest versions into the pins of the two commands.
 lock: $(VENV)/test
