@@ -1,6 +1,7 @@
 """Data that the tests share."""
 
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,11 @@ PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("inldl", derandomize=True, **PATIENT)
 settings.register_profile("random", **PATIENT)
 settings.load_profile("inldl")
+
+# A shell script that starts the tests in the background has them, and all processes that they
+# start, ignore Ctrl-C; some tests are about what it does.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared"
 
