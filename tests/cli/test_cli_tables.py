@@ -234,6 +234,7 @@ def test_large_tables_are_learned_from_in_part(inldl, tmp_path, survey):
     np.testing.assert_allclose(whole.sum(axis=1), 1, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_files_beyond_the_memory_are_completed(tmp_path):
     """The process may take 60 MB more than it has after the fit; the table has 150 MB."""
     rng = np.random.default_rng(0)

@@ -288,6 +288,7 @@ print(load("Tiny").y.shape)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(server, record):
     """Both are made to download: no reply is sent before the second request."""
     server.before_reply = threading.Barrier(2, timeout=60).wait

@@ -126,6 +126,7 @@ def test_a_worker_is_killed(workers, expected, method):
     assert_same(workers.fit(model, *chunked()), expected[method])
 
 
+@SLOW
 def test_a_worker_leaves_and_another_comes(workers, expected):
     workers.at_least(2)
 
@@ -139,6 +140,7 @@ def test_a_worker_leaves_and_another_comes(workers, expected):
     assert_same(model, expected[InLDLProx])
 
 
+@SLOW
 def test_the_last_worker_is_killed_before_another_comes(workers, expected):
     workers.at_least(1)
 
@@ -359,6 +361,7 @@ def test_memory_is_full_for_a_while_or_for_good(workers, expected):
             workers.fit(WInLDL(), *chunked())
 
 
+@SLOW
 def test_a_worker_without_inldl_is_refused(workers, tmp_path):
     """Its process would end when it is sent a task."""
     (tmp_path / "first.py").write_text("import sys; sys.modules['inldl'] = None")

@@ -52,6 +52,7 @@ def stable(frame):
     return frame.drop(columns=moving)
 
 
+@pytest.mark.slow
 def test_neither_jobs_nor_another_method_nor_a_second_run_change_the_numbers(tmp_path):
     """One process, which computes a method that spoils its data as well; two; and none."""
     one, two = tmp_path / "one.sqlite", tmp_path / "two.sqlite"
@@ -129,6 +130,7 @@ def test_killed_ten_times_then_resumed(tmp_path, whole):
     assert stable(Store(out).frame()).equals(expected)
 
 
+@pytest.mark.slow
 def test_two_runs_into_one_store(tmp_path):
     out = tmp_path / "run.sqlite"
     shared, all_cells = (
@@ -237,6 +239,7 @@ def test_interrupted(tmp_path):
     assert not _alive(worker)
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard(tmp_path):
     """No process runs the script of the user again, and what a method prints is no row."""
     script = tmp_path / "script.py"

@@ -59,7 +59,7 @@ def files(draw):
     return pieces, holes, delimiter, decimal
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(
     file=files(),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),

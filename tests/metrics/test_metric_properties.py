@@ -26,7 +26,7 @@ RANGES = {
     "kendall": (-1, 1),
 }
 RANKED = ("spearman", "kendall")
-relaxed = settings(deadline=None, max_examples=100)
+relaxed = settings(deadline=None, max_examples=50)
 
 
 def assert_close(name, actual, expected):

@@ -238,6 +238,7 @@ def test_a_run_from_a_store_in_which_all_failed(tmp_path):
     assert "No fit ended well" in found.text
 
 
+@pytest.mark.slow
 def test_a_real_run(tmp_path):
     names = ["random(C=3, k=4, n=60)", "random(C=4, k=4, n=60)"]
     cells = grid(names, ["winldl", "ridge", "constant-mean"], rates=[0.5], splits=2)
