@@ -18,7 +18,7 @@ def test_help_has_an_example_of_each_command(inldl):
     code, out, _ = inldl("--help")
     assert code == 0
     for command in COMMANDS:
-        assert f"inldl {command} " in out
+        assert f"inldl {command} " in " ".join(out.split())  # old versions of typer fill lines
         assert f"inldl {command} " in inldl(command, "--help")[1]
     assert "inldl model info" in inldl("model", "info", "--help")[1]
 
