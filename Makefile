@@ -16,8 +16,8 @@ demo: $(VENV)/demo
 test: check
 	$(PYTEST) -m "not slow" --doctest-modules src tests
 
-test-all: test
-	$(PYTEST) -m slow tests
+test-all: check
+	$(PYTEST) --hypothesis-profile=thorough --doctest-modules src tests
 
 check: $(VENV)/test
 	$(BIN)/ruff check .

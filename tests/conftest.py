@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, settings
 from scipy.io import loadmat
 
 # No deadline: the first call of a kernel compiles it, and the machine may be busy. The same
-# examples in each run; `pytest --hypothesis-profile=random` looks for others.
+# examples in each run, and few of them: `make test-all` tries more (`pytest
+# --hypothesis-profile=thorough`), and `--hypothesis-profile=random` others.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("inldl", derandomize=True, **PATIENT)
+settings.register_profile("quick", derandomize=True, max_examples=30, **PATIENT)
+settings.register_profile("thorough", derandomize=True, **PATIENT)
 settings.register_profile("random", **PATIENT)
-settings.load_profile("inldl")
+settings.load_profile("quick")
 
 # A shell script that starts the tests in the background has them, and all processes that they
 # start, ignore Ctrl-C; some tests are about what it does.

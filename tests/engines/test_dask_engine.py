@@ -101,7 +101,9 @@ def test_threads_change_nothing_and_chunks_little(method, expected):
         np.testing.assert_allclose(model.coef_, expected[method].coef_, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("n_workers", [1, 2, pytest.param(4, marks=SLOW)])
+@pytest.mark.parametrize(
+    "n_workers", [pytest.param(1, marks=SLOW), 2, pytest.param(4, marks=SLOW)]
+)
 def test_workers_of_any_number_give_the_bits_of_threads(workers, expected, n_workers):
     workers.at_least(n_workers)
     for method in METHODS:
@@ -275,6 +277,7 @@ def test_a_checkpoint_of_other_rows_is_refused(workers, tmp_path):
     assert_same(model, WInLDL(max_iter=9, tol=0.0).fit(*rows[:2]))
 
 
+@SLOW
 def test_what_a_dead_client_left_is_dropped(workers):
     """The tests before killed clients in the middle of a fit."""
     workers.client.run(hurry)

@@ -191,6 +191,7 @@ def test_a_budget_that_is_ample_changes_nothing():
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
 
 
+@pytest.mark.slow
 def test_a_budget_takes_rows(monkeypatch):
     """Rows are taken by their predicted cost: here the clock counts rows instead of seconds."""
     X, y, truth = curved(1500)
@@ -295,7 +296,7 @@ def test_wrong_parameters():
 @pytest.mark.parametrize(
     ("name", "rate", "cosine"),
     [
-        ("SJAFFE", 0.5, 0.956),
+        pytest.param("SJAFFE", 0.5, 0.956, marks=pytest.mark.slow),
         pytest.param("SJAFFE", 0.1, 0.962, marks=pytest.mark.slow),
         pytest.param("SJAFFE", 0.9, 0.937, marks=pytest.mark.slow),
         pytest.param("SCUT_FBP", 0.5, 0.860, marks=pytest.mark.slow),

@@ -37,11 +37,12 @@ ESTIMATORS = [
     ConstantLDL("uniform"),
     InLDLProx(),
     InLDLADMM(),
-    AutoInLDL(random_state=0),
+    AutoInLDL(("kernel-ridge",), random_state=0),
     KernelRidgeLDL(random_state=0),
     KernelSoftmaxLDL(random_state=0),
-    ForestLDL(random_state=0),
+    ForestLDL(n_trees=5, random_state=0),
 ]
+LONG = [AutoInLDL(random_state=0), ForestLDL(random_state=0)]
 
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
@@ -49,6 +50,14 @@ ESTIMATORS = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
+@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
+@parametrize_with_checks(LONG)
+def test_sklearn_checks_of_large_models(estimator, check):
     check(estimator)
 
 

@@ -101,6 +101,7 @@ def kill(process, with_its_workers):
     process.wait(timeout=TIMEOUT)
 
 
+@pytest.mark.slow
 def test_killed_twice_then_resumed(tmp_path, whole):
     """A kill -9 takes the workers along, or only the parent, in the middle of the run."""
     cells, expected = whole

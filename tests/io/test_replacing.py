@@ -200,7 +200,10 @@ def with_full_disk(code, *paths):
     return done.stdout
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx", "html"])
+@pytest.mark.parametrize(
+    "suffix",
+    ["csv", *(pytest.param(s, marks=pytest.mark.slow) for s in ("parquet", "xlsx", "html"))],
+)
 def test_full_disk_leaves_the_old_file(tmp_path, suffix):
     path, out = tmp_path / f"t.{suffix}", tmp_path / f"out.{suffix}"
     words = [np.random.default_rng(i).bytes(500).hex() for i in range(300)]

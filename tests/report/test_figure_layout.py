@@ -71,7 +71,7 @@ def cut_off(figure, texts):
 
 
 @pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("count", [3, 7, 20])
+@pytest.mark.parametrize("count", [3, pytest.param(7, marks=pytest.mark.slow), 20])
 @pytest.mark.parametrize("name", FIGURES)
 def test_all_texts_can_be_read(study, drawn_texts, name, count, width):
     figure = FIGURES[name](study(count), width)
