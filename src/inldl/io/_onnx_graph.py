@@ -72,7 +72,10 @@ class Graph:
         that overflows is -inf, and so never the largest.
         """
         shifted = self.add("Sub", scores, self.add("ReduceMax", scores, axes=[1]))
-        ordered = self.add("TopK", shifted, np.array([self.n_labels]), outputs=2, axis=1)
+        # One more row while sorting: TopK of no rows kills onnxruntime before 1.31.
+        padded = self.add("Concat", shifted, np.zeros((1, self.n_labels)), axis=0)
+        ordered = self.add("TopK", padded, np.array([self.n_labels]), outputs=2, axis=1)
+        ordered = self.add("Slice", ordered, np.array([0]), np.array([-1]))
         sums = self.add("CumSum", ordered, np.array(1))
         counts = np.arange(1.0, self.n_labels + 1)[None]
         bounds = self.add("Div", self.add("Sub", sums, np.array([[1.0]])), counts)
