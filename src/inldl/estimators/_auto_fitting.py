@@ -1,11 +1,10 @@
 """Fit the members of AutoInLDL in time, and keep what was chosen and why."""
 
-import warnings
-
 import numpy as np
 from scipy.optimize import nnls
 
 from inldl._engines import row_blocks
+from inldl._validation import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._budget import Budget
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
@@ -86,7 +85,7 @@ class Fitting:
         if size < n:
             self._note(f"{name} was fitted to about {size} of {n} rows, to keep the time budget.")
         rows, part = self._part(size)
-        member._learn(part)
+        member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
         self._say(f"{name}: held-out error {error_of(self.data.y, held_out):.5f}")
@@ -110,7 +109,7 @@ class Fitting:
         if light:
             self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
         if self.notes and self.budget.seconds is not None:
-            warnings.warn(" ".join(self.notes), UserWarning, stacklevel=4)
+            warn_user(" ".join(self.notes))
         choice = self.choice
         return AutoReport(
             len(y),
@@ -125,7 +124,7 @@ class Fitting:
     def _trial(self, member, size):
         """Fit a member to few rows; return the seconds in which it would predict all rows."""
         part = self._part(size)[1]
-        member._learn(part)
+        member._fit_prepared(part)
         began = self.budget.elapsed
         member._degrees(part.dense, part.scaled)
         return (self.budget.elapsed - began) * len(self.data.y) / len(part.y)

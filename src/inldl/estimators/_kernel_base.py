@@ -26,7 +26,8 @@ from inldl.solvers.completion import fill_forced
 class Prepared:
     """Training data that is ready for a member: dense columns, and degrees.
 
-    Degrees that the sum forces are filled; `started` is when the fit began.
+    Degrees that the sum forces are filled; `started` is when the fit began. `names` are the
+    fitted attributes about the columns of X and y.
     """
 
     dense: np.ndarray
@@ -34,6 +35,7 @@ class Prepared:
     columns: Columns
     seed: int
     started: float
+    names: dict
 
     @cached_property
     def scaled(self):
@@ -50,7 +52,7 @@ class Prepared:
 class KernelDistributionEstimator(DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
-    A method states `_check_parameters()`, `_learn(prepared)`, which sets what is fitted and
+    A method states `_check_parameters()`, `_learn(data)`, which sets what it learns and
     `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
     """
 
@@ -75,9 +77,16 @@ class KernelDistributionEstimator(DistributionEstimator):
         self
         """
         self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y)
+        X, y, label_names = validate_fit(self, X, y)
         with one_blas_thread():  # the same sums for any n_jobs
-            self._learn(self._prepare(X, y))
+            return self._fit_prepared(self._prepare(X, y, label_names))
+
+    def _fit_prepared(self, data):
+        """Fit to data that this estimator, or the one it is a member of, has checked."""
+        self.columns_, self.n_labels_ = data.columns, data.y.shape[1]
+        for name, value in data.names.items():
+            setattr(self, name, value)
+        self._learn(data)
         return self
 
     def predict(self, X):
@@ -95,7 +104,7 @@ class KernelDistributionEstimator(DistributionEstimator):
         """
         check_is_fitted(self)
         X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
-        out, first_row = np.empty((X.shape[0], self.held_out_.shape[1]), X.dtype), 0
+        out, first_row = np.empty((X.shape[0], self.n_labels_), X.dtype), 0
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for X_rows, rows in row_blocks(X, out):
                 dense = self.columns_.dense(X_rows)
@@ -106,15 +115,18 @@ class KernelDistributionEstimator(DistributionEstimator):
                 first_row += len(rows)
         return out
 
-    def _prepare(self, X, y):
+    def _prepare(self, X, y, label_names):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
             )
         seed = seed_from(self.random_state)
-        self.columns_ = Columns().fit(X, seed)
-        return Prepared(self.columns_.dense(X), fill_forced(y), self.columns_, seed, started)
+        columns = Columns().fit(X, seed)
+        names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
+        if hasattr(self, "feature_names_in_"):
+            names["feature_names_in_"] = self.feature_names_in_
+        return Prepared(columns.dense(X), fill_forced(y), columns, seed, started, names)
 
     def _choose(self, data):
         """Set `kernel_` and `scale_` to what is given or, where "auto", to what is best."""
