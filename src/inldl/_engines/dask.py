@@ -21,7 +21,7 @@ from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, get_worker
 
 from inldl import __version__
-from inldl._engines import kept
+from inldl._engines import worker_parts
 from inldl._engines.base import (
     Engine,
     Message,
@@ -63,20 +63,20 @@ def _load_part(
     worker = get_worker()
     with one_blas_thread():
         runs, sums, found = start_chunks(partial(start, problem), chunks, first_row, n_parts)
-    kept.keep(worker, fit, problem, i, runs)
+    worker_parts.keep(worker, fit, problem, i, runs)
     return worker.address, __version__, pickle.dumps(sums), found
 
 
 def _advance_parts(
     fit: str, parts: list[int], first: int, messages: bytes
-) -> tuple[str, dict[int, kept.Progress]]:
+) -> tuple[str, dict[int, worker_parts.Progress]]:
     """Take parts on this worker through messages; return where that is, and how far they are."""
     worker = get_worker()
-    return worker.address, kept.advance(worker, fit, parts, first, pickle.loads(messages))
+    return worker.address, worker_parts.advance(worker, fit, parts, first, pickle.loads(messages))
 
 
 async def _drop(fit: str, dask_worker: Any) -> None:  # async: the client need not wait for it
-    kept.drop(dask_worker, fit)
+    worker_parts.drop(dask_worker, fit)
 
 
 # --- on the client ---------------------------------------------------------------------------

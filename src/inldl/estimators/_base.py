@@ -45,6 +45,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Label names, when `y` is a frame with such names. A method sets it in its `fit`.
     """
 
+    _takes_chunks = False  # whether it is fitted to Dask arrays and frames chunk by chunk
+
     @cached_property
     def n_labels_(self):
         """Number of labels, of a model that does not state it, as in older model files."""
@@ -75,19 +77,23 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or frame of shape (n_samples, n_labels)
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
             prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already.
+            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is one,
+            if the method can be fitted to Dask arrays.
 
         Raises
         ------
         ValueError
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains.
+            with holes sum to more than 1, beyond what rounding explains. For a lazy result:
+            when it is computed.
         """
         check_is_fitted(self)
         check_label_order(self, y)
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            return self._complete_lazily(X, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
@@ -117,6 +123,8 @@ class LinearDistributionEstimator(DistributionEstimator):
     to solve, where `expand` maps the coefficients that are solved for to those of X (None if they
     are the same) and `initial` are coefficients and intercept to start from, or None.
     """
+
+    _takes_chunks = True
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -214,37 +222,9 @@ class LinearDistributionEstimator(DistributionEstimator):
     def _predictor(self):
         return partial(_predict_rows, coef=self.coef_, intercept=self.intercept_)
 
-    def complete(self, X, y):
-        """Fill the unobserved degrees of `y` with what `X` predicts.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-
-        Returns
-        -------
-        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is
-            one.
-
-        Raises
-        ------
-        ValueError
-            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains. For Dask arrays: when
-            the result is computed.
-        """
-        if not (is_chunked(X) or is_chunked(y)):
-            return super().complete(X, y)
+    def _complete_lazily(self, X, y):
         from inldl._engines.chunks import map_rows
 
-        check_is_fitted(self)
-        check_label_order(self, y)
         rows = open_rows(self, X, y)
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)

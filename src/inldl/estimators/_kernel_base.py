@@ -11,6 +11,7 @@ from inldl._engines import one_blas_thread, row_blocks
 from inldl._validation import (
     FLOATS,
     check_choice,
+    check_n_jobs,
     check_number,
     check_predictable,
     validate_features,
@@ -110,7 +111,8 @@ class KernelDistributionEstimator(DistributionEstimator):
                 dense = self.columns_.dense(X_rows)
                 scaled = self.columns_.scaled(dense)
                 check_predictable(scaled, first_row)
-                rows[:] = self._degrees(dense, scaled)
+                degrees = self._degrees(dense, scaled)
+                rows[:] = degrees.reshape(rows.shape)  # a damaged model may have other labels
                 check_predictable(rows, first_row)
                 first_row += len(rows)
         return out
@@ -139,8 +141,7 @@ class KernelDistributionEstimator(DistributionEstimator):
         check_choice("kernel", self.kernel, ("auto", *METRICS))
         check_auto("scale", self.scale)
         check_number("n_landmarks", self.n_landmarks, low=1, integer=True)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
 
 def check_auto(name, value):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from inldl._validation import check_choice, check_number
+from inldl._validation import check_choice, check_n_jobs, check_number
 from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
 from inldl.estimators._calibration import choose_calibration
 from inldl.estimators._intervals import IntervalMixin
@@ -130,8 +130,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
             check_choice("calibrate", self.calibrate, METRICS)
         if self.time_budget is not None:
             check_number("time_budget", self.time_budget, above=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
@@ -148,6 +147,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
         if self.bend_ is not None:
             fitting.notes.append(str(self.bend_))
         self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)
+        fitting.warn()
 
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)

@@ -2,7 +2,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_number, warn_user
+from inldl._validation import check_n_jobs, check_number, warn_user
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
@@ -24,8 +24,7 @@ class _LowRankEstimator(LinearDistributionEstimator):
         check_number("ridge", self.ridge, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
 
 class InLDLProx(_LowRankEstimator):

@@ -7,7 +7,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
-from inldl._validation import FLOATS, check_number, validate_features, validate_fit
+from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
 
 
@@ -146,8 +146,7 @@ class RegressorLDL(DistributionEstimator):
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
     def _check_parameters(self):
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
         _check_part("regressor", self._template(), "predict", "Ridge()")
         if self.completer is not None:
             _check_part("completer", self.completer, "complete", "WInLDL()")

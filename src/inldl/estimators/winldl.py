@@ -2,7 +2,7 @@
 
 from sklearn.base import clone
 
-from inldl._validation import check_choice, check_label_names, check_number
+from inldl._validation import check_choice, check_label_names, check_n_jobs, check_number
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.solvers.winldl import WInLDLProblem
@@ -144,8 +144,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         check_number("ridge", self.ridge, low=0)
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:

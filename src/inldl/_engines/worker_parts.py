@@ -103,9 +103,16 @@ def drop(worker: Any, fit: str) -> None:
 
 
 async def _tidy(worker: Any) -> None:
-    """Drop what clients that died have left."""
+    """Drop what clients that died have left, as long as the worker lives.
+
+    Nothing of a fit is named here: it would stay in memory while this function sleeps.
+    """
     while worker.status.name in ("running", "paused"):
-        for fit, here in list(_FITS[worker].items()):
-            if here.abandoned(worker):
-                _FITS[worker].pop(fit, None)
+        _drop_abandoned(worker)
         await asyncio.sleep(IDLE / 3)
+
+
+def _drop_abandoned(worker: Any) -> None:
+    for fit, here in list(_FITS[worker].items()):
+        if here.abandoned(worker):
+            _FITS[worker].pop(fit, None)
