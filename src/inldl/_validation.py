@@ -182,12 +182,22 @@ def is_chunked(a):
     return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
+def note_columns(estimator, X, *, reset):
+    """Let scikit-learn note the columns of `X`, or check them against the fit; read no row."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
 def validate_chunk(X, y):
     """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
-    with np.errstate(over="ignore", invalid="ignore"):  # as in `_validate_data`
-        X = check_array(X, dtype=FLOATS, input_name="X")
+    X = validate_chunk_features(X, ensure_min_samples=1)
     y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
     return np.require(X, requirements=["C", "ALIGNED"]), y
+
+
+@np.errstate(over="ignore", invalid="ignore")  # as in `_validate_data`
+def validate_chunk_features(X, ensure_min_samples=0):
+    """Return a chunk of features; one to predict may have no rows."""
+    return check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=ensure_min_samples)
 
 
 def label_names(y):
@@ -200,7 +210,12 @@ def label_names(y):
 
 def check_label_order(model, y):
     """Refuse a frame `y` whose labels are not those of the fit, in the order of the fit."""
-    fitted, given = getattr(model, "label_names_", None), label_names(y)
+    check_label_names(model, label_names(y))
+
+
+def check_label_names(model, given):
+    """Refuse names of labels, if there are any, that are not those of the fit in its order."""
+    fitted = getattr(model, "label_names_", None)
     if fitted is None or given is None or list(fitted) == list(given):
         return
     raise ValueError(
@@ -293,12 +308,12 @@ def check_fillable(y, first_row=0):
         )
 
 
-def warn_user(message):
+def warn_user(message, category=UserWarning):
     """Warn at the line outside this package that called it, however deep the call is."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def check_number(name, value, *, low=None, above=None, integer=False):
@@ -311,6 +326,12 @@ def check_number(name, value, *, low=None, above=None, integer=False):
         bound = "".join(f"{words}{x}" for words, x in bounds.items() if x is not None)
         what = "an integer" if integer else "a number"
         raise ValueError(f"{name} must be {what}{bound}, got {value!r}.")
+
+
+def check_n_jobs(n_jobs):
+    """Refuse a number of threads that is neither None nor an integer."""
+    if n_jobs is not None:
+        check_number("n_jobs", n_jobs, integer=True)
 
 
 def check_choice(name, value, choices):

@@ -9,7 +9,7 @@ import numpy as np
 
 import inldl
 from inldl._engines import dask as engine
-from inldl._engines import kept
+from inldl._engines import worker_parts
 
 HERE = os.path.dirname(__file__)  # for workers that import this file
 
@@ -81,16 +81,16 @@ def tasks(name, dask_scheduler):
 
 
 def count_fits():
-    return sum(map(len, kept._FITS.values()))
+    return sum(map(len, worker_parts._FITS.values()))
 
 
 def forget_everything():
-    for fits in kept._FITS.values():
+    for fits in worker_parts._FITS.values():
         fits.clear()
 
 
 def hurry():
-    kept.IDLE = 1.0
+    worker_parts.IDLE = 1.0
 
 
 def be_of_version(version):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from inldl import AutoInLDL, ConstantLDL, evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.estimators import _auto_fitting, _budget
+from inldl.estimators import _auto_fitting
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.softmax import softmax
 
@@ -201,7 +201,7 @@ def test_a_budget_takes_rows(monkeypatch):
         asked.append((n, share))
         return n if len(asked) < 3 else 600
 
-    monkeypatch.setattr(_budget.Budget, "rows", rows)
+    monkeypatch.setattr(_auto_fitting.Budget, "rows", rows)
     with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
         model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
     assert [share for _, share in asked] == pytest.approx([0.2, 1 / 3, 1 / 2, 1])
@@ -212,19 +212,19 @@ def test_a_budget_takes_rows(monkeypatch):
 
 def test_budget_extrapolates_a_trial(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(_budget, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(_auto_fitting, "perf_counter", lambda: now[0])
 
     def trial(rows):
         now[0] += rows / 500  # a second
         return 2.0
 
-    assert _budget.Budget(None, 0.0).rows(trial, 10_000, 1) == 10_000
-    assert _budget.Budget(100.0, 0.0).rows(trial, 900, 1) == 900
+    assert _auto_fitting.Budget(None, 0.0).rows(trial, 10_000, 1) == 10_000
+    assert _auto_fitting.Budget(100.0, 0.0).rows(trial, 900, 1) == 900
     assert now[0] == 0
-    assert _budget.Budget(13.0, 0.0).rows(trial, 10_000, 1) == 5000
-    assert _budget.Budget(100.0, now[0]).rows(trial, 10_000, 1) == 10_000
-    assert _budget.Budget(3.5, now[0]).rows(trial, 10_000, 1) == 0
-    assert _budget.Budget(0.5, 0.0).rows(trial, 900, 1) == 0
+    assert _auto_fitting.Budget(13.0, 0.0).rows(trial, 10_000, 1) == 5000
+    assert _auto_fitting.Budget(100.0, now[0]).rows(trial, 10_000, 1) == 10_000
+    assert _auto_fitting.Budget(3.5, now[0]).rows(trial, 10_000, 1) == 0
+    assert _auto_fitting.Budget(0.5, 0.0).rows(trial, 900, 1) == 0
 
 
 def test_beyond_the_most_rows_a_sample_is_learned_from(monkeypatch):

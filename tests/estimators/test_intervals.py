@@ -55,7 +55,7 @@ def repeated_coverage(held_out_of, n=400, n_test=1000, repeats=20):
         given = hide(y[:n], 0.5, random_state=rng)
         model = WInLDL().fit(X[:n], given)
         model.held_out_ = held_out_of(model, X[:n], given)
-        model._calibrate(given)
+        model._keep_errors(given)
         bounds = [model.predict_interval(X[n:], level) for level in LEVELS]
         hits.append([inside(y[n:], b).mean(axis=0) for b in bounds])
     level = np.array(LEVELS)[:, None]
@@ -78,7 +78,7 @@ class Echo(IntervalMixin, DistributionEstimator):
 
     def fit(self, X, y):
         self.held_out_ = X
-        self._calibrate(y)
+        self._keep_errors(y)
         return self
 
     def predict(self, X):
@@ -98,7 +98,7 @@ class CrossFittedConstant(IntervalMixin, ConstantLDL):
     def fit(self, X, y):
         super().fit(X, y)
         self.held_out_ = predict_held_out(ConstantLDL(), X, y, 5)
-        self._calibrate(y)
+        self._keep_errors(y)
         return self
 
 

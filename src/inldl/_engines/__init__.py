@@ -1,21 +1,24 @@
-"""Run a function over blocks of rows and add up what it returns; no mathematics here."""
+"""Run the steps of a problem over blocks of rows and add up what they return; no mathematics.
 
+`base` says what engines, row sources and problems promise each other.
+"""
+
+from inldl._engines.base import Engine, Problem, RowSource, Sums, open_rows
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.blocks import row_blocks
 from inldl._engines.checkpoint import Checkpoint, digest
-from inldl._engines.disk import DiskRows, is_on_disk, pieces_of, read_rows
-from inldl._engines.local import LocalEngine
-from inldl._engines.sums import Sums
+from inldl._engines.local import LocalEngine, MemoryRows
 
 __all__ = [
     "Checkpoint",
-    "DiskRows",
+    "Engine",
     "LocalEngine",
+    "MemoryRows",
+    "Problem",
+    "RowSource",
     "Sums",
     "digest",
-    "is_on_disk",
     "one_blas_thread",
-    "pieces_of",
-    "read_rows",
+    "open_rows",
     "row_blocks",
 ]

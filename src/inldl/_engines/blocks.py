@@ -38,14 +38,22 @@ def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
         size = sparse_rows_per_block(n)
     else:
         size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
-    slices = [slice(start, min(start + size, n)) for start in range(0, n, size)]
-    return [(_rows(X, rows), *(a[rows] for a in others)) for rows in slices]
+    return [(_rows(X, rows), *(a[rows] for a in others)) for rows in row_slices(n, size)]
+
+
+def row_slices(n: int, size: int) -> list[slice]:
+    """Return n rows as slices of `size` rows, the last one of fewer perhaps."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def in_runs(blocks: Sequence[Any], n_parts: int = 1) -> list[Sequence[Any]]:
     """Return the blocks of one of `n_parts` parts as two runs or more, `RUNS` in all parts."""
-    size = max(-(-len(blocks) // max(-(-RUNS // n_parts), 2)), 1)
-    return [blocks[i : i + size] for i in range(0, len(blocks), size)]
+    return in_pieces(blocks, max(-(-len(blocks) // max(-(-RUNS // n_parts), 2)), 1))
+
+
+def in_pieces(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    """Return the items in order, `size` at a time."""
+    return [items[i : i + size] for i in range(0, len(items), size)]
 
 
 def _rows(X: Any, rows: slice) -> Any:

@@ -6,8 +6,8 @@ import os
 import tempfile
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self
@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from inldl._engines.sums import Sums
+from inldl._engines.base import Engine, Message, Problem, Start, Steps, Sums, start_block
 from inldl._validation import warn_user
 from inldl._version import __version__
 
@@ -25,7 +25,7 @@ OTHER_DATA = "was written for other data, or for the same rows in other chunks"
 OTHER_SUMS = "holds sums that these rows do not have on this machine"
 
 
-class Checkpoint:
+class Checkpoint(Engine):
     """An engine that notes the sums of every sweep of another engine in a file.
 
     A fit is decided by its sums: while noted ones are left, `sweep` returns those, and the loop
@@ -35,32 +35,32 @@ class Checkpoint:
 
     Parameters
     ----------
-    engine : engine
-        Where the rows are.
+    engine : Engine
+        Where the rows are. Whoever opened it closes it.
     path : str or path
         The file.
     about : dict
         Anything that JSON can say about the fit; a file of another fit is refused.
     """
 
-    def __init__(self, engine: Any, path: str | os.PathLike[str], about: dict[str, Any]):
+    def __init__(self, engine: Engine, path: str | os.PathLike[str], about: dict[str, Any]):
         self._engine = engine
         self._file = _File(Path(path), json.dumps(about, sort_keys=True, default=_describe))
 
     def __enter__(self) -> Self:
         self._data, self._noted = self._file.read()
         self._at, self._due = 0, 0.0
-        self._missed: list[tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = []
+        self._missed: list[tuple[str, Message]] = []
         return self
 
-    def __exit__(self, kind: type | None, *error: object) -> None:
-        if kind is None:
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
             self._catch_up()
             self._file.delete()
 
-    def load(self, start: Callable[..., Any], sources: Any) -> Sums:
+    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
         """Load the blocks; refuse a file that was written for other rows."""
-        sums = self._engine.load(_StartWithDigest(start), sources)
+        sums = self._engine.load(problem, rows, partial(_start_with_digest, start))
         blocks, *added = sums.added
         data, sums = sha256(blocks.encode()).hexdigest(), Sums(tuple(added), sums.largest)
         if self._noted and data != self._data:
@@ -71,7 +71,11 @@ class Checkpoint:
         self._at = 1
         return sums
 
-    def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
+    def replay(self, steps: Steps) -> Sums:
+        """Take the steps one by one, since each has sums to note; return the last ones."""
+        return [self.sweep(step, *message) for step, message in steps][-1]
+
+    def sweep(self, step: str, *message: np.ndarray) -> Sums:
         """Return the sums that were noted, or sweep and note them."""
         self._at += 1
         if self._at <= len(self._noted):
@@ -206,20 +210,15 @@ class _File:
         self._warned = True
 
 
-class _StartWithDigest:
-    """The start of a problem, which also returns what tells the rows of a block from others.
+def _start_with_digest(start: Start, problem: Problem, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
+    """Start a block, and add to its sums what tells its rows from others.
 
     Digests are strings, and adding them up in order joins them in the order of the rows.
     """
-
-    def __init__(self, start: Any):
-        self._start, self.__self__ = start, start.__self__
-
-    def __call__(self, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
-        features = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-        found = digest(*features, y)
-        block, sums = self._start(X, y)
-        return block, Sums((found, *sums.added), sums.largest)
+    features = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
+    found = digest(*features, y)
+    block, sums = start(problem, X, y)
+    return block, Sums((found, *sums.added), sums.largest)
 
 
 def digest(*arrays: np.ndarray) -> str:

@@ -7,7 +7,8 @@ the same result to the bit.
 
 import uuid
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import dask
@@ -17,9 +18,9 @@ from dask.delayed import Delayed, delayed
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from inldl._engines.blocks import in_runs, row_blocks
+from inldl._engines.base import Engine, Problem, Start, Sums, map_unchecked, start_block, total
+from inldl._engines.blocks import in_pieces, in_runs, row_blocks
 from inldl._engines.local import LocalEngine, fold
-from inldl._engines.sums import Sums, total
 from inldl._validation import (
     Survey,
     check_2d,
@@ -79,42 +80,61 @@ def map_rows(
     return da.map_blocks(function, X, *others, dtype=kind, chunks=chunks, meta=meta)
 
 
-class ChunkedRows:
-    """Training rows in parts of whole chunks, at most `PARTS` of them.
+@dataclass(frozen=True)
+class LazyPart:
+    """A few chunks of rows in a row, as pairs of X and y that have not been computed yet."""
 
-    Parameters
-    ----------
-    X, y : Dask array or frame, or array in memory
-        The rows, chunked in any way.
+    chunks: list[list[Delayed]]
+    first_row: int
+    n_rows: int
+
+    def then(self, function: Callable[..., Any], n_parts: int, key: str) -> Delayed:
+        """Return the lazy ``function(chunks, first_row, n_parts)``."""
+        make = delayed(function, pure=False, traverse=False)
+        return make(self.chunks, self.first_row, n_parts, dask_key_name=key)
+
+
+class ChunkedRows:
+    """Rows in chunks of any kind, of Dask arrays or frames; either X or y may be in memory.
+
+    y is None if the rows are to be predicted.
     """
 
-    def __init__(self, X: Any, y: Any):
-        self.names = label_names(y)
-        self.X, self.y = aligned(X, y)
-        self.shape = self.X.shape
+    X: Any
+    y: Any
+    in_memory = False
+
+    def __init__(self, X: Any, y: Any = None):
+        self.label_names = label_names(y)
+        self.X, self.y = (as_array(X).rechunk({1: -1}), None) if y is None else aligned(X, y)
+
+    @cached_property
+    def parts(self) -> list[LazyPart]:
+        """The rows in parts of whole chunks, at most `PARTS` of them."""
         lengths = self.X.chunks[0]
-        size = -(-len(lengths) // PARTS)
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        self._parts = [range(i, min(i + size, len(lengths))) for i in range(0, len(lengths), size)]
-        self._first_rows = [int(starts[part[0]]) for part in self._parts]
-        self.n_rows = [int(starts[part[-1] + 1] - starts[part[0]]) for part in self._parts]
         both = dask.optimize(self.X, self.y)  # together, so that what they share is done once
-        self._X, self._y = (a.to_delayed(optimize_graph=False)[:, 0] for a in both)
+        X, y = (a.to_delayed(optimize_graph=False)[:, 0] for a in both)
+        found, first_row = [], 0
+        for part in in_pieces(range(len(lengths)), -(-len(lengths) // PARTS)):
+            n_rows = sum(lengths[j] for j in part)
+            found.append(LazyPart([[X[j], y[j]] for j in part], first_row, n_rows))
+            first_row += n_rows
+        return found
 
-    def __len__(self) -> int:
-        return len(self._parts)
+    def compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
+        """Return ``function(chunks, first_row, n_parts)`` of each part, by threads."""
+        keys = [f"load-part-{i}-{uuid.uuid4()}" for i in range(len(self.parts))]
+        lazy = [
+            part.then(function, len(keys), key) for part, key in zip(self.parts, keys, strict=True)
+        ]
+        return dask.compute(*lazy, scheduler="threads", num_workers=n_threads)
 
-    def part(self, i: int, function: Callable[..., Any], key: str) -> Delayed:
-        """Return the lazy ``function(sources, first row, number of parts)`` of a part."""
-        chunks = [[self._X[j], self._y[j]] for j in self._parts[i]]
-        make = delayed(function, pure=False, traverse=False)
-        return make(chunks, self._first_rows[i], len(self), dask_key_name=key)
+    def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
+        """Return the lazy array of what `function` makes of each chunk."""
+        apply = partial(map_unchecked, function)
+        return map_rows(apply, self.X, n_columns=n_columns, dtype=self.X.dtype)
 
-    def keys(self, i: int) -> list[Any]:
-        """Return the keys of the chunks of X in a part."""
-        return [self._X[j].key for j in self._parts[i]]
-
-    def engine(self, n_jobs: int | None, name: str) -> Any:
+    def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""
         from inldl._engines.dask import DaskEngine
         from inldl._engines.scratch import ScratchEngine
@@ -122,10 +142,10 @@ class ChunkedRows:
         client = _active_client()
         if client is not None:
             return DaskEngine(client, name)
-        return ChunkEngine(n_jobs) if self._fits_into_memory() else ScratchEngine(n_jobs)
+        return ChunkEngine(n_threads) if self._fits_into_memory() else ScratchEngine(n_threads)
 
     def _fits_into_memory(self) -> bool:
-        (n, k), C = self.shape, self.y.shape[1]
+        (n, k), C = self.X.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
         return n * (k + 5 * C) * size < MEMORY_SHARE * limit
@@ -158,11 +178,10 @@ def start_chunks(
 class ChunkEngine(LocalEngine):
     """The local engine, for chunks that the threads of this machine load into its memory."""
 
-    def load(self, start: Callable[..., Any], rows: Any) -> Sums:
+    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
         """Keep the blocks of all parts; return the total of their sums."""
-        load = partial(start_chunks, start)
-        lazy = [rows.part(i, load, f"load-part-{i}-{uuid.uuid4()}") for i in range(len(rows))]
-        loaded = dask.compute(*lazy, scheduler="threads", num_workers=self.n_threads)
-        self.parts = [runs for runs, _, _ in loaded]
-        judge([found for _, _, surveys in loaded for found in surveys], rows.names)
+        self._problem = problem
+        loaded = rows.compute(partial(start_chunks, partial(start, problem)), self.n_threads)
+        self._parts = [runs for runs, _, _ in loaded]
+        judge([found for _, _, surveys in loaded for found in surveys], rows.label_names)
         return total(sums for _, sums, _ in loaded)

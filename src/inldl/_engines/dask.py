@@ -20,11 +20,20 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, get_worker
 
-from inldl._engines import kept
+from inldl._engines import worker_parts
+from inldl._engines.base import (
+    Engine,
+    Message,
+    Problem,
+    Start,
+    Steps,
+    Sums,
+    start_block,
+    total,
+)
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import ChunkedRows, start_chunks
-from inldl._engines.local import Message, Steps, contiguous
-from inldl._engines.sums import Sums, total
+from inldl._engines.local import contiguous
 from inldl._validation import Survey, judge
 from inldl._version import __version__
 
@@ -39,7 +48,13 @@ FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a ti
 
 
 def _load_part(
-    fit: str, start: Any, i: int, chunks: Sequence[Any], first_row: int, n_parts: int
+    fit: str,
+    problem: Problem,
+    start: Start,
+    i: int,
+    chunks: Sequence[Any],
+    first_row: int,
+    n_parts: int,
 ) -> tuple[str, str, bytes, list[Survey]]:
     """Keep a part on this worker.
 
@@ -47,27 +62,27 @@ def _load_part(
     """
     worker = get_worker()
     with one_blas_thread():
-        runs, sums, found = start_chunks(start, chunks, first_row, n_parts)
-    kept.keep(worker, fit, start.__self__, i, runs)
+        runs, sums, found = start_chunks(partial(start, problem), chunks, first_row, n_parts)
+    worker_parts.keep(worker, fit, problem, i, runs)
     return worker.address, __version__, pickle.dumps(sums), found
 
 
 def _advance_parts(
     fit: str, parts: list[int], first: int, messages: bytes
-) -> tuple[str, dict[int, kept.Progress]]:
+) -> tuple[str, dict[int, worker_parts.Progress]]:
     """Take parts on this worker through messages; return where that is, and how far they are."""
     worker = get_worker()
-    return worker.address, kept.advance(worker, fit, parts, first, pickle.loads(messages))
+    return worker.address, worker_parts.advance(worker, fit, parts, first, pickle.loads(messages))
 
 
 async def _drop(fit: str, dask_worker: Any) -> None:  # async: the client need not wait for it
-    kept.drop(dask_worker, fit)
+    worker_parts.drop(dask_worker, fit)
 
 
 # --- on the client ---------------------------------------------------------------------------
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Keep parts on the workers of a Dask cluster and run steps there.
 
     Parameters
@@ -109,24 +124,20 @@ class DaskEngine:
                 self._client.cancel(held)
             self._client.run(_drop, self._fit, wait=False, on_error="ignore")
 
-    def load(self, start: Callable[..., Any], rows: ChunkedRows) -> Sums:
+    def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
         """Keep the blocks of all parts on workers; return the total of their sums."""
-        self._start, self._rows = start, rows
-        loaded = self._load(range(len(rows)))
-        judge([found for _, surveys in loaded for found in surveys], rows.names)
+        self._problem, self._rows, self._start = problem, rows, start
+        loaded = self._load(range(len(rows.parts)))
+        judge([found for _, surveys in loaded for found in surveys], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
-
-    def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
-        """Replace each block by what `step` makes of it; return the total of their sums."""
-        return self.replay([(step, message)])
 
     def replay(self, steps: Steps) -> Sums:
         """Take every block through steps; return the total of the last sums."""
         begun = len(self._messages)
-        self._messages += [(step.__name__, contiguous(message)) for step, message in steps]
+        self._messages += [(step, contiguous(message)) for step, message in steps]
         t = len(self._messages)
         sums: dict[int, Any] = {}
-        at: dict[int, int] = dict.fromkeys(range(len(self._rows)), begun)
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), begun)
         asked_again: set[int] = set()
         while at:
             lost = []
@@ -139,7 +150,7 @@ class DaskEngine:
                 else:
                     lost.append((i, address))
             self._recover(lost, at, asked_again)
-        return total(pickle.loads(sums[i]) for i in range(len(self._rows)))
+        return total(pickle.loads(sums[i]) for i in sorted(sums))
 
     def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
         """Send the parts their next messages, given how far they are; return how far they come."""
@@ -148,7 +159,7 @@ class DaskEngine:
             groups.setdefault((self._homes[i], t), []).append(i)
         sent = {t: pickle.dumps(self._following(t)) for t in set(at.values())}
         tasks = [(parts, t, sent[t]) for (_, t), parts in groups.items()]
-        name = self._messages[-1][0].strip("_")
+        name = self._messages[-1][0]
         keys = [self._key(f"{name}-{len(self._messages)}") for _ in groups]
         homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
 
@@ -213,8 +224,9 @@ class DaskEngine:
         return [futures[i] for i in chosen]
 
     def _lazy_load(self, i: int) -> Delayed:
-        load = partial(_load_part, self._fit, self._start, i)
-        return self._rows.part(i, load, self._key(f"load-part-{i}"))
+        load = partial(_load_part, self._fit, self._problem, self._start, i)
+        parts = self._rows.parts
+        return parts[i].then(load, len(parts), self._key(f"load-part-{i}"))
 
     def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
         """Choose a worker for each part: where its rows are already, or the least busy one."""
@@ -224,10 +236,11 @@ class DaskEngine:
         load = dict.fromkeys(workers, 0)
         chosen = {}
         for i in parts:
-            there = [home for key in self._rows.keys(i) for home in where.get(key, ())]
+            part = self._rows.parts[i]
+            there = [home for X, _ in part.chunks for home in where.get(X.key, ())]
             near = [home for home in there if home in workers] or list(workers)
             chosen[i] = min(near, key=lambda home: load[home] / workers[home])
-            load[chosen[i]] += self._rows.n_rows[i]
+            load[chosen[i]] += part.n_rows
         return chosen
 
     def _key(self, what: str) -> str:

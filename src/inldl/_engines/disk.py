@@ -7,16 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from inldl._engines.blocks import in_runs, rows_per_block
+from inldl._engines.base import Problem, Start, Sums, map_unchecked, start_block, total
+from inldl._engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
 from inldl._engines.local import LocalEngine, fold
-from inldl._engines.sums import Sums, total
-from inldl._validation import Survey, judge, survey, validate_chunk
+from inldl._validation import (
+    Survey,
+    as_degrees,
+    check_2d,
+    check_rows,
+    judge,
+    label_names,
+    survey,
+    validate_chunk,
+)
 
 LARGE = 1 << 28  # bytes from which on a mapped file is read in pieces instead
 PIECE = 1 << 22  # bytes of X that are read at once: several in a run, so that reading overlaps
@@ -33,7 +41,7 @@ def is_on_disk(a: Any) -> bool:
 def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarray:
     """Return rows of an array; those of a mapped file are read, which fills no memory for long.
 
-    They are read into `buffer`, bytes of which there are enough, if there is one.
+    They are read into `buffer`, if there is one; it must have enough bytes.
     """
     root = _mapped(a)
     if root is None:
@@ -67,55 +75,47 @@ def _mapped(a: Any) -> Any:
     return root if same else None
 
 
-@dataclass(frozen=True)
 class DiskRows:
-    """Training rows of which X, and y perhaps, are on disk."""
+    """Rows of which X, and y perhaps, are on disk; y is None if they are to be predicted."""
 
-    X: Any
-    y: Any
-    names: Any = None
+    in_memory = False
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The shape of X."""
-        return self.X.shape
+    def __init__(self, X: Any, y: Any = None):
+        self.X, self.y, self.label_names = X, y, label_names(y)
+        if y is not None:
+            self.y = y if is_on_disk(y) else as_degrees(y)
+            check_2d(self.y)
+            check_rows(X, self.y)
 
-    def engine(self, n_jobs: int | None, name: str) -> "DiskEngine":
-        """Return the engine that reads these rows."""
-        return DiskEngine(n_jobs)
+    def engine(self, n_threads: int, name: str) -> "DiskEngine":
+        """Return an engine that reads these rows."""
+        return DiskEngine(n_threads)
 
-    def runs(self) -> list[list[list[slice]]]:
-        """Return the runs of these rows, as pieces that are read at once, as blocks of rows."""
-        size, _ = _sizes(self.X, self.y.shape[1])
-        blocks = _slices(self.X.shape[0], size)
-        return [in_pieces(run, size, self.X) for run in in_runs(blocks)]
-
-
-def in_pieces(run: Sequence[slice], size: int, X: Any) -> list[list[slice]]:
-    """Return blocks of `size` rows or fewer as pieces that are read at once."""
-    together = _together(size, X)
-    return [list(run[i : i + together]) for i in range(0, len(run), together)]
+    def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
+        """Return what `function` makes of the features, read piece by piece."""
+        size = rows_per_block(max(self.X.shape[1], n_columns))
+        pieces = row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
+        return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
 
 
-def pieces_of(X: Any, n_labels: int) -> list[slice]:
-    """Return rows to be read at once: whole blocks."""
-    size, together = _sizes(X, n_labels)
-    return _slices(X.shape[0], size * together)
-
-
-def _sizes(X: Any, n_labels: int) -> tuple[int, int]:
-    """Return how many rows make a block, and how many blocks a piece."""
-    size = rows_per_block(max(X.shape[1], n_labels))
-    return size, _together(size, X)
-
-
-def _together(size: int, X: Any) -> int:
-    """Return how many blocks of `size` rows make a piece."""
+def _blocks_per_piece(size: int, X: Any) -> int:
+    """Return how many blocks of `size` rows of X are read at once."""
     return max(1, PIECE // (size * X.shape[1] * np.dtype(X.dtype).itemsize))
 
 
-def _slices(n: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+class Run(NamedTuple):
+    """Blocks without their features, and the rows that these have on disk."""
+
+    blocks: Sequence[Any]
+    rows: Sequence[slice]
+
+
+@dataclass
+class _Unstarted:
+    """What stands for a block before it is started."""
+
+    rows: slice
+    X: Any = None
 
 
 class DiskEngine(LocalEngine):
@@ -126,83 +126,58 @@ class DiskEngine(LocalEngine):
         self._readers = self._stack.enter_context(ThreadPoolExecutor(self.n_threads))
         return self
 
-    def load(self, start: Callable[..., Any], rows: Any) -> Sums:
-        """Keep the state of the block that `start` makes of each source; return the total."""
-        self._lie(rows.runs(), rows.X, partial(read_rows, rows.X))
+    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+        """Keep the state of a block of each few rows; return the total of their sums."""
+        self._problem = problem
+        size = rows_per_block(max(rows.X.shape[1], rows.y.shape[1]))
+        self._read_from(partial(read_rows, rows.X), rows.X, size)
+        runs = in_runs(row_slices(rows.X.shape[0], size))
         surveys: dict[int, Survey] = {}
 
-        def begin(source: tuple[slice, np.ndarray]) -> Any:
-            X, y = validate_chunk(source[1], read_rows(rows.y, source[0]))
-            surveys[source[0].start] = survey(y, source[0].start)
-            return start(X, y)
+        def begin(block: _Unstarted) -> tuple[Any, Sums]:
+            X, y = validate_chunk(block.X, read_rows(rows.y, block.rows))
+            surveys[block.rows.start] = survey(y, block.rows.start)
+            return start(problem, X, y)
 
-        sums = total(self._part_sums(begin, self._sources))
-        judge([surveys[first] for first in sorted(surveys)], rows.names)
-        return sums
+        parts = [[Run([_Unstarted(at) for at in run], run) for run in runs]]
+        self._parts, sums = self.map_parts(begin, parts)
+        judge([surveys[first] for first in sorted(surveys)], rows.label_names)
+        return total(sums)
 
-    def _lie(
-        self,
-        runs: list[list[list[slice]]],
-        X: Any,
-        read: Callable[[slice, np.ndarray], np.ndarray],
-        n_runs: Sequence[int] = (),
+    def _read_from(
+        self, read: Callable[[slice, np.ndarray], np.ndarray], X: Any, size: int
     ) -> None:
-        """Note where the blocks of each run are in X, how to read them, and the runs of parts."""
-        self._runs, self._read_rows, self._n_runs = runs, read, n_runs or [len(runs)]
-        self._blocks: list[list[Any]] = [[] for _ in runs]
+        """Have features read by `read`, of which X has the shape, in blocks of `size` rows."""
+        self._read_rows, self._together = read, _blocks_per_piece(size, X)
+        self._room = self._together * size * X.shape[1] * np.dtype(X.dtype).itemsize
         self._free: list[np.ndarray] = []
-        longest = max((p[-1].stop - p[0].start for run in runs for p in run), default=0)
-        self._room = longest * X.shape[1] * np.dtype(X.dtype).itemsize
 
-    def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
-        """Replace each block by what `function` makes of it; return the sums of each part."""
-        return self._part_sums(function, self._walk)
+    def _map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, Sums]:
+        def without_features(block: Any) -> tuple[Any, Sums]:
+            new, sums = function(block)
+            block.X = new.X = None
+            return new, sums
 
-    def _part_sums(
-        self, function: Callable[[Any], Any], walk: Callable[[int], Iterator[Any]]
-    ) -> list[Sums]:
-        """Keep what `function` makes of the items of each run; return the sums of each part."""
-        done = self._map(partial(self._fold_run, function, walk), range(len(self._runs)))
+        blocks, sums = fold(without_features, self._with_features(run))
+        return Run(blocks, run.rows), sums
 
-        def each() -> Iterator[Sums]:
-            for i, (blocks, sums) in enumerate(done):
-                self._blocks[i] = blocks
-                yield sums
-
-        sums = each()
-        return [total(islice(sums, n)) for n in self._n_runs]
-
-    def _fold_run(
-        self, function: Callable[[Any], Any], walk: Callable[[int], Iterator[Any]], i: int
-    ) -> tuple[list[Any], Sums]:
-        def without_features(item: Any) -> Any:
-            block, sums = function(item)
-            block.X = None
-            return block, sums
-
-        return fold(without_features, walk(i))
-
-    def _walk(self, i: int) -> Iterator[Any]:
-        """Yield the blocks of a run, each with its features."""
-        for block, (_, X) in zip(self._blocks[i], self._sources(i), strict=True):
-            block.X = X
-            yield block
-
-    def _sources(self, i: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield the rows of each block of a run and their features; the next piece is on its way.
+    def _with_features(self, run: Run) -> Iterator[Any]:
+        """Yield the blocks of a run, each with its features; the next piece is on its way.
 
         Nothing of a piece is held when the one after the next is asked for.
         """
-        pieces = self._runs[i]
+        pieces = in_pieces(run.rows, self._together)
         buffers = [self._buffer(), self._buffer()]  # memory that is new costs as much as reading
         coming = self._readers.submit(self._read, pieces[0], buffers[0])
-        for number, (piece, after) in enumerate(zip(pieces, [*pieces[1:], None], strict=True), 1):
+        blocks = iter(run.blocks)
+        for number, piece in enumerate(pieces, 1):
             X = coming.result()
-            if after is not None:
-                coming = self._readers.submit(self._read, after, buffers[number % 2])
-            for at in piece:
+            if number < len(pieces):
+                coming = self._readers.submit(self._read, pieces[number], buffers[number % 2])
+            for at, block in zip(piece, blocks, strict=False):
                 first = at.start - piece[0].start
-                yield at, X[first : first + at.stop - at.start]
+                block.X = X[first : first + at.stop - at.start]
+                yield block
         self._free += buffers
 
     def _buffer(self) -> np.ndarray:

@@ -1,38 +1,66 @@
-"""Blocks on the threads of one machine."""
+"""Rows in memory, and blocks on the threads of one machine."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 
+from inldl._engines.base import (
+    Engine,
+    Message,
+    Problem,
+    Start,
+    Steps,
+    Sums,
+    start_block,
+    take_steps,
+    total,
+)
 from inldl._engines.blas import limit_new_thread, one_blas_thread
-from inldl._engines.blocks import in_runs
-from inldl._engines.sums import Sums, total
+from inldl._engines.blocks import in_runs, row_blocks
 
-Message = tuple[np.ndarray, ...]
-Steps = Sequence[tuple[Callable[..., Any], Message]]
+Parts = list[list[Any]]
+"""Runs of blocks, part by part."""
 
 
-class LocalEngine:
-    """Keep blocks in memory and run functions over them on threads, one BLAS thread each.
+@dataclass(frozen=True)
+class MemoryRows:
+    """Rows of arrays in memory, which have been checked; y is None if they are to be predicted."""
 
-    Blocks lie in runs, and runs in parts. Neither these nor the order in which their sums are
-    added depend on the number of threads, so results are the same to the bit for any `n_jobs`.
+    X: Any
+    y: Any = None
+    label_names: Any = None
+    in_memory = True
+
+    def engine(self, n_threads: int, name: str) -> "LocalEngine":
+        """Return an engine of this machine."""
+        return LocalEngine(n_threads)
+
+    def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
+        """Return what `function` makes of the features."""
+        return function(self.X)
+
+
+class LocalEngine(Engine):
+    """Keep blocks in memory and run steps over them on threads, one BLAS thread each.
+
+    Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
+    of the runs of a part, then those of the parts.
 
     Parameters
     ----------
-    n_jobs : int or None
-        Number of threads, as everywhere in joblib: None is 1, -1 all cores.
+    n_threads : int
+        Number of threads.
     """
 
-    def __init__(self, n_jobs: int | None = None):
-        self.n_threads = effective_n_jobs(n_jobs)
-        self.parts: list[list[Sequence[Any]]] = []
+    def __init__(self, n_threads: int = 1):
+        self.n_threads = n_threads
+        self._parts: Parts = []
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
@@ -44,32 +72,33 @@ class LocalEngine:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._parts = []
         self._stack.close()
 
-    def load(self, start: Callable[..., Any], sources: Sequence[tuple[Any, ...]]) -> Sums:
-        """Keep the block that `start` makes of each source; return the total of their sums."""
-        self.parts = [in_runs(sources)]
-        return total(self.part_sums(lambda source: start(*source)))
-
-    def sweep(self, step: Callable[..., Any], *message: np.ndarray) -> Sums:
-        """Replace each block by what `step` makes of it; return the total of their sums."""
-        return self.replay([(step, message)])
+    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+        """Keep a block of each few rows; return the total of their sums."""
+        self._problem = problem
+        parts = [in_runs(row_blocks(rows.X, rows.y))]
+        self._parts, sums = self.map_parts(lambda source: start(problem, *source), parts)
+        return total(sums)
 
     def replay(self, steps: Steps) -> Sums:
         """Take every block through steps in one pass; return the total of the last sums."""
         steps = [(step, contiguous(message)) for step, message in steps]
-        return total(self.part_sums(partial(through, steps)))
+        take = partial(take_steps, self._problem, steps)
+        self._parts, sums = self.map_parts(take, self._parts)
+        return total(sums)
 
-    def part_sums(self, function: Callable[[Any], Any]) -> list[Sums]:
-        """Replace each block by what `function` makes of it; return the sums of each part."""
-        done = self._map(partial(fold, function), [run for part in self.parts for run in part])
-        parts, sums = [], []
-        for part in self.parts:
-            runs, added = fold(lambda _: next(done), part)
-            parts.append(runs)
-            sums.append(added)
-        self.parts = parts
-        return sums
+    def map_parts(
+        self, function: Callable[[Any], Any], parts: Sequence[Sequence[Any]]
+    ) -> tuple[Parts, list[Sums]]:
+        """Return what `function` makes of each block, and the sums of each part."""
+        done = self._map(partial(self._map_run, function), [run for part in parts for run in part])
+        found = [fold(lambda _: next(done), part) for part in parts]
+        return [runs for runs, _ in found], [sums for _, sums in found]
+
+    def _map_run(self, function: Callable[[Any], Any], run: Any) -> tuple[Any, Sums]:
+        return fold(function, run)
 
     def _map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """Yield the results in order, with few of them waiting at any time."""
@@ -88,13 +117,6 @@ class LocalEngine:
 def contiguous(message: Iterable[np.ndarray]) -> Message:
     """Return arrays as they are after a journey, so that every engine multiplies the same."""
     return tuple(np.ascontiguousarray(array) for array in message)
-
-
-def through(steps: Steps, block: Any) -> tuple[Any, Sums]:
-    """Take a block through steps; return it and the sums of the last one."""
-    for step, message in steps:
-        block, sums = step(block, *message)
-    return block, sums
 
 
 def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any], Sums]:

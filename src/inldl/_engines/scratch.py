@@ -9,7 +9,6 @@ import os
 import shutil
 import tempfile
 import threading
-import uuid
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -18,9 +17,9 @@ from typing import Any, Self
 import dask
 import numpy as np
 
+from inldl._engines.base import Problem, Start, Sums, start_block, total
 from inldl._engines.chunks import start_chunks
-from inldl._engines.disk import DiskEngine, in_pieces
-from inldl._engines.sums import Sums, total
+from inldl._engines.disk import DiskEngine, Run
 from inldl._validation import Survey, judge
 
 
@@ -78,38 +77,36 @@ def _check_room(folder: str, size: int) -> None:
 class ScratchEngine(DiskEngine):
     """The local engine, for chunks that go through a file."""
 
-    def load(self, start: Callable[..., Any], rows: Any) -> Sums:
+    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
         """Keep the state of the blocks of all parts; return the total of their sums."""
+        self._problem = problem
         kind = np.float32 if rows.X.dtype == np.float32 else np.float64
         folder = dask.config.get("temporary-directory", None)
-        file = self._stack.enter_context(ScratchFile(folder, rows.shape, kind))
-        begin = partial(_start_and_store, file, start)
-        lazy = [rows.part(i, begin, f"load-part-{i}-{uuid.uuid4()}") for i in range(len(rows))]
-        loaded = dask.compute(*lazy, scheduler="threads", num_workers=self.n_threads)
-        judge([found for *_, surveys in loaded for found in surveys], rows.names)
-        runs = [run for slices, *_ in loaded for run in slices]
-        size = max(at.stop - at.start for run in runs for at in run)
-        pieces = [in_pieces(run, size, file) for run in runs]
-        self._lie(pieces, file, file.read, [len(slices) for slices, *_ in loaded])
-        self._blocks = [blocks for _, kept, _, _ in loaded for blocks in kept]
-        return total(sums for _, _, sums, _ in loaded)
+        file = self._stack.enter_context(ScratchFile(folder, rows.X.shape, kind))
+        loaded = rows.compute(
+            partial(_start_and_store, file, partial(start, problem)), self.n_threads
+        )
+        judge([found for *_, surveys in loaded for found in surveys], rows.label_names)
+        self._parts = [runs for runs, *_ in loaded]
+        blocks = [at for part in self._parts for run in part for at in run.rows]
+        self._read_from(file.read, file, max(at.stop - at.start for at in blocks))
+        return total(sums for _, sums, _ in loaded)
 
 
 def _start_and_store(
     file: ScratchFile, start: Callable[..., Any], chunks: Sequence[Any], first_row: int, n: int
-) -> tuple[list[list[slice]], list[list[Any]], Sums, list[Survey]]:
-    """Start the blocks of a part and put their features into the file.
+) -> tuple[list[Run], Sums, list[Survey]]:
+    """Start the blocks of a part and move their features into the file.
 
-    Returns where the blocks of each run are, the blocks, the total of their sums, and what y looks
-    like.
+    Returns the runs, the total of their sums, and what y looks like.
     """
     runs, sums, surveys = start_chunks(start, chunks, first_row, n)
-    at, slices = first_row, []
+    at, stored = first_row, []
     for run in runs:
         ends = np.cumsum([at, *(block.X.shape[0] for block in run)]).tolist()
-        slices.append([slice(*pair) for pair in pairwise(ends)])
-        for block, rows in zip(run, slices[-1], strict=True):
+        stored.append(Run(run, [slice(*pair) for pair in pairwise(ends)]))
+        for block, rows in zip(*stored[-1], strict=True):
             file.write(rows.start, block.X)
             block.X = None
         at = ends[-1]
-    return slices, runs, sums, surveys
+    return stored, sums, surveys

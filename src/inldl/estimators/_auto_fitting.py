@@ -1,17 +1,18 @@
 """Fit the members of AutoInLDL in time, and keep what was chosen and why."""
 
-import warnings
+from time import perf_counter
 
 import numpy as np
 from scipy.optimize import nnls
 
 from inldl._engines import row_blocks
+from inldl._validation import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
-from inldl.estimators._budget import Budget
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 
 CONSTANT = "constant-mean"
 MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
+PILOT = 500  # rows of a trial whose time is extrapolated
 
 
 def error_of(y, predicted):
@@ -28,6 +29,51 @@ def stacked(y, held_out, names):
     factor = np.linalg.cholesky(gram + heavy + 1e-9 * np.trace(gram) * np.eye(len(gram)))
     weights = nnls(factor.T, np.linalg.solve(factor, moments + heavy))[0]
     return dict(zip(names, (weights / weights.sum()).tolist(), strict=True))
+
+
+class Budget:
+    """Count the seconds of a fit, and say how many rows its next part can afford.
+
+    Parameters
+    ----------
+    seconds : float or None
+        For the whole fit; None is no limit.
+    started : float
+        When the fit began, by `time.perf_counter`.
+    """
+
+    def __init__(self, seconds, started):
+        self.seconds, self.started = seconds, started
+
+    @property
+    def elapsed(self):
+        """Seconds since the fit began."""
+        return perf_counter() - self.started
+
+    def rows(self, trial, n, share):
+        """Return how many of `n` rows fit into a share of the time that is left, 0 if too few.
+
+        Parameters
+        ----------
+        trial : callable
+            Does the work on a given number of rows, and returns the seconds that all other rows
+            will cost whether they are learned from or not. It is called only if there is a
+            limit, and enough rows that the trial is small beside the work.
+        n : int
+            The rows that there are.
+        share : float
+            Of the time that is left.
+        """
+        if self.seconds is None:
+            return n
+        left = (self.seconds - self.elapsed) * share
+        if n <= 2 * PILOT or left <= 0:
+            return n if left > 0 else 0
+        before = self.elapsed
+        others = trial(PILOT)
+        took = self.elapsed - before
+        affordable = int(PILOT * (left - took - others) / took)
+        return min(n, affordable) if affordable >= PILOT else 0
 
 
 class Fitting:
@@ -86,14 +132,14 @@ class Fitting:
         if size < n:
             self._note(f"{name} was fitted to about {size} of {n} rows, to keep the time budget.")
         rows, part = self._part(size)
-        member._learn(part)
+        member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
         self._say(f"{name}: held-out error {error_of(self.data.y, held_out):.5f}")
         return held_out
 
     def report(self, y, held_out, weights, combined):
-        """Return the report, and warn if the time budget changed anything."""
+        """Return the report."""
         members = {}
         for name, predicted in held_out.items():
             rows, seconds, member = self.fitted.get(name, (len(y), 0.0, None))
@@ -109,23 +155,18 @@ class Fitting:
             self._note(f"No better than the constant mean, so not used: {', '.join(worse)}.")
         if light:
             self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
+        chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
+        return AutoReport(len(y), *chosen, members, error_of(y, combined), self.notes)
+
+    def warn(self):
+        """Warn of what the time budget has changed."""
         if self.notes and self.budget.seconds is not None:
-            warnings.warn(" ".join(self.notes), UserWarning, stacklevel=4)
-        choice = self.choice
-        return AutoReport(
-            len(y),
-            choice.kernel,
-            choice.scale,
-            choice.errors,
-            members,
-            error_of(y, combined),
-            self.notes,
-        )
+            warn_user(" ".join(self.notes))
 
     def _trial(self, member, size):
         """Fit a member to few rows; return the seconds in which it would predict all rows."""
         part = self._part(size)[1]
-        member._learn(part)
+        member._fit_prepared(part)
         began = self.budget.elapsed
         member._degrees(part.dense, part.scaled)
         return (self.budget.elapsed - began) * len(self.data.y) / len(part.y)

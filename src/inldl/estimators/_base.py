@@ -1,45 +1,38 @@
 """What every estimator of label distributions shares."""
 
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
 from inldl._engines import (
     Checkpoint,
-    DiskRows,
-    LocalEngine,
+    MemoryRows,
     digest,
-    is_on_disk,
     one_blas_thread,
-    pieces_of,
-    read_rows,
+    open_rows,
     row_blocks,
 )
 from inldl._file_state import Array, FileState
 from inldl._validation import (
     FLOATS,
     as_degrees,
-    check_2d,
     check_fillable,
     check_label_order,
     check_predictable,
-    check_rows,
     is_chunked,
-    label_names,
     like,
     validate_features,
     validate_fit,
 )
 from inldl.metrics import METRICS, Pair
-from inldl.solvers.admm import solve
-from inldl.solvers.linear import Rotation
+from inldl.solvers.linear import Rotation, predict_columns
+from inldl.solvers.loop import iterations, run
 from inldl.solvers.softmax import Features, linear_scores, softmax
-from inldl.solvers.winldl import predict_columns
 
 TO_EXPORT = "fit with --method winldl to export."
 
@@ -49,6 +42,13 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     For model files a class declares in `_in_file` what is special about its attributes, and for
     ONNX it says in `_to_onnx` how its degrees are computed.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        Number of labels. A method sets it in its `fit`.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names. A method sets it in its `fit`.
     """
 
     _in_file = FileState(
@@ -58,6 +58,19 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             "held_out_": Array(2, finite=False, rows=False),
         }
     )
+
+    _takes_chunks = False  # whether it is fitted to Dask arrays and frames chunk by chunk
+
+    @cached_property
+    def n_labels_(self):
+        """Number of labels, of a model that does not state it, as in older model files."""
+        check_is_fitted(self)
+        if getattr(self, "completer_", None) is not None:
+            return self.completer_.n_labels_
+        for name in ("label_names_", "intercept_", "distribution_", "constant_", "regressors_"):
+            if getattr(self, name, None) is not None:
+                return len(getattr(self, name))
+        return self.held_out_.shape[1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -78,19 +91,23 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray or frame of shape (n_samples, n_labels)
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
             prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already.
+            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is one,
+            if the method can be fitted to Dask arrays.
 
         Raises
         ------
         ValueError
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains.
+            with holes sum to more than 1, beyond what rounding explains. For a lazy result:
+            when it is computed.
         """
         check_is_fitted(self)
         check_label_order(self, y)
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            return self._complete_lazily(X, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
@@ -141,7 +158,14 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 class LinearDistributionEstimator(DistributionEstimator):
-    """Base of estimators that predict the projection of a linear function."""
+    """Base of estimators that predict the projection of a linear function.
+
+    A method states `_check_parameters()` and ``_problem(fit_intercept, expand, initial)``: what
+    to solve, where `expand` maps the coefficients that are solved for to those of X (None if they
+    are the same) and `initial` are coefficients and intercept to start from, or None.
+    """
+
+    _takes_chunks = True
 
     def _to_onnx(self, graph, features, order):
         return graph.projection(graph.scores(features, self.coef_[:, order], self.intercept_))
@@ -169,78 +193,54 @@ class LinearDistributionEstimator(DistributionEstimator):
         self
         """
         self._check_parameters()
-        if is_chunked(X) or is_chunked(y) or is_on_disk(X):
-            rows = self._elsewhere(X, y)
-            self._fit_linear(rows, rows.y)
-        else:
-            X, y, self.label_names_ = validate_fit(self, X, y)
-            with one_blas_thread():  # a wide X is rotated before an engine sees it
-                self._fit_linear(X, y)
+        rows = open_rows(self, X, y, fitting=True)
+        initial = self._starting_point(rows)
+        with one_blas_thread():  # a wide X is rotated before an engine sees it
+            coef, intercept, result = self._solve(rows, initial)
+        self._store(rows, coef, intercept, result)
         return self
 
-    def _elsewhere(self, X, y):
-        """Return rows in chunks or on disk; they are checked where they are loaded."""
-        self.label_names_ = label_names(y)
-        if is_chunked(X) or is_chunked(y):
-            from inldl._engines.chunks import ChunkedRows, header
+    def _starting_point(self, rows):
+        """Refuse rows that the method cannot use; return coefficients and intercept, or None."""
 
-            validate_data(self, header(X), skip_check_array=True)
-            return ChunkedRows(X, y)
-        validate_data(self, X, skip_check_array=True)
-        y = y if is_on_disk(y) else as_degrees(y)
-        check_2d(y)
-        check_rows(X, y)
-        return DiskRows(X, y, self.label_names_)
+    def _solve(self, rows, initial):
+        """Return coefficients and intercept, and how they were found."""
+        shape = (*rows.X.shape, rows.y.shape[1])
+        if rows.in_memory and shape[1] > 2 * shape[0]:  # else it costs more than it saves
+            return self._solve_rotated(rows, initial, shape)
+        problem = self._problem(bool(self.fit_intercept), None, initial)
+        result = self._iterate(problem, rows, shape, initial)
+        return result.shared.coef.copy(), result.shared.intercept, result
 
-    def _fit_linear(self, X, y):
-        """Solve the problem on X, or on the rotation of a wide X, and set what is fitted.
-
-        `_problem(fit_intercept, expand)` states it, where `expand` maps the coefficients that are
-        solved for to those of X.
-        """
-        rotation, initial = None, self._initial(X.shape[1], y.shape[1])
-        features, fit_intercept, expand = X, bool(self.fit_intercept), lambda W: W
-        elsewhere = hasattr(X, "engine")
-        if not elsewhere and X.shape[1] > 2 * X.shape[0]:  # else it costs more than it saves
-            rotation = Rotation(X, fit_intercept)
-            features, fit_intercept = rotation.features, False
-            expand = lambda W: np.column_stack(rotation.coef(W))  # noqa: E731
-            if initial is not None:
-                initial = rotation.rotated(*initial), np.zeros(y.shape[1])
-        problem, shape = self._problem(fit_intercept, expand), (*X.shape, y.shape[1])
+    def _solve_rotated(self, rows, initial, shape):
+        """Do the same for more features than rows, in as many columns as there are rows."""
+        rotation = Rotation(rows.X, bool(self.fit_intercept))
         if initial is not None:
-            problem = replace(problem, initial=initial)
-        if elsewhere:
-            result = self._solve(problem, X.engine(self.n_jobs, type(self).__name__), X, shape)
-        else:
-            sources = row_blocks(features, y)
-            result = self._solve(problem, LocalEngine(self.n_jobs), sources, shape)
-        self.coef_, self.intercept_ = result.shared.coef.copy(), result.shared.intercept
-        if rotation is not None:
-            self.coef_, self.intercept_ = rotation.coef(result.shared.coef)
-            self.intercept_ *= bool(self.fit_intercept)
-        self._set_history(result)
+            initial = rotation.rotated(*initial), np.zeros(shape[2])
+        problem = self._problem(False, rotation.expand, initial)
+        rotated = MemoryRows(rotation.features, rows.y)
+        result = self._iterate(problem, rotated, shape, initial)
+        coef, intercept = rotation.coef(result.shared.coef)
+        return coef, intercept * bool(self.fit_intercept), result
 
-    def _initial(self, n_features, n_labels):
-        """Return coefficients and intercept to start from, if there are any."""
-
-    def _solve(self, problem, engine, sources, shape):
+    def _iterate(self, problem, rows, shape, initial):
         """Run the loop on an engine, and through a file if the fit is to survive its process."""
         with ExitStack() as stack:
-            engine = stack.enter_context(engine)
+            name = type(self).__name__
+            engine = stack.enter_context(rows.engine(effective_n_jobs(self.n_jobs), name))
             if self.checkpoint is not None:
                 parameters = self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
-                about = {"method": type(self).__name__, "parameters": parameters, "shape": shape}
-                about["start"] = [digest(a) for a in getattr(problem, "initial", None) or ()]
+                about = {"method": name, "parameters": parameters, "shape": shape}
+                about["start"] = [digest(a) for a in initial or ()]
                 engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
-            return solve(
-                problem,
-                engine,
-                sources,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                report=self._report if self.verbose else None,
-            )
+            report = self._report if self.verbose else None
+            return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
+
+    def _store(self, rows, coef, intercept, result):
+        """Set what is fitted."""
+        self.coef_, self.intercept_ = coef, intercept
+        self.label_names_, self.n_labels_ = rows.label_names, len(intercept)
+        self._set_history(result)
 
     def _report(self, t, changes):
         parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
@@ -261,62 +261,20 @@ class LinearDistributionEstimator(DistributionEstimator):
             in the chunks of `X` where that is one.
         """
         check_is_fitted(self)
-        if is_chunked(X):
-            return self._predict_lazily(X, X)
-        if is_on_disk(X):
-            return self._predict_from_disk(X)
-        X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
-        return _predict_rows(X, self.coef_, self.intercept_)
+        return open_rows(self, X).map(self._predictor(), self.n_labels_)
 
-    def _predict_from_disk(self, X):
-        validate_data(self, X, reset=False, skip_check_array=True)
-        pieces = (read_rows(X, rows) for rows in pieces_of(X, len(self.intercept_)))
-        return np.concatenate([_predict_chunk(p, self.coef_, self.intercept_) for p in pieces])
+    def _predictor(self):
+        return partial(_predict_rows, coef=self.coef_, intercept=self.intercept_)
 
-    def _predict_lazily(self, given, rows):
-        """Return the predictions of `rows`, which are what the user has given, in any chunks."""
-        from inldl._engines.chunks import as_array, header, map_rows
+    def _complete_lazily(self, X, y):
+        from inldl._engines.chunks import map_rows
 
-        validate_data(self, header(given), reset=False, skip_check_array=True)
-        X = as_array(rows).rechunk({1: -1})
-        predict = partial(_predict_chunk, coef=self.coef_, intercept=self.intercept_)
-        return map_rows(predict, X, n_columns=len(self.intercept_), dtype=X.dtype)
-
-    def complete(self, X, y):
-        """Fill the unobserved degrees of `y` with what `X` predicts.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-
-        Returns
-        -------
-        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is
-            one.
-
-        Raises
-        ------
-        ValueError
-            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains. For Dask arrays: when
-            the result is computed.
-        """
-        if not (is_chunked(X) or is_chunked(y)):
-            return super().complete(X, y)
-        from inldl._engines.chunks import aligned, map_rows
-
-        check_is_fitted(self)
-        check_label_order(self, y)
-        rows, y = aligned(X, y)
-        predicted = self._predict_lazily(X, rows)
-        _check_shape(y, predicted)
-        return map_rows(_fill_chunk, y, predicted, n_columns=y.shape[1], dtype=y.dtype)
+        rows = open_rows(self, X, y)
+        predicted = rows.map(self._predictor(), self.n_labels_)
+        _check_shape(rows.y, predicted)
+        return map_rows(
+            _fill_chunk, rows.y, predicted, n_columns=self.n_labels_, dtype=rows.y.dtype
+        )
 
 
 class SoftmaxDistributionEstimator(DistributionEstimator):
@@ -347,6 +305,7 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
         """
         self._check_parameters()
         X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
+        self.n_labels_ = y.shape[1]
         features = Features(X, bool(self.fit_intercept), self._rescale)
         with one_blas_thread():  # products this small lose more than they gain by threads
             result = self._solve(features, y)
@@ -382,13 +341,6 @@ def _predict_rows(X, coef, intercept):
             rows[:] = predict_columns(X_rows, coef, intercept).T
     check_predictable(out)
     return out
-
-
-def _predict_chunk(X, coef, intercept):
-    with np.errstate(over="ignore", invalid="ignore"):
-        X = check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=0)
-    with one_blas_thread():
-        return _predict_rows(X, coef, intercept)
 
 
 def _fill_chunk(y, predicted, block_info=None):

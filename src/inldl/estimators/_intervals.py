@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import as_degrees, like
+from inldl._validation import as_degrees, like, warn_user
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -22,12 +22,12 @@ class IntervalMixin:
     """Intervals for estimators that predict their own training rows as if they were unseen.
 
     A method sets `held_out_`, predictions of the training rows that were each made without the
-    row's degrees (or None), and calls `_calibrate(y)` at the end of its fit.
+    row's degrees (or None), and calls `_keep_errors(y)` at the end of its fit.
     """
 
     _in_file = FileState({"calibration_": Array(3, finite=False)})
 
-    def _calibrate(self, y):
+    def _keep_errors(self, y):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
         `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN.
@@ -127,12 +127,10 @@ class IntervalMixin:
         names = getattr(self, "label_names_", None)
         name = rare[0] if names is None else repr(names[rare[0]])
         needed = math.ceil(coverage / (1 - coverage) - 1e-9)
-        warnings.warn(
+        warn_user(
             f"Label {name} was observed {len(labels[rare[0]].errors)} time(s), but a coverage of "
             f"{coverage:g} needs {needed}, so its intervals are [0, 1] ({len(rare)} such "
-            "label(s)); ask for less coverage, or observe more degrees.",
-            UserWarning,
-            stacklevel=3,
+            "label(s)); ask for less coverage, or observe more degrees."
         )
 
 

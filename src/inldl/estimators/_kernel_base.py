@@ -12,6 +12,7 @@ from inldl._file_state import FileState
 from inldl._validation import (
     FLOATS,
     check_choice,
+    check_n_jobs,
     check_number,
     check_predictable,
     validate_features,
@@ -27,7 +28,8 @@ from inldl.solvers.completion import fill_forced
 class Prepared:
     """Training data that is ready for a member: dense columns, and degrees.
 
-    Degrees that the sum forces are filled; `started` is when the fit began.
+    Degrees that the sum forces are filled; `started` is when the fit began. `names` are the
+    fitted attributes about the columns of X and y.
     """
 
     dense: np.ndarray
@@ -35,6 +37,7 @@ class Prepared:
     columns: Columns
     seed: int
     started: float
+    names: dict
 
     @cached_property
     def scaled(self):
@@ -51,7 +54,7 @@ class Prepared:
 class KernelDistributionEstimator(DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
-    A method states `_check_parameters()`, `_learn(prepared)`, which sets what is fitted and
+    A method states `_check_parameters()`, `_learn(data)`, which sets what it learns and
     `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
     """
 
@@ -78,9 +81,16 @@ class KernelDistributionEstimator(DistributionEstimator):
         self
         """
         self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y)
+        X, y, label_names = validate_fit(self, X, y)
         with one_blas_thread():  # the same sums for any n_jobs
-            self._learn(self._prepare(X, y))
+            return self._fit_prepared(self._prepare(X, y, label_names))
+
+    def _fit_prepared(self, data):
+        """Fit to data that this estimator, or the one it is a member of, has checked."""
+        self.columns_, self.n_labels_ = data.columns, data.y.shape[1]
+        for name, value in data.names.items():
+            setattr(self, name, value)
+        self._learn(data)
         return self
 
     def predict(self, X):
@@ -98,26 +108,30 @@ class KernelDistributionEstimator(DistributionEstimator):
         """
         check_is_fitted(self)
         X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
-        out, first_row = np.empty((X.shape[0], self.held_out_.shape[1]), X.dtype), 0
+        out, first_row = np.empty((X.shape[0], self.n_labels_), X.dtype), 0
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             for X_rows, rows in row_blocks(X, out):
                 dense = self.columns_.dense(X_rows)
                 scaled = self.columns_.scaled(dense)
                 check_predictable(scaled, first_row)
-                rows[:] = self._degrees(dense, scaled)
+                degrees = self._degrees(dense, scaled)
+                rows[:] = degrees.reshape(rows.shape)  # a damaged model may have other labels
                 check_predictable(rows, first_row)
                 first_row += len(rows)
         return out
 
-    def _prepare(self, X, y):
+    def _prepare(self, X, y, label_names):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
             )
         seed = seed_from(self.random_state)
-        self.columns_ = Columns().fit(X, seed)
-        return Prepared(self.columns_.dense(X), fill_forced(y), self.columns_, seed, started)
+        columns = Columns().fit(X, seed)
+        names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
+        if hasattr(self, "feature_names_in_"):
+            names["feature_names_in_"] = self.feature_names_in_
+        return Prepared(columns.dense(X), fill_forced(y), columns, seed, started, names)
 
     def _choose(self, data):
         """Set `kernel_` and `scale_` to what is given or, where "auto", to what is best."""
@@ -130,8 +144,7 @@ class KernelDistributionEstimator(DistributionEstimator):
         check_choice("kernel", self.kernel, ("auto", *METRICS))
         check_auto("scale", self.scale)
         check_number("n_landmarks", self.n_landmarks, low=1, integer=True)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
 
 def check_auto(name, value):

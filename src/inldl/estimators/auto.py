@@ -3,7 +3,7 @@
 import numpy as np
 
 from inldl._file_state import FileState
-from inldl._validation import check_choice, check_number
+from inldl._validation import check_choice, check_n_jobs, check_number
 from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._calibration import Calibration, choose_calibration
@@ -80,6 +80,8 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
         Number of features.
     feature_names_in_ : ndarray of str
         Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -132,8 +134,7 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
             check_choice("calibrate", self.calibrate, METRICS)
         if self.time_budget is not None:
             check_number("time_budget", self.time_budget, above=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
@@ -144,23 +145,16 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
             member = MEMBERS[name](random_state=data.seed, **shared)
             found = fitting.fit(name, member, share=1 / (len(self._names()) - i))
             if found is not None:
-                self.members_[name], held_out[name] = self._adopted(member), found
+                self.members_[name], held_out[name] = member, found
         self._combine(data.y, held_out)
-        self._calibrate(data.y)
+        self._keep_errors(data.y)
         if self.bend_ is not None:
             fitting.notes.append(str(self.bend_))
         self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)
+        fitting.warn()
 
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)
-
-    def _adopted(self, member):
-        """Return a member that knows what `fit` of its own would have told it about X and y."""
-        member.columns_, member.label_names_ = self.columns_, self.label_names_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(member, name, getattr(self, name))
-        return member
 
     def _combine(self, y, held_out):
         """Weigh what beats the constant mean; the mean itself gets all if nothing does."""

@@ -1,10 +1,8 @@
 """The BFGS-LDL estimator."""
 
-import warnings
-
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_choice, check_number
+from inldl._validation import check_choice, check_number, warn_user
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
 
@@ -54,6 +52,8 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         Number of features.
     feature_names_in_ : ndarray of str
         Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -115,13 +115,9 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         problem = CrossEntropy(features, y, self.l2)
         result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
         if not result.converged and self.max_iter > 0:
-            self._warn(result.n_iter)
+            warn_user(
+                f"L-BFGS ended after {result.n_iter} iterations before F settled to "
+                f"tol={self.tol}; raise max_iter, l2 or tol, or scale X.",
+                ConvergenceWarning,
+            )
         return result
-
-    def _warn(self, n_iter):
-        warnings.warn(
-            f"L-BFGS ended after {n_iter} iterations before F settled to tol={self.tol}; "
-            "raise max_iter, l2 or tol, or scale X.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )

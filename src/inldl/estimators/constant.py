@@ -20,6 +20,8 @@ class ConstantLDL(DistributionEstimator):
     ----------
     distribution_ : ndarray of shape (n_labels,)
         What is predicted.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -59,13 +61,12 @@ class ConstantLDL(DistributionEstimator):
         """
         check_choice("strategy", self.strategy, ("mean", "uniform"))
         _, y, self.label_names_ = validate_fit(self, X, y)
-        means = (
-            np.nanmean(y, axis=0, dtype=float) if self.strategy == "mean" else np.ones(y.shape[1])
-        )
-        means = np.maximum(means, 0)
-        self.distribution_ = (
-            means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
-        )
+        self.n_labels_ = y.shape[1]
+        means = np.zeros(self.n_labels_)
+        if self.strategy == "mean":
+            means = np.maximum(np.nanmean(y, axis=0, dtype=float), 0)
+        uniform = np.full(self.n_labels_, 1 / self.n_labels_)
+        self.distribution_ = means / means.sum() if means.sum() > 0 else uniform
         return self
 
     def predict(self, X):

@@ -56,6 +56,8 @@ class ForestLDL(KernelDistributionEstimator):
         Number of features.
     feature_names_in_ : ndarray of str
         Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -115,7 +117,7 @@ class ForestLDL(KernelDistributionEstimator):
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
-            self.held_out_[test] = _predict(forest, data.dense[test], data.y.shape)
+            self.held_out_[test] = _predict(forest, data.dense[test], self.n_labels_)
             return forest
 
         for i, fold in enumerate(folds.split(data.y)):
@@ -123,8 +125,8 @@ class ForestLDL(KernelDistributionEstimator):
         self.held_out_ = projected(self.held_out_)
 
     def _degrees(self, dense, scaled):
-        shape = (len(dense), self.held_out_.shape[1])
-        return projected(np.mean([_predict(f, dense, shape) for f in self.forests_], axis=0))
+        predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]
+        return projected(np.mean(predicted, axis=0))
 
     def _forest(self, n, seed):
         from sklearn.ensemble import ExtraTreesRegressor  # .2 s that other methods need not pay
@@ -147,6 +149,6 @@ def _completed(features, y, seed, n_jobs):
     return fill_near(y, raw, spread_of(y, raw))
 
 
-def _predict(forest, dense, shape):
+def _predict(forest, dense, n_labels):
     within = np.clip(dense, -LARGEST, LARGEST)  # beyond all splits, so in the same leaves
-    return forest.predict(within).reshape(-1, shape[1])
+    return forest.predict(within).reshape(-1, n_labels)

@@ -1,10 +1,8 @@
 """The two InLDL estimators: low-rank label distributions."""
 
-import warnings
-
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_number
+from inldl._validation import check_n_jobs, check_number, warn_user
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
@@ -12,14 +10,13 @@ from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 class _LowRankEstimator(LinearDistributionEstimator):
     """Base of both: their parameters, and the warning where the cap was hit."""
 
-    def _fit_linear(self, X, y):
-        super()._fit_linear(X, y)
+    def _store(self, rows, coef, intercept, result):
+        super()._store(rows, coef, intercept, result)
         if not self.converged_:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
                 f"{self.max_iter} iterations; history_ shows how far it came.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
     def _check_parameters(self):
@@ -27,8 +24,7 @@ class _LowRankEstimator(LinearDistributionEstimator):
         check_number("ridge", self.ridge, low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
         check_number("tol", self.tol, low=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
 
 class InLDLProx(_LowRankEstimator):
@@ -72,6 +68,12 @@ class InLDLProx(_LowRankEstimator):
         Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" and "objective_change".
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -116,7 +118,7 @@ class InLDLProx(_LowRankEstimator):
         """
         return cls(**{"lam": 1e-3, "ridge": 0.0, "fit_intercept": False} | changes)
 
-    def _problem(self, fit_intercept, expand):
+    def _problem(self, fit_intercept, expand, initial):
         return ProximalProblem(self.lam, self.ridge, fit_intercept)
 
 
@@ -160,6 +162,12 @@ class InLDLADMM(_LowRankEstimator):
         Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "primal_residual" and "dual_residual".
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -210,5 +218,5 @@ class InLDLADMM(_LowRankEstimator):
         super()._check_parameters()
         check_number("rho", self.rho, above=0)
 
-    def _problem(self, fit_intercept, expand):
+    def _problem(self, fit_intercept, expand, initial):
         return AlternatingProblem(self.lam, self.ridge, fit_intercept, self.rho)

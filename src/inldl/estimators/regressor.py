@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
 from inldl._file_state import FileState
-from inldl._validation import FLOATS, check_number, validate_features, validate_fit
+from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 
 
@@ -46,6 +46,8 @@ class RegressorLDL(DistributionEstimator):
         Number of features.
     feature_names_in_ : ndarray of str
         Feature names, when `X` is a frame with such names. The regressor gets the frame then.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -102,6 +104,7 @@ class RegressorLDL(DistributionEstimator):
         checked, degrees, self.label_names_ = validate_fit(
             self, X, y, accept_sparse=self._accept_sparse()
         )
+        self.n_labels_ = degrees.shape[1]
         X = self._features(X, checked)
         if self.completer is None:
             self.completer_ = None
@@ -167,8 +170,7 @@ class RegressorLDL(DistributionEstimator):
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
     def _check_parameters(self):
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
         _check_part("regressor", self._template(), "predict", "Ridge()")
         if self.completer is not None:
             _check_part("completer", self.completer, "complete", "WInLDL()")
@@ -178,11 +180,11 @@ class RegressorLDL(DistributionEstimator):
 
         A single label goes in as a vector, which is what most regressors expect.
         """
-        target, n_labels = get_tags(self._template()).target_tags, degrees.shape[1]
-        if self.completer_ is not None and target.multi_output and n_labels > 1:
+        target, labels = get_tags(self._template()).target_tags, range(self.n_labels_)
+        if self.completer_ is not None and target.multi_output and self.n_labels_ > 1:
             parts = [(slice(None), "the labels")]
         else:
-            parts = [(j if target.single_output else [j], self._label(j)) for j in range(n_labels)]
+            parts = [(j if target.single_output else [j], self._label(j)) for j in labels]
         return self._parallel(
             delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label)
             for columns, label in parts

@@ -3,7 +3,7 @@
 from sklearn.base import clone
 
 from inldl._file_state import FileState
-from inldl._validation import check_choice, check_label_order, check_number
+from inldl._validation import check_choice, check_label_names, check_n_jobs, check_number
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.solvers.winldl import WInLDLProblem
@@ -83,6 +83,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         Number of features.
     feature_names_in_ : ndarray of str
         Feature names, when `X` is a frame with such names.
+    n_labels_ : int
+        Number of labels.
     label_names_ : ndarray of str or None
         Label names, when `y` is a frame with such names.
 
@@ -145,19 +147,18 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         check_number("ridge", self.ridge, low=0)
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_n_jobs(self.n_jobs)
 
-    def fit(self, X, y):  # noqa: D102
-        if self.warm_start:
-            check_label_order(self, y)
-        return super().fit(X, y)
-
-    fit.__doc__ = LinearDistributionEstimator.fit.__doc__
-
-    def _initial(self, n_features, n_labels):
+    def _starting_point(self, rows):
+        if self.cross_fit is not None and not rows.in_memory:
+            raise ValueError(
+                "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
+                "disk, or fit to a sample of the rows."
+            )
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
+        check_label_names(self, rows.label_names)
+        n_labels, n_features = rows.y.shape[1], rows.X.shape[1]
         if self.coef_.shape != (n_labels, n_features):
             raise ValueError(
                 f"warm_start goes on from a fit to {self.coef_.shape[0]} labels and "
@@ -166,30 +167,23 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             )
         return self.coef_, self.intercept_
 
-    def _elsewhere(self, X, y):
-        if self.cross_fit is not None:
-            raise ValueError(
-                "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
-                "disk, or fit to a sample of the rows."
-            )
-        return super()._elsewhere(X, y)
-
-    def _fit_linear(self, X, y):
-        super()._fit_linear(X, y)
-        self.held_out_ = None
-        if self.cross_fit is not None:
-            plain = clone(self).set_params(cross_fit=None, checkpoint=None)
-            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit)
-        self._calibrate(y)
-
-    def _problem(self, fit_intercept, expand):
+    def _problem(self, fit_intercept, expand, initial):
         return WInLDLProblem(
             weighting=get_weighting(self.weighting),
             impute=self.missing == "impute",
-            mu=self.mu,
+            rho=self.mu,
             max_iter=self.max_iter,
             ridge=self.ridge,
             fit_intercept=fit_intercept,
             close_rows=self.close_rows,
             expand=expand,
+            initial=initial,
         )
+
+    def _store(self, rows, coef, intercept, result):
+        super()._store(rows, coef, intercept, result)
+        self.held_out_ = None
+        if self.cross_fit is not None:
+            plain = clone(self).set_params(cross_fit=None, checkpoint=None)
+            self.held_out_ = predict_held_out(plain, rows.X, rows.y, self.cross_fit)
+        self._keep_errors(rows.y)

@@ -1,12 +1,13 @@
 """Low-rank label correlations in groups of rows: a softmax model fitted by ADMM."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from inldl import _kernels
-from inldl.solvers.admm import Result
+from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.softmax import Array, Features, lbfgs, softmax, through_softmax
 
 
@@ -78,21 +79,23 @@ def solve_edl_lrl(
 
     It has converged when the root mean squares of P - Z and of the change of Z are at most `tol`.
     """
+    return run(_iterations(problem, V, penalty, inner_iter, tol), max_iter)
+
+
+def _iterations(
+    problem: EDLLRLProblem, V: Array, penalty: Penalty, inner_iter: int, tol: float
+) -> Iterator[Iteration]:
     Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
-    history: list[tuple[float, float, float]] = []
-    converged = False
-    while len(history) < max_iter and not converged:
+    while True:
         rho, before = penalty.rho, Z
         V = lbfgs(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
         P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)
         gap, change = _root_mean_square(P - Z), _root_mean_square(Z - before)
-        history.append((problem.objective(V, P), gap, change))
-        converged = max(gap, change) <= tol
+        changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
+        yield V, changes, max(gap, change) <= tol
         penalty = penalty.next()
-    columns = dict(zip(("objective", "gap", "change"), np.array(history).T, strict=True))
-    return Result(V, len(history), converged, columns)
 
 
 def _root_mean_square(A: Array) -> float:

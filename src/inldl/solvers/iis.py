@@ -9,13 +9,14 @@ which strictly increases. The exponential is interpolated in s at few nodes, so 
 rows become matrix products, done once; Newton's method then runs on all roots together.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from inldl._engines.blocks import rows_per_block
-from inldl.solvers.admm import Result
-from inldl.solvers.maximum_entropy import CrossEntropy
+from inldl.solvers.loop import Iteration, Result, run
+from inldl.solvers.maximum_entropy import CrossEntropy, unchanged
 from inldl.solvers.softmax import Array, Features
 
 NODES = 16
@@ -51,20 +52,25 @@ def solve(
     An iteration that would raise F is not done. `unit_mass` lets each row weigh 1 in g, whatever
     its observed degrees sum to; else it weighs that sum, and F is sure to fall.
     """
+    if max_iter == 0:
+        return unchanged(V)
+    return run(_iterations(problem, V, tol, unit_mass), max_iter)
+
+
+def _iterations(
+    problem: CrossEntropy, V: Array, tol: float, unit_mass: bool
+) -> Iterator[Iteration]:
     scaling = Scaling(problem.features, problem.degrees)
     log_P = problem.log_P(V)
-    value, converged = problem.value(V, log_P), False
-    objective: list[float] = []
-    while len(objective) < max_iter and not converged:
+    value = problem.value(V, log_P)
+    while True:
         P = np.exp(log_P) if unit_mass else problem.mass * np.exp(log_P)
         candidate = V + scaling.step(P)
         log_P = problem.log_P(candidate)
         fall = value - problem.value(candidate, log_P)
         if fall >= 0:
             V, value = candidate, value - fall
-        converged = not fall > tol * max(abs(value), 1.0)
-        objective.append(value)
-    return Result(V, len(objective), converged, {"objective": np.array(objective)})
+        yield V, {"objective": value}, not fall > tol * max(abs(value), 1.0)
 
 
 class Scaling:

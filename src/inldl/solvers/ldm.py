@@ -1,12 +1,12 @@
 """Label distribution manifold: a softmax model whose labels explain each other, in each group."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from inldl.solvers.admm import Result
+from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.softmax import (
     Array,
     Features,
@@ -158,15 +158,18 @@ def solve_ldm(
 
     It has converged when a step lowers F, for the newest reconstructions, by at most `tol` of F.
     """
-    history: list[tuple[float, float]] = []
-    converged = False
-    while len(history) < max_iter and not converged:
-        residuals = problem.residuals(V) if history else None
+    return run(_iterations(problem, V, step, inner_iter, tol), max_iter)
+
+
+def _iterations(
+    problem: LDMProblem, V: Array, step: Step, inner_iter: int, tol: float
+) -> Iterator[Iteration]:
+    residuals = None
+    while True:
         function = Remembered(partial(problem.objective, residuals=residuals))
         before = function(V)[0]
         V = step(function, V, inner_iter)
         after = function(V)[0]
-        converged = bool(history) and before - after <= tol * abs(after)
-        history.append((before, after))
-    columns = dict(zip(("objective_before", "objective"), np.array(history).T, strict=True))
-    return Result(V, len(history), converged, columns)
+        good = residuals is not None and before - after <= tol * abs(after)
+        yield V, {"objective_before": before, "objective": after}, good
+        residuals = problem.residuals(V)

@@ -27,6 +27,20 @@ def fitted(X: Any, coef: Array) -> Array:
     return np.matmul(coef, X.T)
 
 
+def fitted_with_bias(X: Any, coef: Array, intercept: Array) -> Array:
+    """Return (XW + b)' as labels x rows, in the precision of X."""
+    S = fitted(X, coef.astype(X.dtype, copy=False))
+    S += intercept.astype(X.dtype, copy=False)[:, None]
+    return S
+
+
+def predict_columns(X: Any, coef: Array, intercept: Array) -> Array:
+    """Return the projection of XW + b onto the simplex, as labels x rows."""
+    S = fitted_with_bias(X, coef, intercept)
+    _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
+    return S
+
+
 def moments(R: Array, X: Any) -> Array:
     """Return (X'R)' in double precision, for R given as labels x rows."""
     if sparse.issparse(X):
@@ -178,6 +192,10 @@ class Rotation:
         """Return coefficients and intercept for X from the coefficients for T."""
         A = W @ self._back.T
         return moments(A.astype(self._X.dtype, copy=False), self._X), A.sum(axis=1)
+
+    def expand(self, W: Array) -> Array:
+        """Return both side by side."""
+        return np.column_stack(self.coef(W))
 
 
 def _row_products(X: Any) -> Array:

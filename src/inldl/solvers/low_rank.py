@@ -15,8 +15,15 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._engines import Sums
-from inldl.solvers.admm import Sweep
-from inldl.solvers.linear import Array, FeatureSums, LinearMap, Regression, fitted, moments
+from inldl.solvers.linear import (
+    Array,
+    FeatureSums,
+    LinearMap,
+    Regression,
+    fitted_with_bias,
+    moments,
+)
+from inldl.solvers.loop import Sweep
 
 
 @dataclass
@@ -45,12 +52,6 @@ class LowRank:
     lam: float
     ridge: float
     fit_intercept: bool
-
-    def _fitted(self, block: Block, coef: Array, intercept: Array) -> Array:
-        dtype = block.X.dtype
-        P = fitted(block.X, coef.astype(dtype, copy=False))
-        P += intercept.astype(dtype, copy=False)[:, None]
-        return P
 
 
 def _regressed(M: Array, X: Any) -> tuple[Array, Array]:
@@ -95,7 +96,7 @@ class ProximalProblem(LowRank):
 
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
-        P = self._fitted(block, coef, intercept)
+        P = fitted_with_bias(block.X, coef, intercept)
         seen = ~np.isnan(block.Y)
         block.A = np.where(seen, block.Y, P)
         return block, Sums((_square(block.A - P) / 2, _gram(P), _gram(block.A)))
@@ -118,10 +119,11 @@ class ProximalProblem(LowRank):
 
     def _move(self, regression: Regression, gram: Array, before: float, sweep: Sweep) -> Proximal:
         factor, _ = _kernels.shrinker(gram, self.lam)
-        coef, intercept = regression(*sweep(self._project, factor).added)
+        coef, intercept = regression(*sweep("project", factor).added)
         return Proximal(coef, intercept, regression, before)
 
-    def _project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
+    def project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
+        """Shrink the singular values, project onto the simplex, and sum for the regression."""
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
         _kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
         return block, Sums(_regressed(M, block.X))
@@ -172,7 +174,7 @@ class AlternatingProblem(LowRank):
 
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Find the next M."""
-        M = self._distributions(block, self._fitted(block, coef, intercept))
+        M = self._distributions(block, fitted_with_bias(block.X, coef, intercept))
         return block, Sums(_regressed(M, block.X))
 
     def next(self, shared: Alternating, sums: Sums, sweep: Sweep) -> Alternating:

@@ -8,10 +8,9 @@ are never copied.
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
-from inldl.solvers.admm import Result
-from inldl.solvers.softmax import Array, Features, log_softmax, zero_filled
+from inldl.solvers.loop import Result
+from inldl.solvers.softmax import Array, Features, log_softmax, minimised, zero_filled
 
 CONVERGED = 0  # the status of scipy.optimize when a tolerance was met
 
@@ -61,22 +60,21 @@ def lbfgs(problem: CrossEntropy, V: Array, *, max_iter: int, tol: float) -> Resu
     With ``max_iter=0`` the result is V. A `tol` below the precision of the features is raised to
     that, since F is not known any better.
     """
+    if max_iter == 0:
+        return unchanged(V)
     objective: list[float] = []
 
     def note(intermediate_result: Any) -> None:
         objective.append(float(intermediate_result.fun))
 
-    def flat(v: Array) -> tuple[float, Array]:
-        value, gradient = problem.value_and_gradient(v.reshape(V.shape))
-        return value, gradient.ravel()
-
-    if max_iter == 0:
-        return Result(V, 0, False, {"objective": np.empty(0)})
     precision = float(np.finfo(problem.features.X.dtype).eps)
-    options = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": max(tol, precision)}
-    found = minimize(
-        flat, V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options | {"gtol": 0}
-    )
+    limits = {"maxiter": max_iter, "maxfun": 100 * max_iter, "ftol": max(tol, precision)}
+    found = minimised(problem.value_and_gradient, V, note, gtol=0, **limits)
     objective = objective or [float(found.fun)]  # a start that is the minimum counts as one
     parameters, history = found.x.reshape(V.shape), {"objective": np.array(objective)}
     return Result(parameters, len(objective), found.status == CONVERGED, history)
+
+
+def unchanged(V: Array) -> Result:
+    """Return the result of no iteration."""
+    return Result(V, 0, False, {"objective": np.empty(0)})

@@ -4,6 +4,7 @@ Here logits, distributions and gradients are rows x labels, and W is features x 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -109,12 +110,18 @@ class Features:
 @np.errstate(over="ignore", invalid="ignore")
 def lbfgs(function: Function, V: Array, max_iter: int) -> Array:
     """Minimise by L-BFGS; return the start where what it finds is not finite."""
+    found = minimised(function, V, maxiter=max_iter, ftol=1e-9, gtol=1e-6)
+    good = np.isfinite(found.fun) and np.isfinite(found.x).all()
+    return found.x.reshape(V.shape) if good else V
+
+
+def minimised(
+    function: Function, V: Array, note: Callable[..., None] | None = None, **options: float
+) -> Any:
+    """Return what SciPy's L-BFGS finds from V; `note` is called after each iteration."""
 
     def flat(v: Array) -> tuple[float, Array]:
         value, gradient = function(v.reshape(V.shape))
         return value, gradient.ravel()
 
-    options = {"maxiter": max_iter, "ftol": 1e-9, "gtol": 1e-6}
-    found = minimize(flat, V.ravel(), jac=True, method="L-BFGS-B", options=options)
-    good = np.isfinite(found.fun) and np.isfinite(found.x).all()
-    return found.x.reshape(V.shape) if good else V
+    return minimize(flat, V.ravel(), jac=True, method="L-BFGS-B", callback=note, options=options)

@@ -3,10 +3,11 @@
 With U the scaled multiplier, targets D~ and squared weights Q^2, one iteration is
 
     W = (X'X + ridge I)^-1 X'(Z - U)                                (equation 11)
-    Z = proj((mu (XW + U) + Q^2 D~) / (Q^2 + mu))                   (equations 12, 13)
+    Z = proj((rho (XW + U) + Q^2 D~) / (Q^2 + rho))                 (equations 12, 13)
     U = U + XW - Z                                                  (equation 14)
 
-Everything but the first line is row by row: a block keeps its U and Z, and returns X'(Z - U).
+The penalty rho is the paper's mu. Everything but the first line is row by row: a block keeps its
+U and Z, and returns X'(Z - U).
 """
 
 import math
@@ -18,8 +19,15 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._engines import Sums
-from inldl.solvers.admm import Sweep
-from inldl.solvers.linear import Array, FeatureSums, Regression, fitted, moments
+from inldl.solvers.linear import (
+    Array,
+    FeatureSums,
+    Regression,
+    fitted,
+    moments,
+    predict_columns,
+)
+from inldl.solvers.loop import Sweep
 
 
 @dataclass
@@ -34,7 +42,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Shared:
-    """What a step needs: coefficients, intercept, mu / (Q^2 + mu) of the missing degrees.
+    """What a step needs: coefficients, intercept, rho / (Q^2 + rho) of the missing degrees.
 
     The rest is for the next update.
     """
@@ -52,7 +60,8 @@ class Shared:
 class WInLDLProblem:
     """The three functions of WInLDL; see the module for the formulas.
 
-    `expand` maps the coefficients solved for to those whose change is watched. `initial` are
+    `expand` maps the coefficients solved for to those whose change is watched, if these are
+    others. `initial` are
     coefficients and intercept to start from: Z is then what they predict, and the weights of the
     missing degrees are those of the last iteration from the first one on. U = 0 all the same, so
     that the iterations have the same limit.
@@ -60,12 +69,12 @@ class WInLDLProblem:
 
     weighting: Any
     impute: bool
-    mu: float
+    rho: float
     max_iter: int
     ridge: float
     fit_intercept: bool
     close_rows: bool
-    expand: Callable[[Array], Array]
+    expand: Callable[[Array], Array] | None = None
     initial: tuple[Array, Array] | None = None
     watched = ("coef_change", "degree_change")
 
@@ -140,22 +149,16 @@ class WInLDLProblem:
         coef, intercept = regression(*sums.added)
         change = np.inf
         if before is not None:
-            moved = self.expand(coef - before.coef)
+            moved = coef - before.coef
+            if self.expand is not None:
+                moved = self.expand(moved)
             change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
         progress = t / self.max_iter if self.initial is None else 1.0
         missing = self._ratio(self.weighting.unobserved(means, progress))
         return Shared(t, coef, intercept, missing, means, float(change), regression)
 
     def _ratio(self, weights: Array) -> Array:
-        return self.mu / (np.square(weights) + self.mu)
-
-
-def predict_columns(X: Any, coef: Array, intercept: Array) -> Array:
-    """Return the projection of XW onto the simplex, as labels x rows."""
-    S = fitted(X, coef.astype(X.dtype, copy=False))
-    S += intercept.astype(X.dtype, copy=False)[:, None]
-    _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
-    return S
+        return self.rho / (np.square(weights) + self.rho)
 
 
 def closed(y: Array) -> Array:

@@ -162,7 +162,7 @@ class Model(IntervalMixin, DistributionEstimator):
             elif self.cross_fit is not None:
                 parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
                 self.held_out_ = predict_held_out(*parts)
-        self._calibrate(degrees[rows])
+        self._keep_errors(degrees[rows])
         self._learn_to_complete(degrees[rows])
         return self
 

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from inldl._engines.local import LocalEngine, Message, Steps, through
+from inldl._engines.base import Message, Problem, Steps, take_steps
+from inldl._engines.local import LocalEngine
 
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
 
@@ -31,7 +32,7 @@ class Part:
 class Fit:
     """The parts of a fit on a worker, and the last task that asked for them."""
 
-    problem: Any
+    problem: Problem
     parts: dict[int, Part] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     task: Any = None
@@ -49,9 +50,9 @@ class Fit:
     def advance(self, engine: LocalEngine, which: list[int], steps: Steps) -> None:
         """Take parts that are equally far through steps; what fails half-way is gone."""
         before = [self.parts.pop(i) for i in which]
-        engine.parts = [part.runs for part in before]
-        sums = engine.part_sums(partial(through, steps))
-        for i, old, runs, added in zip(which, before, engine.parts, sums, strict=True):
+        take = partial(take_steps, self.problem, steps)
+        parts, sums = engine.map_parts(take, [part.runs for part in before])
+        for i, old, runs, added in zip(which, before, parts, sums, strict=True):
             self.parts[i] = Part(runs, old.t + len(steps), pickle.dumps(added))
 
 
@@ -60,7 +61,7 @@ _FITS: "WeakKeyDictionary[Any, dict[str, Fit]]" = WeakKeyDictionary()
 _ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
 
 
-def keep(worker: Any, fit: str, problem: Any, i: int, runs: list[Any]) -> None:
+def keep(worker: Any, fit: str, problem: Problem, i: int, runs: list[Any]) -> None:
     """Keep a part that was just loaded."""
     if fit in _ENDED:
         return
@@ -74,9 +75,9 @@ def keep(worker: Any, fit: str, problem: Any, i: int, runs: list[Any]) -> None:
 
 
 def advance(
-    worker: Any, fit: str, parts: list[int], first: int, messages: list[tuple[str, Message]]
+    worker: Any, fit: str, parts: list[int], first: int, steps: list[tuple[str, Message]]
 ) -> dict[int, Progress]:
-    """Take parts through those of the messages after sweep `first` that they have not seen.
+    """Take parts through those of the steps after sweep `first` that they have not taken.
 
     A task that runs twice finds the work done.
     """
@@ -84,11 +85,8 @@ def advance(
     here = _FITS.get(worker, {}).get(fit)
     if here is None:
         return absent
-    engine = LocalEngine()
-    engine.n_threads = worker.state.nthreads  # joblib would grant a worker's child process one
-    with here.lock, engine:
+    with here.lock, LocalEngine(worker.state.nthreads) as engine:
         here.touch(worker)
-        steps = [(getattr(here.problem, name), message) for name, message in messages]
         for t in range(first, first + len(steps)):
             behind = [i for i in parts if i in here.parts and here.parts[i].t == t]
             if behind:
@@ -105,9 +103,16 @@ def drop(worker: Any, fit: str) -> None:
 
 
 async def _tidy(worker: Any) -> None:
-    """Drop what clients that died have left."""
+    """Drop what clients that died have left, as long as the worker lives.
+
+    Nothing of a fit is named here: it would stay in memory while this function sleeps.
+    """
     while worker.status.name in ("running", "paused"):
-        for fit, here in list(_FITS[worker].items()):
-            if here.abandoned(worker):
-                _FITS[worker].pop(fit, None)
+        _drop_abandoned(worker)
         await asyncio.sleep(IDLE / 3)
+
+
+def _drop_abandoned(worker: Any) -> None:
+    for fit, here in list(_FITS[worker].items()):
+        if here.abandoned(worker):
+            _FITS[worker].pop(fit, None)
