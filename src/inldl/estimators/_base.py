@@ -74,13 +74,17 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains.
         """
+        return like(y, fill_rows(*self._given_and_predicted(X, y)))
+
+    def _given_and_predicted(self, X, y):
+        """Return the degrees that are to be completed, and what `X` predicts in their place."""
         check_is_fitted(self)
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
         check_fillable(given)
-        return like(y, fill_rows(given, predicted))
+        return given, predicted
 
     def score(self, X, y, sample_weight=None):
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.

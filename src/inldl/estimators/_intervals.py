@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import as_degrees, like
+from inldl._validation import like, warn_user
+from inldl.estimators._base import fill_rows
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -65,6 +66,10 @@ class IntervalMixin:
         [0, 1], with a warning.
         """
         check_is_fitted(self)
+        self._check_intervals(coverage)
+        return self._interval_around(np.asarray(self.predict(X)), coverage)
+
+    def _check_intervals(self, coverage):
         check_coverage(coverage)
         if self.calibration_ is None:
             name = type(self).__name__
@@ -72,7 +77,10 @@ class IntervalMixin:
                 f"This {name} kept no held-out predictions, on which intervals rest; fit "
                 f"{name}(cross_fit=5)."
             )
-        predicted = np.asarray(self.predict(X))
+
+    def _interval_around(self, predicted, coverage):
+        """Return the intervals around predictions."""
+        self._check_intervals(coverage)
         labels = [_Errors(*pairs[~np.isnan(pairs[:, 0])].T) for pairs in self.calibration_.T]
         self._warn_about_rare_labels(labels, coverage)
         bounds = [label.around(p, coverage) for label, p in zip(labels, predicted.T, strict=True)]
@@ -110,12 +118,12 @@ class IntervalMixin:
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains.
         """
-        completed = super().complete(X, y)
         if not return_interval:
-            return completed
-        bounds = self.predict_interval(X, coverage)
-        lower, upper = within_rows(as_degrees(y), np.asarray(completed), *bounds)
-        return completed, like(y, lower), like(y, upper)
+            return super().complete(X, y)
+        given, predicted = self._given_and_predicted(X, y)
+        completed, bounds = fill_rows(given, predicted), self._interval_around(predicted, coverage)
+        ends = within_rows(given, completed, *bounds)
+        return tuple(like(y, values) for values in (completed, *ends))
 
     def _warn_about_rare_labels(self, labels, coverage):
         rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]
@@ -124,12 +132,10 @@ class IntervalMixin:
         names = getattr(self, "label_names_", None)
         name = rare[0] if names is None else repr(names[rare[0]])
         needed = math.ceil(coverage / (1 - coverage) - 1e-9)
-        warnings.warn(
+        warn_user(
             f"Label {name} was observed {len(labels[rare[0]].errors)} time(s), but a coverage of "
             f"{coverage:g} needs {needed}, so its intervals are [0, 1] ({len(rare)} such "
-            "label(s)); ask for less coverage, or observe more degrees.",
-            UserWarning,
-            stacklevel=3,
+            "label(s)); ask for less coverage, or observe more degrees."
         )
 
 

@@ -7,7 +7,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
-from inldl._validation import FLOATS, check_number, validate_features, validate_fit
+from inldl._validation import FLOATS, DataError, check_number, validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
 
 
@@ -156,7 +156,7 @@ class RegressorLDL(DistributionEstimator):
         """
         target, n_labels = get_tags(self._template()).target_tags, degrees.shape[1]
         if self.completer_ is not None and target.multi_output and n_labels > 1:
-            parts = [(slice(None), "the labels")]
+            parts = [(slice(None), None)]
         else:
             parts = [(j if target.single_output else [j], self._label(j)) for j in range(n_labels)]
         return self._parallel(
@@ -165,7 +165,7 @@ class RegressorLDL(DistributionEstimator):
         )
 
     def _label(self, j):
-        return f"label {j if self.label_names_ is None else repr(self.label_names_[j])}"
+        return j if self.label_names_ is None else self.label_names_[j]
 
 
 def _fit_observed(regressor, X, y, label):
@@ -178,10 +178,15 @@ def _fit_observed(regressor, X, y, label):
         regressor.fit(X, y)
         regressor.predict(_safe_indexing(X, [0]))  # k-NN with too few rows fails here, not in fit
     except ValueError as error:
-        help_ = "; a regressor that needs fewer rows, or a completer, may help" * (n > len(rows))
-        raise ValueError(
-            f"{regressor} cannot learn {label} from the {len(rows)} of {n} row(s) in which it is "
-            f"observed{help_}: {error}"
+        what = "the labels" if label is None else "label {label}"
+        fewer = "; a regressor that needs fewer rows, or a completer, may help"
+        raise DataError(
+            f"{{regressor}} cannot learn {what} from the {{rows}} row(s) in which it is observed"
+            f"{fewer if len(rows) < n else ''}: {{error}}",
+            label=label,
+            regressor=regressor,
+            rows=f"{len(rows)} of {n}",
+            error=error,
         ) from error
     return regressor
 

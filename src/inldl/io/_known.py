@@ -42,13 +42,14 @@ HOMES = {
     "MemberReport": "inldl.estimators._auto_report",
     TABLE_MODEL: "inldl.tables.model",
     "FeatureEncoder": "inldl.tables.encoding",
-    "NumberColumn": "inldl.tables.encoding",
-    "CategoryColumn": "inldl.tables.encoding",
     "StandardScaler": "sklearn.preprocessing",
     "PCA": "sklearn.decomposition",
     "TruncatedSVD": "sklearn.decomposition",
     "Nystroem": "sklearn.kernel_approximation",
 }
+
+PARTS = {}
+"""Classes of higher layers that files may hold as parts of a model, by name."""
 
 SAVABLE = (
     f"{', '.join(_ESTIMATORS[:-1])}, and RegressorLDL around {', '.join(list(_REGRESSORS)[:-1])} "
@@ -67,8 +68,18 @@ def require(good, what):
         raise MalformedError(what)
 
 
+def add_part(kind):
+    """Let files hold instances of a dataclass, which they know by its name."""
+    name = kind.__name__
+    if name in HOMES or PARTS.get(name, kind).__module__ != kind.__module__:
+        raise ValueError(f"Model files hold another {name} already; rename the class.")
+    PARTS[name] = kind
+
+
 def known_class(name):
     """Return the class that a file calls `name`; refuse any that is not listed."""
+    if isinstance(name, str) and name in PARTS:
+        return PARTS[name]
     require(
         isinstance(name, str) and name in HOMES,
         f"it holds a {str(name)[:80]!r}, which this inldl does not know; a newer one may "
@@ -80,6 +91,8 @@ def known_class(name):
 def known_name(kind):
     """Return what files call a class, or None if they cannot hold it."""
     name = kind.__name__
+    if PARTS.get(name) is kind:
+        return name
     if kind.__module__.split(".")[0] not in ("inldl", "sklearn") or name not in HOMES:
         return None
     return name if known_class(name) is kind else None

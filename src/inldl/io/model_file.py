@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import __version__
-from inldl._validation import BadRow
+from inldl._validation import DataError
 from inldl.io._codec import Decoder, Encoder
 from inldl.io._container import Container, write_container
 from inldl.io._known import MODELS, SAVABLE, TABLE_MODEL, MalformedError, known_name, require
@@ -82,7 +82,7 @@ def save_model(model, path, *, info=None, overwrite=False):
     try:
         _try_out(model)
         encoded = encoder.tree(model)
-    except (MalformedError, BadRow) as error:  # what could not be loaded must not be saved
+    except (MalformedError, DataError) as error:  # what could not be loaded must not be saved
         raise ValueError(f"The model cannot be saved: {str(error).rstrip('.')}.") from None
     header = _header(model, _checked_info(info))
     tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}

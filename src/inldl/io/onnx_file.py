@@ -82,12 +82,12 @@ def _graph_of(model):
         estimator, columns = model.estimator_, model.encoder_.columns_
         _check_columns(columns)
         graph = onnx_graph.Graph(_OUTPUT, [column.name for column in columns])
-        features, order = onnx_graph.add_encoding(graph, columns)
+        features = model.encoder_.add_to(graph)
     else:
-        estimator, order = model, slice(None)
+        estimator = model
         graph = onnx_graph.Graph(_OUTPUT, [_INPUT])
         features = graph.add_input(_INPUT, estimator.n_features_in_)
-    degrees, n_labels = _add_estimator(onnx_graph, graph, estimator, features, order)
+    degrees, n_labels = _add_estimator(onnx_graph, graph, estimator, features)
     return graph.model(degrees, n_labels, _properties(model, estimator, n_labels))
 
 
@@ -106,7 +106,7 @@ def _check_columns(columns):
         )
 
 
-def _add_estimator(onnx_graph, graph, estimator, features, order):
+def _add_estimator(onnx_graph, graph, estimator, features):
     """Add what the estimator does with the features; return the tensor, and how many labels."""
     if isinstance(estimator, ConstantLDL):
         distribution = estimator.distribution_
@@ -121,7 +121,7 @@ def _add_estimator(onnx_graph, graph, estimator, features, order):
         raise _not_linear(type(estimator).__name__)
     if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
         raise ValueError("The model has NaN or infinity among its coefficients; fit it again.")
-    scores = onnx_graph.add_scores(graph, features, coef[:, order], intercept)
+    scores = onnx_graph.add_scores(graph, features, coef, intercept)
     return close(graph, scores, len(coef)), len(coef)
 
 

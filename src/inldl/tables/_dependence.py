@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from inldl.tables._cells import has_numbers
+from inldl.tables._cell_values import has_numbers
 
 LEVELS = 10  # the most frequent words of a text column, each of which is looked at
 EXPECTED = 5  # rows that a rare word and a rare hole should share by chance, else p is not exact

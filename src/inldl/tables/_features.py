@@ -3,22 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from inldl.tables import _choosing
-from inldl.tables._cells import has_numbers, stored_numbers
-from inldl.tables._choosing import choose
-from inldl.tables._columns import NumberColumn
+from inldl._validation import DataError
+from inldl.tables._cell_values import has_numbers, stored_numbers
+from inldl.tables.columns import choose
 
 MAX_LEVELS = 50  # as in the encoder
 NEARLY_EMPTY = 0.95
 COPY = 0.999  # a larger correlation with a label is no coincidence
 FEW_ROWS = 10  # fewer prove no copy
-_KINDS = {
-    _choosing.EMPTY: "empty",
-    _choosing.CONSTANT: "constant",
-    _choosing.ID: "id",
-    _choosing.NEARLY_ID: "id",
-    _choosing.RUNNING: "id",
-}
 
 
 def describe_features(columns):
@@ -38,26 +30,21 @@ def describe_features(columns):
     rows, originals = [], {}
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
-        kind, remark, usable = _judged(name, column)
+        kind, remark, usable = _described(name, column)
         if not remark:
             remark = _copy_of_another(name, column, originals) or _mostly_empty(holes)
         rows.append((name, kind, holes, _distinct(column), remark, usable))
     return pd.DataFrame(rows, columns=["column", "kind", "holes", "distinct", "remark", "usable"])
 
 
-def _judged(name, column):
+def _described(name, column):
     """Return the kind of a column, a remark, and whether a model can be fitted with it there."""
     try:
         choice = choose(name, column, MAX_LEVELS)
-    except ValueError as error:  # a column that the encoder refuses, in the encoder's words
-        remark = str(error).removeprefix(f"Column {name!r} ").rstrip(".")
-        kind = "number" if has_numbers(column) else "date" if "dates" in remark else "text"
-        return kind, remark, False
-    if choice.column is None:
-        return _KINDS[choice.reason], f"is left out: {choice.reason}", True
-    if isinstance(choice.column, NumberColumn):
-        return "number", "", True
-    return "text", _about_text(choice), True
+    except DataError as error:
+        return error.facts["kind"], error.worded(error.facts["problem"]), False
+    left_out = f"is left out: {choice.reason}" if choice.reason else ""
+    return choice.kind, left_out or _about_text(choice), True
 
 
 def _about_text(choice):

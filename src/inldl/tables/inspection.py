@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from inldl._validation import check_2d, label_names
-from inldl.tables._cells import named_columns
+from inldl.tables._cell_values import named_columns
 from inldl.tables._dependence import find_dependence
 from inldl.tables._features import describe_features, find_copies
 from inldl.tables._findings import list_findings

@@ -1,22 +1,12 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
-import re
-from contextlib import contextmanager
-
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import (
-    as_degrees,
-    check_fillable,
-    check_label_order,
-    check_number,
-    label_names,
-    like,
-)
-from inldl.estimators._base import DistributionEstimator, _check_shape
+from inldl._validation import DataError, as_degrees, check_number, check_rows, label_names, like
+from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
     IntervalMixin,
     check_coverage,
@@ -102,8 +92,8 @@ class Model(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        encoded, degrees = self._encode(X, y)
-        return self._fit_encoded(encoded, degrees)
+        self._fit_encoded(*self._encode(X, y))
+        return self
 
     def _encode(self, X, y):
         """Learn to encode the columns; return them and the degrees as arrays."""
@@ -111,10 +101,7 @@ class Model(IntervalMixin, DistributionEstimator):
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         self._unfitted()  # refuses an unknown method before any work
         degrees = as_degrees(y)
-        if len(X) != len(degrees):
-            raise ValueError(
-                f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
-            )
+        check_rows(X, degrees)
         names = label_names(y)
         self.label_names_ = _numbered(degrees.shape[1]) if names is None else names
         self.encoder_ = FeatureEncoder().fit(X)
@@ -135,46 +122,46 @@ class Model(IntervalMixin, DistributionEstimator):
         return out
 
     def _fit_encoded(self, encoded, degrees):
+        """Fit the method and learn to complete; return what `refill` found, or None."""
         rows = evenly(len(degrees), MOST_ROWS)
-        with self._explained(degrees):
-            self.estimator_ = self._unfitted().fit(encoded, degrees)
-            self.held_out_rows_, self.held_out_ = rows, None
-            known = getattr(self.estimator_, "held_out_", None)
-            if known is not None:
-                self.held_out_ = known[rows]
-            elif self.cross_fit is not None:
-                parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
-                self.held_out_ = predict_held_out(*parts)
-        self._calibrate(degrees[rows])
-        self._learn_to_complete(degrees[rows])
-        return self
-
-    @contextmanager
-    def _explained(self, degrees):
-        """Say of a method that fails whether it needs complete degrees, and name its labels."""
         try:
-            yield
+            self.estimator_ = self._unfitted().fit(encoded, degrees)
+            self.held_out_rows_, self.held_out_ = rows, self._held_out(encoded, degrees, rows)
+        except DataError as error:  # methods are given arrays, so they know labels by number
+            raise self._with_label_name(error) from error
         except ValueError as error:
-            told = re.sub(r"\b([Ll]abel|[Ll]abel column) (\d+)\b", self._named, str(error))
-            if "contains NaN" in told and np.isnan(degrees).any():
-                told = (
-                    f"{self.method} cannot learn from degrees of which some are missing; take one "
-                    "of the methods that `inldl methods` lists, or wrap a regressor of "
-                    "scikit-learn in inldl.RegressorLDL."
-                )
-            raise ValueError(told) from error
+            raise self._explained(error, degrees) from error
+        self._calibrate(degrees[rows])
+        return self._learn_to_complete(degrees[rows])
 
-    def _named(self, match):
-        number = int(match[2])  # methods are given arrays, so they know labels by number only
-        return (
-            f"{match[1]} {self.label_names_[number]!r}" if number < len(self.means_) else match[0]
+    def _held_out(self, encoded, degrees, rows):
+        """Return predictions of some rows that were made without them, or None."""
+        known = getattr(self.estimator_, "held_out_", None)
+        if known is not None:
+            return known[rows]
+        if self.cross_fit is None:
+            return None
+        return predict_held_out(self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
+
+    def _with_label_name(self, error):
+        is_number = isinstance(error.label, int)
+        return error.told(label=self.label_names_[error.label]) if is_number else error
+
+    def _explained(self, error, degrees):
+        """Return the error of a method, with advice if the method may need complete degrees."""
+        if isinstance(self._unfitted(), DistributionEstimator) or not np.isnan(degrees).any():
+            return error
+        return ValueError(
+            f"{self.method} cannot learn from degrees of which some are missing; take one of the "
+            "methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
+            f"inldl.RegressorLDL. The method says: {error}"
         )
 
     def _learn_to_complete(self, y):
         """Learn what the errors at observed degrees tell of the others, if that is of use."""
         self.covariance_ = self.completion_scores_ = None
         if self.held_out_ is None:
-            return
+            return None
         refilled = refill(y, self.held_out_)
         judged = refilled.judged
         near, given = ((f - y)[judged] for f in (refilled.near, refilled.given))
@@ -182,6 +169,7 @@ class Model(IntervalMixin, DistributionEstimator):
             self.covariance_ = error_covariance(y - self.held_out_)
             scores = np.abs(refilled.given - y) / np.where(judged, refilled.deviation, 1)
             self.completion_scores_ = _stacked(scores, judged)
+        return refilled
 
     def complete(self, X, y, return_interval=False, coverage=0.9):
         """Fill the unobserved degrees of `y` with what `X` and the observed degrees tell.
@@ -217,10 +205,8 @@ class Model(IntervalMixin, DistributionEstimator):
         check_is_fitted(self)
         if self.covariance_ is None:
             return super().complete(X, y, return_interval, coverage)
-        check_label_order(self, y)
-        degrees, predicted = as_degrees(y).astype(np.float64), np.asarray(self.predict(X))
-        _check_shape(degrees, predicted)
-        check_fillable(degrees)
+        degrees, predicted = self._given_and_predicted(X, y)
+        degrees = degrees.astype(np.float64)
         expected, variance = given_observed(degrees, predicted, self.covariance_)
         filled = fill_near(degrees, expected, variance + np.finfo(float).tiny)
         if not return_interval:
@@ -257,6 +243,12 @@ class Model(IntervalMixin, DistributionEstimator):
         degrees = self.estimator_.predict(self.encoder_.transform(X))
         index = getattr(X, "index", None)
         return pd.DataFrame(degrees, index=index, columns=list(self.label_names_))
+
+    def _predict_and_compare(self, X):
+        """Return predictions as an array, and the rows that are unfamiliar to the encoder."""
+        cells = self.encoder_._read(X)
+        predicted = self.estimator_.predict(self.encoder_._encoded(cells))
+        return np.asarray(predicted), self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.

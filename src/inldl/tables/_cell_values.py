@@ -1,0 +1,311 @@
+"""What the cells of a column hold: numbers, words, dates, or nothing."""
+
+import datetime
+import numbers
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from inldl._validation import DataError, unmask
+from inldl.io._numbers import MISSING
+
+_DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
+          pd.Period)  # fmt: skip
+_WORDS = (str, bool, np.bool_, pd.Interval)
+_TRUTH = {"true": 1.0, "false": 0.0}
+_INFINITE = re.compile(r"\s*[+-]?(?:inf|infinity|∞)\s*", re.IGNORECASE)
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_DAY = "|".join(
+    [
+        r"\d{4}([-/.])\d{1,2}\1\d{1,2}",
+        r"\d{1,2}([-/.])\d{1,2}\2\d{4}",
+        r"\d{1,2}/\d{1,2}/\d{2}|\d{2}([-.])\d{2}\3\d{2}",
+        rf"\d{{1,2}}\.?[ -]?{_MONTH}\.?[ ,-]+\d{{2,4}}",
+        rf"{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}",
+    ]
+)
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? ?(?:[ap]\.?m\.?)? ?(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
+_DATE = re.compile(rf"\s*(?:{_DAY})(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Hold a column as the distinct values of its cells and the number of the value of each cell.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Position of the value of each cell in `values`, -1 for a missing one.
+    values : list of str or float
+        Distinct values: text as it stands, truth values as "True" and "False", numbers as float.
+    dates : bool
+        Whether the cells are dates, times or durations by their type.
+    """
+
+    codes: np.ndarray
+    values: list
+    dates: bool = False
+
+    @cached_property
+    def counts(self):
+        """Return how many cells have each value."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    @property
+    def seen(self):
+        """Return the values that some cells have; a category may have none."""
+        return [self.values[code] for code in np.flatnonzero(self.counts)]
+
+    def sizes(self):
+        """Return how many cells have each name of a level."""
+        sizes = Counter()
+        for value, count in zip(self.values, self.counts.tolist(), strict=True):
+            sizes[level_name(value)] += count
+        return +sizes  # without categories that no cell has
+
+    def first_row(self, code):
+        """Return the first row with a value, by its position."""
+        return int(np.argmax(self.codes == code))
+
+
+class Cells:
+    """The cells of a column that is to be encoded, read when they are first needed.
+
+    Parameters
+    ----------
+    name : str
+        The column of the table.
+    series : Series
+        Its cells.
+    """
+
+    def __init__(self, name, series):
+        self.name, self.series = name, series
+
+    @cached_property
+    def levels(self):
+        """The `Levels` of the cells; the numbers of a category dtype are names of levels."""
+        levels = read_levels(self.name, self.series)
+        if isinstance(self.series.dtype, pd.CategoricalDtype):
+            levels = replace(levels, values=[level_name(value) for value in levels.values])
+        return levels
+
+    @cached_property
+    def numbers(self):
+        """The cells as numbers, NaN where missing; None if they are not all numbers or truths."""
+        if has_numbers(self.series):
+            return stored_numbers(self.series).astype(np.float64, copy=False)
+        levels = self.levels
+        if not levels.seen or not all(map(_is_number, levels.seen)):
+            return None
+        numbers = [as_number(value) for value in levels.values]
+        return np.array([*numbers, np.nan], dtype=float)[levels.codes]
+
+
+def column_error(name, kind, problem, **facts):
+    """Return an error about a column of a table; `problem` is what follows "Column 'name'"."""
+    sentence = f"Column {{column}} {problem}."
+    return DataError(sentence, column=name, kind=kind, problem=problem, **facts)
+
+
+def holds_dates(name):
+    """Return an error about a column of dates."""
+    return column_error(
+        name,
+        "date",
+        "holds dates or times; replace it by numbers, such as the year, the month or the days "
+        "since a start, or remove the column",
+    )
+
+
+def holds_infinity(name, row, kind="number"):
+    """Return an error about a number that is infinite, or too large to be held."""
+    problem = "holds an infinite number in {row}; give a finite one or leave the cell empty"
+    return column_error(name, kind, problem, row=row)
+
+
+def shortened(text):
+    """Return a text that fits into a sentence."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def named_columns(X, array_names=None):
+    """Return the columns of a frame or of a 2-D array as a dict from name to series.
+
+    Names that are not text become text. The columns of an array are called `array_names`, or x0,
+    x1, ... if that is None. No cell is copied where the table holds numpy columns.
+    """
+    if isinstance(X, pd.DataFrame):
+        return _unique_names(X.columns, [series for _, series in X.items()])
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return _unique_names(X.columns, [pd.Series(X[name].to_numpy()) for name in X.columns])
+    array = _as_table(X)
+    names = [f"x{j}" for j in range(array.shape[1])] if array_names is None else array_names
+    if len(names) != array.shape[1]:
+        raise ValueError(
+            f"X is an array of {array.shape[1]} columns, but the encoder was fitted to "
+            f"{len(names)}; give all columns in the order of the fit, or a frame with their names."
+        )
+    return {n: pd.Series(array[:, j], copy=False) for j, n in enumerate(names)}
+
+
+def _unique_names(names, series):
+    texts = [str(name) for name in names]
+    twice = sorted(name for name, count in Counter(texts).items() if count > 1)
+    if twice:
+        raise ValueError(
+            f"More than one column is called {', '.join(map(repr, twice))}; give each column of X "
+            "a name of its own."
+        )
+    return dict(zip(texts, series, strict=True))
+
+
+def _as_table(X):
+    if isinstance(X, list | tuple) and X and all(isinstance(row, list | tuple) for row in X):
+        if len({len(row) for row in X}) > 1:
+            raise ValueError("The rows of X differ in length; give each the same cells.")
+        array = np.empty((len(X), len(X[0])), dtype=object)
+        array[:] = X
+        return array
+    array = np.asarray(unmask(X))
+    if array.ndim != 2:
+        raise ValueError(
+            "X must be a table with one row per sample, a frame or a dense 2-D array, but it is "
+            f"a {type(X).__name__} of shape {np.shape(array)}."
+        )
+    return array
+
+
+def has_numbers(series):
+    """Return whether the dtype of a column says that it holds real numbers or truth values."""
+    return pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind in "biuf"
+
+
+def stored_numbers(series):
+    """Return the cells of a column that has numbers; NaN for holes, numpy columns as they are."""
+    if isinstance(series.dtype, np.dtype):
+        return series.to_numpy()
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def read_levels(name, series):
+    """Return the `Levels` of a column; cells that are neither text nor number are refused.
+
+    Missing values and text without a visible character are missing.
+    """
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        codes, cells = series.cat.codes.to_numpy(), series.cat.categories
+    else:
+        codes, cells = pd.factorize(_comparable(series))
+    values = [_value(cell) for cell in cells.to_numpy()]
+    blank = [isinstance(value, str) and not value.strip() for value in values]
+    if any(blank):
+        codes = np.where(np.append(blank, True)[codes], -1, codes)
+    levels = Levels(codes, values, any(isinstance(value, _Date) for value in values))
+    _refuse_unknown(name, levels)
+    return levels
+
+
+def _comparable(series):
+    """Return a series of which pandas can tell whether two cells are the same."""
+    plain = has_numbers(series) or isinstance(series.dtype, pd.StringDtype)
+    if plain or series.dtype.kind in "mM":
+        return series
+    series = series.astype(object)
+    seen, cells = series.notna().to_numpy(), series.to_numpy()
+    if all(issubclass(kind, str) for kind in set(map(type, cells[seen]))):
+        return series
+    # To Python True, 1 and 1.0 are one value.
+    values = [_value(cell) if good else None for cell, good in zip(cells, seen, strict=True)]
+    return pd.Series(values, dtype=object)
+
+
+def _refuse_unknown(name, levels):
+    for value in levels.seen:
+        if isinstance(value, type):
+            raise column_error(
+                name,
+                "text",
+                "holds neither a number nor text in {row} but a {type}; make numbers or text of "
+                "it, or remove the column",
+                row=levels.first_row(levels.values.index(value)),
+                type=value.__name__,
+            )
+
+
+class _Date(str):
+    """The text of a cell that is a date, a time or a duration by its type."""
+
+
+def _value(cell):
+    """Return a cell as text or as float, or its type if it is neither text nor number.
+
+    A short float is the decimal number that it shows.
+    """
+    if isinstance(cell, _Date | type):
+        return cell
+    if isinstance(cell, _DATES):
+        return _Date(cell)
+    if isinstance(cell, _WORDS):
+        return str(cell)
+    if not isinstance(cell, numbers.Real | Decimal):
+        return type(cell)
+    try:
+        return float(str(cell)) if isinstance(cell, np.floating) else float(cell)
+    except OverflowError:
+        return float("inf") if cell > 0 else float("-inf")
+
+
+def level_name(value):
+    """Return the name of a level: text as it stands, a number without a needless fraction."""
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
+
+
+def as_number(value):
+    """Return the number that a value is or reads as, NaN for a hole, None for other text.
+
+    The words for holes are those of files: a column in which one cell is text is all text.
+    """
+    if isinstance(value, float):
+        return value
+    word = value.strip().lower()
+    if word in MISSING:
+        return float("nan")
+    return _TRUTH[word] if word in _TRUTH else as_written_number(word)
+
+
+def as_written_number(text):
+    """Return the number that is written down in a text, or None."""
+    if not set(text.strip().lower()) <= set("0123456789+-.e"):  # float takes 1_0 and nan too
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _is_number(value):
+    """Return whether a value is a number or a truth value; text with digits is still text."""
+    return isinstance(value, float) or value.strip().lower() in _TRUTH
+
+
+def is_date(text):
+    """Return whether a text is a day, with or without a time."""
+    return _DATE.fullmatch(text) is not None
+
+
+def first_infinity(levels):
+    """Return the row of the first "inf" in a column that is text only because of it, or None."""
+    seen = levels.seen
+    words = [value for value in seen if isinstance(value, str) and _INFINITE.fullmatch(value)]
+    others = [as_number(str(value).replace(",", ".")) for value in seen if value not in words]
+    if not words or None in others or not any(other == other for other in others):
+        return None
+    return levels.first_row(levels.values.index(words[0]))

@@ -1,0 +1,406 @@
+"""The kinds of columns: how each is recognised, encoded, explained and exported.
+
+A new kind is a frozen dataclass that inherits from `Column`; nothing else has to know of it.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from inldl.io._known import add_part
+from inldl.tables._cell_values import (
+    Cells,
+    as_number,
+    as_written_number,
+    column_error,
+    first_infinity,
+    has_numbers,
+    holds_dates,
+    holds_infinity,
+    is_date,
+    level_name,
+    read_levels,
+    shortened,
+    stored_numbers,
+)
+
+_FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
+_NEARLY_ALL = 0.9
+_UNSEEN, _MISSING = -1, -2  # cells that no encoded column stands for
+_ID_NAME = re.compile(
+    r"(?i:|id|.*[_ .-]id|index|row([_ .-]?(number|num|nr|no|index))?|unnamed: 0)|.*[a-z](Id|ID)"
+)
+
+
+class Column:
+    """A kind of column, fitted to the cells of one. It keeps no table.
+
+    A subclass is a frozen dataclass with a field `name`. Its fields are what a model file holds of
+    it. It states `recognise`, `outputs`, `read` and `write`, and the other methods where it
+    differs. The kinds are asked in turn whether a column is theirs, the newest first.
+
+    Attributes
+    ----------
+    kinds : list of type
+        All kinds, in the order in which they are asked.
+    kind : str
+        What people call it, in one word.
+    as_text : bool
+        Whether a file must keep its cells as text, even where they all look like numbers.
+    ordered : bool
+        Whether its cells have a range that new cells can lie outside of.
+    """
+
+    kinds: ClassVar[list] = []
+    kind: ClassVar[str]
+    as_text: ClassVar[bool] = True
+    ordered: ClassVar[bool] = False
+
+    def __init_subclass__(cls):
+        super().__init_subclass__()
+        add_part(cls)
+        others = [kind for kind in Column.kinds if kind.__name__ != cls.__name__]
+        Column.kinds[:] = [cls, *others]
+
+    @classmethod
+    def recognise(cls, cells, max_levels):
+        """Return the `Choice` for a column if it is of this kind, else None.
+
+        Parameters
+        ----------
+        cells : Cells
+            Its name, its series, and what these hold: `numbers` or `levels`.
+        max_levels : int
+            As in `FeatureEncoder`.
+        """
+        raise NotImplementedError
+
+    @property
+    def outputs(self):
+        """Return the names of the encoded columns."""
+        raise NotImplementedError
+
+    @property
+    def scaling(self):
+        """Return for each output what NaN is taken as, what is subtracted, and what divides."""
+        return [(0.0, 0.0, 1.0)] * len(self.outputs)
+
+    def read(self, series):
+        """Return the cells of new rows in one array, as `write` and `unfamiliar` take them."""
+        raise NotImplementedError
+
+    def write(self, cells, out):
+        """Put some cells into an array of zeros, a column per output; they are scaled later."""
+        raise NotImplementedError
+
+    def unfamiliar(self, cells):
+        """Return which cells hold what the fit has not seen."""
+        return np.zeros(len(cells), bool)
+
+    def add_to(self, graph):
+        """Add an input and nodes to an ONNX graph; return the tensors of what `write` writes."""
+        raise ValueError(f"Column {self.name!r} ({self.kind}) cannot be exported to ONNX.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a column is encoded, or why it is left out.
+
+    Attributes
+    ----------
+    column : Column or None
+        None if the column is left out.
+    kind : str
+        What people call such a column, in one word.
+    reason : str
+        Why it is left out.
+    n_levels : int
+        How many levels its text has.
+    stray : str
+        The first cell that is no number, if nearly all others are.
+    """
+
+    column: Column | None
+    kind: str
+    reason: str = ""
+    n_levels: int = 0
+    stray: str = ""
+
+
+EMPTY = Choice(None, "empty", "it has no observed cell")
+CONSTANT = Choice(None, "constant", "every cell is the same")
+ID = Choice(None, "id", "every cell is different, like an id")
+NEARLY_ID = Choice(None, "id", "nearly every cell is different, like an id or free text")
+RUNNING = Choice(None, "id", "it is a running number")
+
+
+def choose(name, series, max_levels):
+    """Return the `Choice` for a column; dates and infinite numbers are refused."""
+    cells = Cells(name, series)
+    choices = (kind.recognise(cells, max_levels) for kind in Column.kinds)
+    return next(choice for choice in choices if choice is not None)
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """Encode levels as one column of zeros and ones each.
+
+    Attributes
+    ----------
+    name : str
+        The column of the table.
+    levels : tuple of str
+        Those with a column of their own, the most frequent first.
+    other : bool
+        Whether a further column stands for all other levels: there were more in the fit.
+    missing : bool
+        Whether the last column says where cells are missing: some were in the fit.
+    """
+
+    kind = "text"
+
+    name: str
+    levels: tuple[str, ...]
+    other: bool
+    missing: bool
+
+    @classmethod
+    def recognise(cls, cells, max_levels):
+        """Take any cells: those that are not numbers are names of levels."""
+        levels, name = cells.levels, cells.name
+        infinite = first_infinity(levels)
+        if infinite is not None:
+            raise holds_infinity(name, infinite, cls.kind)
+        sizes = levels.sizes()
+        total = sizes.total()
+        missing = total < len(levels.codes)
+        if not sizes:
+            return EMPTY
+        if len(sizes) == 1 and not missing:
+            return CONSTANT
+        if levels.dates or _share(sizes, is_date) >= _NEARLY_ALL:
+            raise holds_dates(name)
+        choice = _text_id(name, len(sizes), total)
+        if choice is None:
+            choice = Choice(cls.of(name, sizes, missing, max_levels), cls.kind)
+        return replace(choice, n_levels=len(sizes), stray=_stray(levels, sizes))
+
+    @classmethod
+    def of(cls, name, counts, missing, max_levels):
+        """Fit the column to the number of cells of each level."""
+        ordered = sorted(counts, key=lambda level: (-counts[level], level))
+        kept = tuple(ordered[:max_levels])
+        return cls(name, kept, len(ordered) > len(kept), bool(missing))
+
+    @property
+    def outputs(self):
+        """Return the names of the encoded columns."""
+        names = [f"{self.name}={level}" for level in self.levels]
+        names += [f"{self.name}=(other)"] * self.other
+        return names + [f"{self.name} missing"] * self.missing
+
+    def read(self, series):
+        """Return for each cell which encoded column is 1, or a negative number."""
+        levels = read_levels(self.name, series)
+        if levels.dates:
+            raise holds_dates(self.name)
+        place = self._places()
+        places = [place(value) for value in levels.values]
+        missing = len(self.levels) + self.other if self.missing else _MISSING
+        return np.array([*places, missing], dtype=np.int32)[levels.codes]
+
+    def _places(self):
+        """Return a function from a value to its encoded column."""
+        texts, readings = {}, {}
+        for place, level in enumerate(self.levels):
+            texts[level] = place
+            readings.setdefault(as_written_number(level), place)
+        otherwise = len(self.levels) if self.other else _UNSEEN
+
+        def place(value):
+            found = texts.get(level_name(value))
+            if found is None and isinstance(value, float):
+                found = readings.get(value)
+            return otherwise if found is None else found
+
+        return place
+
+    def write(self, cells, out):
+        """Put a 1 into each row of an array of zeros, where the row has one."""
+        rows = np.flatnonzero(cells >= 0)
+        out[rows, cells[rows]] = 1.0
+
+    def unfamiliar(self, cells):
+        """Return which cells are no level of the fit: none, if not all levels were kept."""
+        return cells == _UNSEEN
+
+    def add_to(self, graph):
+        """Add the zeros and ones: each level is a row of a table that is looked up."""
+        n_levels = len(self.levels)
+        table = np.eye(n_levels + 2, len(self.outputs))
+        table[n_levels:] = 0  # the rows of other levels and of missing cells
+        if self.other:
+            table[n_levels, n_levels] = 1
+        if self.missing:
+            table[n_levels + 1, -1] = 1
+        code = graph.add(
+            "LabelEncoder",
+            graph.add_input(self.name, 1, text=True),
+            domain="ai.onnx.ml",
+            keys_strings=[*self.levels, ""],
+            values_int64s=[*range(n_levels), n_levels + 1],
+            default_int64=n_levels,
+        )
+        return [graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)]
+
+
+def _text_id(name, n_levels, total):
+    """Return the choice for text that tells rows apart and no groups of rows, or None."""
+    if n_levels == total > 1 and (total > _FEW_ROWS or _ID_NAME.fullmatch(name)):
+        return ID
+    nearly = total > _FEW_ROWS and n_levels > _NEARLY_ALL * total
+    return NEARLY_ID if nearly else None
+
+
+def _share(sizes, holds):
+    """Return the share of the cells for which `holds` is true."""
+    return sum(size for text, size in sizes.items() if holds(text)) / sizes.total()
+
+
+def _stray(levels, sizes):
+    """Return the first cell that is no number, if nearly all others are, or nothing."""
+    if not _NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
+        return ""
+    stray = [not _is_written_number(level_name(value)) for value in levels.values]
+    row = int(np.argmax(np.append(stray, False)[levels.codes]))
+    return f"{shortened(levels.values[levels.codes[row]])!r} in row {row}"
+
+
+def _is_written_number(text):
+    return as_written_number(text) is not None
+
+
+@dataclass(frozen=True)
+class NumberColumn(Column):
+    """Encode numbers as ``(x - center) / scale``.
+
+    Attributes
+    ----------
+    name : str
+        The column of the table.
+    center, scale : float
+        Mean and standard deviation of the observed cells of the fit.
+    fill : float
+        What a missing cell is taken as: the median.
+    indicator : bool
+        Whether a second column says where cells are missing: some were in the fit.
+    low, high : float
+        The smallest and the largest cell of the fit; old model files lack them.
+    """
+
+    kind = "number"
+    as_text = False
+    ordered = True
+
+    name: str
+    center: float
+    scale: float
+    fill: float
+    indicator: bool
+    low: float = -np.inf
+    high: float = np.inf
+
+    @classmethod
+    def recognise(cls, cells, max_levels):
+        """Take cells that are all numbers or truth values."""
+        if cells.numbers is None:
+            return None
+        observed = cells.numbers[~np.isnan(cells.numbers)]
+        if not len(observed):
+            return EMPTY
+        low, high = observed.min(), observed.max()
+        if np.isinf(low) or np.isinf(high):
+            kind = cls.kind if has_numbers(cells.series) else CategoryColumn.kind
+            raise holds_infinity(cells.name, int(np.argmax(np.isinf(cells.numbers))), kind)
+        missing = len(observed) < len(cells.numbers)
+        if low == high and not missing:
+            return CONSTANT
+        left_out = _number_id(cells.name, observed, missing)
+        return left_out or Choice(cls.of(cells.name, observed, missing), cls.kind)
+
+    @classmethod
+    def of(cls, name, observed, indicator):
+        """Fit the column to its observed cells, which are finite and may be huge or tiny."""
+        low, high = float(observed.min()), float(observed.max())
+        if low == high:  # a mean would differ from it by rounding
+            return cls(name, low, 1.0, low, bool(indicator), low, high)
+        # A power of two changes no digit, and no square overflows or vanishes after it.
+        exponent = int(np.frexp(max(high, -low))[1])
+        unit = 2.0 ** max(min(exponent, 1023), -1000)
+        scaled = observed / unit
+        median, mean = np.median(scaled), scaled.mean()
+        scaled -= mean
+        deviation = np.sqrt(np.square(scaled, out=scaled).mean())
+        scale = max(float(deviation * unit), float(np.nextafter(0, 1)))
+        center, fill = float(mean * unit), float(median * unit)
+        return cls(name, center, scale, fill, bool(indicator), low, high)
+
+    @property
+    def outputs(self):
+        """Return the names of the encoded columns."""
+        return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
+
+    @property
+    def scaling(self):
+        """Return fill, center and scale; an indicator stays as it is."""
+        own = (self.fill, self.center, self.scale)
+        return [own, (0.0, 0.0, 1.0)] if self.indicator else [own]
+
+    def read(self, series):
+        """Return the cells as an array of numbers, NaN where missing."""
+        if has_numbers(series):
+            return stored_numbers(series)
+        levels = read_levels(self.name, series)
+        if levels.dates:
+            raise holds_dates(self.name)
+        values = [as_number(value) for value in levels.values]
+        for code in np.flatnonzero([value is None for value in values]):
+            if (levels.codes == code).any():
+                raise column_error(
+                    self.name,
+                    "text",
+                    "held numbers when the model was fitted, but {row} holds {cell}; give a "
+                    "number or leave the cell empty",
+                    row=levels.first_row(code),
+                    cell=repr(shortened(levels.values[code])),
+                )
+        return np.array([*values, np.nan], dtype=np.float64)[levels.codes]
+
+    def write(self, cells, out):
+        """Put the numbers as they are, and where they are missing, into an array of zeros."""
+        out[:, 0] = cells
+        if self.indicator:
+            out[:, 1] = np.isnan(cells)
+
+    def unfamiliar(self, cells):
+        """Return which cells lie outside the range of the fit."""
+        return (cells < self.low) | (cells > self.high)
+
+    def add_to(self, graph):
+        """Add the numbers as they are, and where they are missing."""
+        cells = graph.add_input(self.name, 1)
+        return [cells, graph.add_flags("IsNaN", cells)] if self.indicator else [cells]
+
+
+def _number_id(name, observed, missing):
+    """Return the choice for whole numbers that are an id and no measurement, or None."""
+    if (np.rint(observed) != observed).any():
+        return None
+    years = observed.min() >= 1800 and observed.max() <= 2100
+    running = len(observed) > _FEW_ROWS and not missing and (np.diff(observed) == 1).all()
+    if running and not years:
+        return RUNNING
+    named = _ID_NAME.fullmatch(name) and len(np.unique(observed)) == len(observed) > 1
+    return ID if named else None
