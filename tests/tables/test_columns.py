@@ -33,7 +33,7 @@ def day_column():
         @classmethod
         def recognise(cls, cells, max_levels):
             """Take text that has nothing but days in it."""
-            if cells.numbers is not None or not set(cells.levels.seen) <= set(DAYS):
+            if cells.numbers is not None or not set(cells.seen) <= set(DAYS):
                 return None
             return Choice(cls(cells.name), cls.kind)
 
@@ -47,18 +47,18 @@ def day_column():
             """Divide the coordinates, to see that it matters."""
             return [(0.0, 0.0, 2.0), (0.0, 0.0, 2.0), (0.0, 0.0, 1.0)]
 
-        def read(self, series):
+        def read(self, cells):
             """Return the numbers of the days: 7 where they are missing, 8 for other words."""
-            numbers = {day: number for number, day in enumerate(DAYS)}
-            return np.array([numbers.get(c, 8) if isinstance(c, str) else 7 for c in series])
+            days = [DAYS.index(value) if value in DAYS else 8 for value in cells.values]
+            return np.array([*days, 7])[cells.codes]
 
-        def write(self, cells, out):
+        def write(self, read, out):
             """Look the days up."""
-            out[:] = self._table()[cells]
+            out[:] = self._table()[read]
 
-        def unfamiliar(self, cells):
+        def unfamiliar(self, read):
             """Return which words are no days."""
-            return cells == 8
+            return read == 8
 
         def _table(self):
             angles = 2 * np.pi * np.arange(7) / 7

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
-from inldl.tables._dependence import find_dependence
+from inldl.tables._features import find_dependence
 from inldl.tables._missingness import estimate_hidden_means, judge_size
 from inldl.tables.inspection import inspect_table
 

@@ -4,7 +4,6 @@ import datetime
 import numbers
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
@@ -33,78 +32,121 @@ _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? ?(?:[ap]\.?m\.?)? ?(?:z|utc|gmt|[
 _DATE = re.compile(rf"\s*(?:{_DAY})(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII)
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
-    """Hold a column as the distinct values of its cells and the number of the value of each cell.
+class Cells:
+    """The cells of one column of a table, read when they are first needed.
 
     Attributes
     ----------
-    codes : ndarray of shape (n,)
-        Position of the value of each cell in `values`, -1 for a missing one.
+    name : str
+        The name of the column.
+    series : Series
+        The cells as they are given.
     values : list of str or float
         Distinct values: text as it stands, truth values as "True" and "False", numbers as float.
-    dates : bool
-        Whether the cells are dates, times or durations by their type.
-    """
-
-    codes: np.ndarray
-    values: list
-    dates: bool = False
-
-    @cached_property
-    def counts(self):
-        """Return how many cells have each value."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
-
-    @property
-    def seen(self):
-        """Return the values that some cells have; a category may have none."""
-        return [self.values[code] for code in np.flatnonzero(self.counts)]
-
-    def sizes(self):
-        """Return how many cells have each name of a level."""
-        sizes = Counter()
-        for value, count in zip(self.values, self.counts.tolist(), strict=True):
-            sizes[level_name(value)] += count
-        return +sizes  # without categories that no cell has
-
-    def first_row(self, code):
-        """Return the first row with a value, by its position."""
-        return int(np.argmax(self.codes == code))
-
-
-class Cells:
-    """The cells of a column that is to be encoded, read when they are first needed.
-
-    Parameters
-    ----------
-    name : str
-        The column of the table.
-    series : Series
-        Its cells.
+    codes : ndarray of shape (n,)
+        Position of the value of each cell in `values`, -1 where it is missing or blank.
     """
 
     def __init__(self, name, series):
         self.name, self.series = name, series
 
     @cached_property
-    def levels(self):
-        """The `Levels` of the cells; the numbers of a category dtype are names of levels."""
-        levels = read_levels(self.name, self.series)
-        if isinstance(self.series.dtype, pd.CategoricalDtype):
-            levels = replace(levels, values=[level_name(value) for value in levels.values])
-        return levels
+    def stored(self):
+        """The numbers or truth values of a column with such a dtype, NaN where missing; or None.
+
+        The array of a numpy column is not copied.
+        """
+        dtype = self.series.dtype
+        if not pd.api.types.is_numeric_dtype(dtype) or dtype.kind not in "biuf":
+            return None
+        plain = isinstance(dtype, np.dtype)
+        return self.series.to_numpy(**({} if plain else {"dtype": float, "na_value": np.nan}))
 
     @cached_property
     def numbers(self):
-        """The cells as numbers, NaN where missing; None if they are not all numbers or truths."""
-        if has_numbers(self.series):
-            return stored_numbers(self.series).astype(np.float64, copy=False)
-        levels = self.levels
-        if not levels.seen or not all(map(_is_number, levels.seen)):
+        """The cells as floats, NaN where missing; None if they are not all numbers or truths.
+
+        Text with digits is still text, and so are the numbers of a category dtype.
+        """
+        if self.stored is not None:
+            return self.stored.astype(np.float64, copy=False)
+        number = () if self._are_categories else float
+        words = [value for value in self.seen if not isinstance(value, number)]
+        if not self.seen or not all(level_name(word).strip().lower() in _TRUTH for word in words):
             return None
-        numbers = [as_number(value) for value in levels.values]
-        return np.array([*numbers, np.nan], dtype=float)[levels.codes]
+        return np.array([*map(as_number, self.values), np.nan], dtype=float)[self.codes]
+
+    @property
+    def codes(self):
+        return self._levels[0]
+
+    @property
+    def values(self):
+        return self._levels[1]
+
+    @property
+    def dates(self):
+        """Whether there are dates, times or durations by their type."""
+        return any(isinstance(value, _Date) for value in self.values)
+
+    @property
+    def seen(self):
+        """The values that some cells have; a category may have none."""
+        return [self.values[code] for code in np.flatnonzero(self._counts)]
+
+    def sizes(self):
+        """Return how many cells have each name of a level."""
+        sizes = Counter()
+        for value, count in zip(self.values, self._counts.tolist(), strict=True):
+            sizes[level_name(value)] += count
+        return +sizes  # without categories that no cell has
+
+    def first_row(self, value):
+        """Return the first row with a value, by its position."""
+        return int(np.argmax(self.codes == self.values.index(value)))
+
+    @property
+    def _are_categories(self):
+        return isinstance(self.series.dtype, pd.CategoricalDtype)
+
+    @cached_property
+    def _counts(self):
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    @cached_property
+    def _levels(self):
+        if self._are_categories:
+            codes, cells = self.series.cat.codes.to_numpy(), self.series.cat.categories
+        else:
+            codes, cells = pd.factorize(self._comparable())
+        values = [_value(cell) for cell in cells.to_numpy()]
+        blank = [isinstance(value, str) and not value.strip() for value in values]
+        if any(blank):
+            codes = np.where(np.append(blank, True)[codes], -1, codes)
+        for code, value in enumerate(values):
+            if isinstance(value, type) and (codes == code).any():
+                raise column_error(
+                    self.name,
+                    "text",
+                    "holds neither a number nor text in {row} but a {type}; make numbers or text "
+                    "of it, or remove the column",
+                    row=int(np.argmax(codes == code)),
+                    type=value.__name__,
+                )
+        return codes, values
+
+    def _comparable(self):
+        """Return a series of which pandas can tell whether two cells are the same."""
+        dtype = self.series.dtype
+        if self.stored is not None or isinstance(dtype, pd.StringDtype) or dtype.kind in "mM":
+            return self.series
+        series = self.series.astype(object)
+        seen, cells = series.notna().to_numpy(), series.to_numpy()
+        if all(issubclass(kind, str) for kind in set(map(type, cells[seen]))):
+            return series
+        # To Python True, 1 and 1.0 are one value.
+        values = [_value(cell) if good else None for cell, good in zip(cells, seen, strict=True)]
+        return pd.Series(values, dtype=object)
 
 
 def column_error(name, kind, problem, **facts):
@@ -181,63 +223,6 @@ def _as_table(X):
     return array
 
 
-def has_numbers(series):
-    """Return whether the dtype of a column says that it holds real numbers or truth values."""
-    return pd.api.types.is_numeric_dtype(series.dtype) and series.dtype.kind in "biuf"
-
-
-def stored_numbers(series):
-    """Return the cells of a column that has numbers; NaN for holes, numpy columns as they are."""
-    if isinstance(series.dtype, np.dtype):
-        return series.to_numpy()
-    return series.to_numpy(dtype=np.float64, na_value=np.nan)
-
-
-def read_levels(name, series):
-    """Return the `Levels` of a column; cells that are neither text nor number are refused.
-
-    Missing values and text without a visible character are missing.
-    """
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        codes, cells = series.cat.codes.to_numpy(), series.cat.categories
-    else:
-        codes, cells = pd.factorize(_comparable(series))
-    values = [_value(cell) for cell in cells.to_numpy()]
-    blank = [isinstance(value, str) and not value.strip() for value in values]
-    if any(blank):
-        codes = np.where(np.append(blank, True)[codes], -1, codes)
-    levels = Levels(codes, values, any(isinstance(value, _Date) for value in values))
-    _refuse_unknown(name, levels)
-    return levels
-
-
-def _comparable(series):
-    """Return a series of which pandas can tell whether two cells are the same."""
-    plain = has_numbers(series) or isinstance(series.dtype, pd.StringDtype)
-    if plain or series.dtype.kind in "mM":
-        return series
-    series = series.astype(object)
-    seen, cells = series.notna().to_numpy(), series.to_numpy()
-    if all(issubclass(kind, str) for kind in set(map(type, cells[seen]))):
-        return series
-    # To Python True, 1 and 1.0 are one value.
-    values = [_value(cell) if good else None for cell, good in zip(cells, seen, strict=True)]
-    return pd.Series(values, dtype=object)
-
-
-def _refuse_unknown(name, levels):
-    for value in levels.seen:
-        if isinstance(value, type):
-            raise column_error(
-                name,
-                "text",
-                "holds neither a number nor text in {row} but a {type}; make numbers or text of "
-                "it, or remove the column",
-                row=levels.first_row(levels.values.index(value)),
-                type=value.__name__,
-            )
-
-
 class _Date(str):
     """The text of a cell that is a date, a time or a duration by its type."""
 
@@ -291,21 +276,16 @@ def as_written_number(text):
         return None
 
 
-def _is_number(value):
-    """Return whether a value is a number or a truth value; text with digits is still text."""
-    return isinstance(value, float) or value.strip().lower() in _TRUTH
-
-
 def is_date(text):
     """Return whether a text is a day, with or without a time."""
     return _DATE.fullmatch(text) is not None
 
 
-def first_infinity(levels):
+def first_infinity(cells):
     """Return the row of the first "inf" in a column that is text only because of it, or None."""
-    seen = levels.seen
-    words = [value for value in seen if isinstance(value, str) and _INFINITE.fullmatch(value)]
-    others = [as_number(str(value).replace(",", ".")) for value in seen if value not in words]
-    if not words or None in others or not any(other == other for other in others):
+    names = {level_name(value): value for value in cells.seen}
+    infinite = [name for name in names if _INFINITE.fullmatch(name)]
+    others = [as_number(name.replace(",", ".")) for name in names if name not in infinite]
+    if not infinite or None in others or not any(other == other for other in others):
         return None
-    return levels.first_row(levels.values.index(words[0]))
+    return cells.first_row(names[infinite[0]])

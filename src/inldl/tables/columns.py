@@ -16,14 +16,11 @@ from inldl.tables._cell_values import (
     as_written_number,
     column_error,
     first_infinity,
-    has_numbers,
     holds_dates,
     holds_infinity,
     is_date,
     level_name,
-    read_levels,
     shortened,
-    stored_numbers,
 )
 
 _FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
@@ -37,9 +34,16 @@ _ID_NAME = re.compile(
 class Column:
     """A kind of column, fitted to the cells of one. It keeps no table.
 
-    A subclass is a frozen dataclass with a field `name`. Its fields are what a model file holds of
-    it. It states `recognise`, `outputs`, `read` and `write`, and the other methods where it
-    differs. The kinds are asked in turn whether a column is theirs, the newest first.
+    A subclass is a frozen dataclass with the field `name`; a model file holds its fields. Kinds
+    are asked in turn whether a column is theirs, the newest first. A subclass states
+
+    - ``recognise(cells, max_levels)``, a class method: the `Choice` for a column, or None if it
+      is of another kind. `cells` is a `Cells`, with `numbers`, `values` and `codes`;
+    - ``outputs``, a property: the names of the encoded columns;
+    - ``read(cells)``: the cells of new rows as one array. Missing ones are always possible;
+    - ``write(read, out)``: put some of that into an array of zeros, a column per output;
+
+    and those of the following methods that differ.
 
     Attributes
     ----------
@@ -64,40 +68,14 @@ class Column:
         others = [kind for kind in Column.kinds if kind.__name__ != cls.__name__]
         Column.kinds[:] = [cls, *others]
 
-    @classmethod
-    def recognise(cls, cells, max_levels):
-        """Return the `Choice` for a column if it is of this kind, else None.
-
-        Parameters
-        ----------
-        cells : Cells
-            Its name, its series, and what these hold: `numbers` or `levels`.
-        max_levels : int
-            As in `FeatureEncoder`.
-        """
-        raise NotImplementedError
-
-    @property
-    def outputs(self):
-        """Return the names of the encoded columns."""
-        raise NotImplementedError
-
     @property
     def scaling(self):
         """Return for each output what NaN is taken as, what is subtracted, and what divides."""
         return [(0.0, 0.0, 1.0)] * len(self.outputs)
 
-    def read(self, series):
-        """Return the cells of new rows in one array, as `write` and `unfamiliar` take them."""
-        raise NotImplementedError
-
-    def write(self, cells, out):
-        """Put some cells into an array of zeros, a column per output; they are scaled later."""
-        raise NotImplementedError
-
-    def unfamiliar(self, cells):
+    def unfamiliar(self, read):
         """Return which cells hold what the fit has not seen."""
-        return np.zeros(len(cells), bool)
+        return np.zeros(len(read), bool)
 
     def add_to(self, graph):
         """Add an input and nodes to an ONNX graph; return the tensors of what `write` writes."""
@@ -108,18 +86,8 @@ class Column:
 class Choice:
     """How a column is encoded, or why it is left out.
 
-    Attributes
-    ----------
-    column : Column or None
-        None if the column is left out.
-    kind : str
-        What people call such a column, in one word.
-    reason : str
-        Why it is left out.
-    n_levels : int
-        How many levels its text has.
-    stray : str
-        The first cell that is no number, if nearly all others are.
+    `kind` is what people call such a column, in one word. A column of text has a number of levels,
+    and if nearly all its cells are numbers, `stray` is the first that is not.
     """
 
     column: Column | None
@@ -169,23 +137,22 @@ class CategoryColumn(Column):
     @classmethod
     def recognise(cls, cells, max_levels):
         """Take any cells: those that are not numbers are names of levels."""
-        levels, name = cells.levels, cells.name
-        infinite = first_infinity(levels)
+        infinite = first_infinity(cells)
         if infinite is not None:
-            raise holds_infinity(name, infinite, cls.kind)
-        sizes = levels.sizes()
+            raise holds_infinity(cells.name, infinite, cls.kind)
+        sizes = cells.sizes()
         total = sizes.total()
-        missing = total < len(levels.codes)
+        missing = total < len(cells.codes)
         if not sizes:
             return EMPTY
         if len(sizes) == 1 and not missing:
             return CONSTANT
-        if levels.dates or _share(sizes, is_date) >= _NEARLY_ALL:
-            raise holds_dates(name)
-        choice = _text_id(name, len(sizes), total)
+        if cells.dates or _share(sizes, is_date) >= _NEARLY_ALL:
+            raise holds_dates(cells.name)
+        choice = _text_id(cells.name, len(sizes), total)
         if choice is None:
-            choice = Choice(cls.of(name, sizes, missing, max_levels), cls.kind)
-        return replace(choice, n_levels=len(sizes), stray=_stray(levels, sizes))
+            choice = Choice(cls.of(cells.name, sizes, missing, max_levels), cls.kind)
+        return replace(choice, n_levels=len(sizes), stray=_stray(cells, sizes))
 
     @classmethod
     def of(cls, name, counts, missing, max_levels):
@@ -201,40 +168,33 @@ class CategoryColumn(Column):
         names += [f"{self.name}=(other)"] * self.other
         return names + [f"{self.name} missing"] * self.missing
 
-    def read(self, series):
+    def read(self, cells):
         """Return for each cell which encoded column is 1, or a negative number."""
-        levels = read_levels(self.name, series)
-        if levels.dates:
+        if cells.dates:
             raise holds_dates(self.name)
-        place = self._places()
-        places = [place(value) for value in levels.values]
         missing = len(self.levels) + self.other if self.missing else _MISSING
-        return np.array([*places, missing], dtype=np.int32)[levels.codes]
+        return np.array([*self._places(cells.values), missing], dtype=np.int32)[cells.codes]
 
-    def _places(self):
-        """Return a function from a value to its encoded column."""
-        texts, readings = {}, {}
-        for place, level in enumerate(self.levels):
-            texts[level] = place
-            readings.setdefault(as_written_number(level), place)
+    def _places(self, values):
+        """Return the encoded column of each value; a number is the level that reads like it."""
+        texts = {level: place for place, level in enumerate(self.levels)}
+        readings = {as_written_number(level): texts[level] for level in reversed(self.levels)}
         otherwise = len(self.levels) if self.other else _UNSEEN
+        return [
+            texts.get(level_name(value), readings.get(value, otherwise))
+            if isinstance(value, float)
+            else texts.get(value, otherwise)
+            for value in values
+        ]
 
-        def place(value):
-            found = texts.get(level_name(value))
-            if found is None and isinstance(value, float):
-                found = readings.get(value)
-            return otherwise if found is None else found
-
-        return place
-
-    def write(self, cells, out):
+    def write(self, read, out):
         """Put a 1 into each row of an array of zeros, where the row has one."""
-        rows = np.flatnonzero(cells >= 0)
-        out[rows, cells[rows]] = 1.0
+        rows = np.flatnonzero(read >= 0)
+        out[rows, read[rows]] = 1.0
 
-    def unfamiliar(self, cells):
+    def unfamiliar(self, read):
         """Return which cells are no level of the fit: none, if not all levels were kept."""
-        return cells == _UNSEEN
+        return read == _UNSEEN
 
     def add_to(self, graph):
         """Add the zeros and ones: each level is a row of a table that is looked up."""
@@ -269,13 +229,13 @@ def _share(sizes, holds):
     return sum(size for text, size in sizes.items() if holds(text)) / sizes.total()
 
 
-def _stray(levels, sizes):
+def _stray(cells, sizes):
     """Return the first cell that is no number, if nearly all others are, or nothing."""
     if not _NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
         return ""
-    stray = [not _is_written_number(level_name(value)) for value in levels.values]
-    row = int(np.argmax(np.append(stray, False)[levels.codes]))
-    return f"{shortened(levels.values[levels.codes[row]])!r} in row {row}"
+    stray = [not _is_written_number(level_name(value)) for value in cells.values]
+    row = int(np.argmax(np.append(stray, False)[cells.codes]))
+    return f"{shortened(level_name(cells.values[cells.codes[row]]))!r} in row {row}"
 
 
 def _is_written_number(text):
@@ -322,7 +282,7 @@ class NumberColumn(Column):
             return EMPTY
         low, high = observed.min(), observed.max()
         if np.isinf(low) or np.isinf(high):
-            kind = cls.kind if has_numbers(cells.series) else CategoryColumn.kind
+            kind = CategoryColumn.kind if cells.stored is None else cls.kind
             raise holds_infinity(cells.name, int(np.argmax(np.isinf(cells.numbers))), kind)
         missing = len(observed) < len(cells.numbers)
         if low == high and not missing:
@@ -358,35 +318,34 @@ class NumberColumn(Column):
         own = (self.fill, self.center, self.scale)
         return [own, (0.0, 0.0, 1.0)] if self.indicator else [own]
 
-    def read(self, series):
+    def read(self, cells):
         """Return the cells as an array of numbers, NaN where missing."""
-        if has_numbers(series):
-            return stored_numbers(series)
-        levels = read_levels(self.name, series)
-        if levels.dates:
+        if cells.stored is not None:
+            return cells.stored
+        if cells.dates:
             raise holds_dates(self.name)
-        values = [as_number(value) for value in levels.values]
-        for code in np.flatnonzero([value is None for value in values]):
-            if (levels.codes == code).any():
+        numbers = [as_number(value) for value in cells.values]
+        for value in cells.seen if None in numbers else ():
+            if as_number(value) is None:
                 raise column_error(
                     self.name,
-                    "text",
+                    CategoryColumn.kind,
                     "held numbers when the model was fitted, but {row} holds {cell}; give a "
                     "number or leave the cell empty",
-                    row=levels.first_row(code),
-                    cell=repr(shortened(levels.values[code])),
+                    row=cells.first_row(value),
+                    cell=repr(shortened(value)),
                 )
-        return np.array([*values, np.nan], dtype=np.float64)[levels.codes]
+        return np.array([*numbers, np.nan], dtype=np.float64)[cells.codes]
 
-    def write(self, cells, out):
+    def write(self, read, out):
         """Put the numbers as they are, and where they are missing, into an array of zeros."""
-        out[:, 0] = cells
+        out[:, 0] = read
         if self.indicator:
-            out[:, 1] = np.isnan(cells)
+            out[:, 1] = np.isnan(read)
 
-    def unfamiliar(self, cells):
+    def unfamiliar(self, read):
         """Return which cells lie outside the range of the fit."""
-        return (cells < self.low) | (cells > self.high)
+        return (read < self.low) | (read > self.high)
 
     def add_to(self, graph):
         """Add the numbers as they are, and where they are missing."""

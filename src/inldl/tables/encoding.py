@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._validation import check_number
-from inldl.tables._cell_values import holds_infinity, named_columns
+from inldl.tables._cell_values import Cells, holds_infinity, named_columns
 from inldl.tables._notes import listed, notes, nothing_left
 from inldl.tables.columns import CategoryColumn, NumberColumn, choose
 
@@ -113,7 +113,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = named_columns(X, list(self.feature_names_in_))
         self._check_names(given)
-        return [column.read(given[column.name]) for column in self.columns_]
+        return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
         """Encode what was read."""

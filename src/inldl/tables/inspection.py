@@ -7,8 +7,7 @@ import pandas as pd
 
 from inldl._validation import check_2d, label_names
 from inldl.tables._cell_values import named_columns
-from inldl.tables._dependence import find_dependence
-from inldl.tables._features import describe_features, find_copies
+from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
 from inldl.tables._impossible import find_problems
 from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size, unknown_size
