@@ -135,6 +135,8 @@ def as_degrees(y, name="y"):
 
     float32 stays float32, everything else becomes float64; frames and masked arrays are taken.
     """
+    if y is None:
+        raise ValueError(f"It requires {name} to be passed, but the target {name} is None.")
     y = check_array(
         unmask(y),
         dtype=FLOATS,
@@ -160,10 +162,9 @@ def check_2d(y, name="y"):
 
 def check_rows(X, y):
     """Refuse features and degrees that are not of equally many rows."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n != y.shape[0]:
+    if X.shape[0] != y.shape[0]:
         raise ValueError(
-            f"X has {n} rows and y has {y.shape[0]}; give one row of degrees per sample."
+            f"X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of degrees per sample."
         )
 
 

@@ -74,7 +74,11 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains.
         """
-        return like(y, fill_rows(*self._given_and_predicted(X, y)))
+        return like(y, self._fill(*self._given_and_predicted(X, y)))
+
+    def _fill(self, given, predicted):
+        """Return the given degrees with the missing ones filled in."""
+        return fill_rows(given, predicted)
 
     def _given_and_predicted(self, X, y):
         """Return the degrees that are to be completed, and what `X` predicts in their place."""

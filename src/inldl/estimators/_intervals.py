@@ -10,7 +10,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._validation import like, warn_user
-from inldl.estimators._base import fill_rows
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -105,8 +104,8 @@ class IntervalMixin:
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already.
+            prediction that are not negative and make the row sum to 1; they are 0 where the
+            observed degrees sum to 1 already.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
             Only with `return_interval`. That of `predict_interval`, as far as the observed
             degrees of the row leave room for it, and always around the completed degree. Both
@@ -120,10 +119,14 @@ class IntervalMixin:
         """
         if not return_interval:
             return super().complete(X, y)
-        given, predicted = self._given_and_predicted(X, y)
-        completed, bounds = fill_rows(given, predicted), self._interval_around(predicted, coverage)
-        ends = within_rows(given, completed, *bounds)
-        return tuple(like(y, values) for values in (completed, *ends))
+        found = self._fill_with_intervals(*self._given_and_predicted(X, y), coverage)
+        return tuple(like(y, values) for values in found)
+
+    def _fill_with_intervals(self, given, predicted, coverage):
+        """Return completed degrees and the lower and upper ends of their intervals."""
+        completed = self._fill(given, predicted)
+        ends = self._interval_around(predicted, coverage)
+        return completed, *within_rows(given, completed, *ends)
 
     def _warn_about_rare_labels(self, labels, coverage):
         rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 
 from inldl._validation import DataError, unmask
 from inldl.io._numbers import MISSING
@@ -176,24 +177,45 @@ def shortened(text):
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
+def as_table(X):
+    """Return a frame as it is, and all else as a 2-D array."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        return X
+    if isinstance(X, list | tuple) and X and all(isinstance(row, list | tuple) for row in X):
+        if len({len(row) for row in X}) > 1:
+            raise ValueError("The rows of X differ in length; give each the same cells.")
+        array = np.empty((len(X), len(X[0])), dtype=object)
+        array[:] = X
+        return array
+    array = np.asarray(unmask(X))
+    if array.ndim != 2:
+        what = "sparse" if issparse(X) else f"a {type(X).__name__} of shape {array.shape}"
+        hint = " Reshape your data with X.reshape(1, -1) if it is one row." * (array.ndim == 1)
+        raise ValueError(
+            "X must be a table with one row per sample, a frame or a dense 2-D array, but it is "
+            f"{what}.{hint}"
+        )
+    return array
+
+
 def named_columns(X, array_names=None):
-    """Return the columns of a frame or of a 2-D array as a dict from name to series.
+    """Return the columns of a table as a dict from name to series.
 
     Names that are not text become text. The columns of an array are called `array_names`, or x0,
     x1, ... if that is None. No cell is copied where the table holds numpy columns.
     """
+    X = as_table(X)
     if isinstance(X, pd.DataFrame):
         return _unique_names(X.columns, [series for _, series in X.items()])
-    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+    if hasattr(X, "columns"):
         return _unique_names(X.columns, [pd.Series(X[name].to_numpy()) for name in X.columns])
-    array = _as_table(X)
-    names = [f"x{j}" for j in range(array.shape[1])] if array_names is None else array_names
-    if len(names) != array.shape[1]:
+    names = [f"x{j}" for j in range(X.shape[1])] if array_names is None else array_names
+    if len(names) != X.shape[1]:
         raise ValueError(
-            f"X is an array of {array.shape[1]} columns, but the encoder was fitted to "
-            f"{len(names)}; give all columns in the order of the fit, or a frame with their names."
+            f"X has {X.shape[1]} features, but FeatureEncoder is expecting {len(names)} features "
+            "as input; give all columns in the order of the fit, or a frame with their names."
         )
-    return {n: pd.Series(array[:, j], copy=False) for j, n in enumerate(names)}
+    return {name: pd.Series(X[:, j], copy=False) for j, name in enumerate(names)}
 
 
 def _unique_names(names, series):
@@ -205,22 +227,6 @@ def _unique_names(names, series):
             "a name of its own."
         )
     return dict(zip(texts, series, strict=True))
-
-
-def _as_table(X):
-    if isinstance(X, list | tuple) and X and all(isinstance(row, list | tuple) for row in X):
-        if len({len(row) for row in X}) > 1:
-            raise ValueError("The rows of X differ in length; give each the same cells.")
-        array = np.empty((len(X), len(X[0])), dtype=object)
-        array[:] = X
-        return array
-    array = np.asarray(unmask(X))
-    if array.ndim != 2:
-        raise ValueError(
-            "X must be a table with one row per sample, a frame or a dense 2-D array, but it is "
-            f"a {type(X).__name__} of shape {np.shape(array)}."
-        )
-    return array
 
 
 class _Date(str):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._validation import check_number
-from inldl.tables._cell_values import Cells, holds_infinity, named_columns
+from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
 from inldl.tables._notes import listed, notes, nothing_left
 from inldl.tables.columns import CategoryColumn, NumberColumn, choose
 
@@ -76,9 +76,15 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self
         """
         check_number("max_levels", self.max_levels, low=1, integer=True)
+        X = as_table(X)
         given = named_columns(X)
         if not len(X):
             raise ValueError("X has no rows; give at least two.")
+        if not given:
+            raise ValueError(
+                "No usable feature columns: the table has no columns, "
+                f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
+            )
         choices = {name: choose(name, cells, self.max_levels) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
         if len(dropped) == len(choices):

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import DataError, as_degrees, check_number, check_rows, label_names, like
+from inldl._validation import DataError, as_degrees, check_number, check_rows, label_names
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
     IntervalMixin,
@@ -16,6 +17,7 @@ from inldl.estimators._intervals import (
 )
 from inldl.experiments.methods import make_method
 from inldl.solvers.completion import error_covariance, fill_near, given_observed
+from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
 from inldl.tables.quality import refill
 
@@ -61,6 +63,12 @@ class Model(IntervalMixin, DistributionEstimator):
     completion_scores_ : ndarray of shape (m, n_labels) or None
         Errors of completed degrees in units of what was expected, on which their intervals rest.
 
+    Notes
+    -----
+    `complete` fills a missing degree with what is expected of it, given the errors of the
+    prediction at the observed degrees of its row. It fills it near the prediction where
+    held-out degrees were filled no better by that.
+
     Examples
     --------
     >>> import numpy as np, pandas as pd
@@ -100,8 +108,10 @@ class Model(IntervalMixin, DistributionEstimator):
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         self._unfitted()  # refuses an unknown method before any work
-        degrees = as_degrees(y)
+        X, degrees = as_table(X), as_degrees(y)
         check_rows(X, degrees)
+        if len(degrees) == 1:
+            raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         names = label_names(y)
         self.label_names_ = _numbered(degrees.shape[1]) if names is None else names
         self.encoder_ = FeatureEncoder().fit(X)
@@ -171,51 +181,25 @@ class Model(IntervalMixin, DistributionEstimator):
             self.completion_scores_ = _stacked(scores, judged)
         return refilled
 
-    def complete(self, X, y, return_interval=False, coverage=0.9):
-        """Fill the unobserved degrees of `y` with what `X` and the observed degrees tell.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            The columns of the fit.
-        y : DataFrame or array of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-        return_interval : bool, default=False
-            Whether to return an interval for each degree, too.
-        coverage : float, default=0.9
-            The share of unobserved degrees that should lie in their intervals, in (0, 1).
-
-        Returns
-        -------
-        completed : DataFrame or array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are, and rows that sum to 1. A hole is filled
-            with what is expected of it, given the errors of the prediction at the observed
-            degrees of its row; near the prediction, if held-out degrees were filled no better by
-            that. It is 0 where the observed degrees sum to 1 already.
-        lower, upper : DataFrame or array of shape (n_samples, n_labels)
-            Only with `return_interval`. Both equal the degree where it is observed, or the only
-            unobserved one of its row.
-
-        Raises
-        ------
-        ValueError
-            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains.
-        """
-        check_is_fitted(self)
+    def _fill(self, given, predicted):
         if self.covariance_ is None:
-            return super().complete(X, y, return_interval, coverage)
-        degrees, predicted = self._given_and_predicted(X, y)
-        degrees = degrees.astype(np.float64)
-        expected, variance = given_observed(degrees, predicted, self.covariance_)
-        filled = fill_near(degrees, expected, variance + np.finfo(float).tiny)
-        if not return_interval:
-            return like(y, filled)
+            return super()._fill(given, predicted)
+        return self._fill_expected(given, predicted)[0]
+
+    def _fill_expected(self, given, predicted):
+        """Return completed degrees, and their expected squared errors."""
+        given = given.astype(np.float64, copy=False)
+        expected, variance = given_observed(given, predicted, self.covariance_)
+        return fill_near(given, expected, variance + np.finfo(float).tiny), variance
+
+    def _fill_with_intervals(self, given, predicted, coverage):
+        if self.covariance_ is None:
+            return super()._fill_with_intervals(given, predicted, coverage)
         check_coverage(coverage)
-        reach = np.sqrt(variance) * np.where(np.isnan(degrees), self._reach(coverage), 0)
+        filled, variance = self._fill_expected(given, predicted)
+        reach = np.sqrt(variance) * np.where(np.isnan(given), self._reach(coverage), 0)
         ends = np.maximum(filled - reach, 0), filled + reach
-        lower, upper = within_rows(degrees, filled, *ends)
-        return like(y, filled), like(y, lower), like(y, upper)
+        return filled, *within_rows(given, filled, *ends)
 
     def _reach(self, coverage):
         """Return how many expected errors an interval of each label reaches to both sides.
@@ -277,6 +261,11 @@ class Model(IntervalMixin, DistributionEstimator):
             shuffled[name] = X[name].to_numpy()[order]
             rows.append(_errors(observed, self.predict(shuffled)) - plain)
         return pd.DataFrame(rows, index=columns, columns=list(self.label_names_))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(FeatureEncoder()).input_tags
+        return tags
 
     def _unfitted(self):
         """Return the method, not fitted."""
