@@ -234,6 +234,14 @@ def label_names(y):
     return np.asarray(list(columns), dtype=object)
 
 
+def names_or_numbers(y):
+    """Return the names of the labels, or "label 0", "label 1", ... if they have none."""
+    names = label_names(y)
+    if names is not None:
+        return names
+    return np.array([f"label {j}" for j in range(np.asarray(y).shape[1])], dtype=object)
+
+
 def check_label_order(model, y):
     """Refuse a frame `y` whose labels are not those of the fit, in the order of the fit."""
     fitted, given = getattr(model, "label_names_", None), label_names(y)

@@ -1,12 +1,15 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
+from contextlib import contextmanager
+from itertools import zip_longest
+
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import DataError, as_degrees, check_number, check_rows, label_names
+from inldl._validation import DataError, as_degrees, check_number, check_rows, names_or_numbers
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
     IntervalMixin,
@@ -112,8 +115,7 @@ class Model(IntervalMixin, DistributionEstimator):
         check_rows(X, degrees)
         if len(degrees) == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
-        names = label_names(y)
-        self.label_names_ = _numbered(degrees.shape[1]) if names is None else names
+        self.label_names_ = names_or_numbers(y)
         self.encoder_ = FeatureEncoder().fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -134,15 +136,30 @@ class Model(IntervalMixin, DistributionEstimator):
     def _fit_encoded(self, encoded, degrees):
         """Fit the method and learn to complete; return what `refill` found, or None."""
         rows = evenly(len(degrees), MOST_ROWS)
-        try:
+        with self._explained_errors(degrees):
             self.estimator_ = self._unfitted().fit(encoded, degrees)
             self.held_out_rows_, self.held_out_ = rows, self._held_out(encoded, degrees, rows)
-        except DataError as error:  # methods are given arrays, so they know labels by number
-            raise self._with_label_name(error) from error
-        except ValueError as error:
-            raise self._explained(error, degrees) from error
         self._calibrate(degrees[rows])
         return self._learn_to_complete(degrees[rows])
+
+    @contextmanager
+    def _explained_errors(self, degrees):
+        """Name the label that a method fails at, and say if others can do without degrees."""
+        try:
+            yield
+        except DataError as error:
+            if not isinstance(error.label, int):  # methods know labels by their number
+                raise
+            raise error.told(label=self.label_names_[error.label]) from error
+        except ValueError as error:
+            ours = isinstance(self._unfitted(), DistributionEstimator)
+            if ours or not np.isnan(degrees).any():
+                raise
+            raise ValueError(
+                f"{self.method} cannot learn from degrees of which some are missing; take one of "
+                "the methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
+                f"inldl.RegressorLDL. The method says: {error}"
+            ) from error
 
     def _held_out(self, encoded, degrees, rows):
         """Return predictions of some rows that were made without them, or None."""
@@ -152,20 +169,6 @@ class Model(IntervalMixin, DistributionEstimator):
         if self.cross_fit is None:
             return None
         return predict_held_out(self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
-
-    def _with_label_name(self, error):
-        is_number = isinstance(error.label, int)
-        return error.told(label=self.label_names_[error.label]) if is_number else error
-
-    def _explained(self, error, degrees):
-        """Return the error of a method, with advice if the method may need complete degrees."""
-        if isinstance(self._unfitted(), DistributionEstimator) or not np.isnan(degrees).any():
-            return error
-        return ValueError(
-            f"{self.method} cannot learn from degrees of which some are missing; take one of the "
-            "methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
-            f"inldl.RegressorLDL. The method says: {error}"
-        )
 
     def _learn_to_complete(self, y):
         """Learn what the errors at observed degrees tell of the others, if that is of use."""
@@ -281,10 +284,8 @@ class Model(IntervalMixin, DistributionEstimator):
 def _stacked(scores, judged):
     """Return the judged scores of each label as a column, padded with NaN."""
     columns = [each[at][:MOST_SCORES] for each, at in zip(scores.T, judged.T, strict=True)]
-    out = np.full((max(map(len, columns)), len(columns)), np.nan)
-    for j, column in enumerate(columns):
-        out[: len(column), j] = column
-    return out
+    rows = list(zip_longest(*columns, fillvalue=np.nan))
+    return np.array(rows).reshape(-1, len(columns))
 
 
 def _errors(observed, predicted):
@@ -293,10 +294,6 @@ def _errors(observed, predicted):
     seen = ~np.isnan(squares)
     with np.errstate(invalid="ignore"):
         return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))
-
-
-def _numbered(count):
-    return np.array([f"label {j}" for j in range(count)], dtype=object)
 
 
 def _means(degrees):
