@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from inldl.io._known import add_part
 from inldl.tables._cell_values import (
     Cells,
     as_number,
@@ -64,9 +63,11 @@ class Column:
 
     def __init_subclass__(cls):
         super().__init_subclass__()
-        add_part(cls)
-        others = [kind for kind in Column.kinds if kind.__name__ != cls.__name__]
-        Column.kinds[:] = [cls, *others]
+        others = {kind.__name__: kind for kind in Column.kinds}
+        earlier = others.pop(cls.__name__, cls)  # of a cell in a notebook that is run again
+        if earlier.__module__ != cls.__module__:
+            raise ValueError(f"There is another {cls.__name__} already; rename this one.")
+        Column.kinds[:] = [cls, *others.values()]
 
     @property
     def scaling(self):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
-from inldl.experiments.methods import canonical_method
+from inldl.methods import canonical_method
 from inldl.tables._method_trials import (
     NOT_CONVERGED,
     completing_trials,

@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._file_state import FileState
 from inldl._validation import check_number
 from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
 from inldl.tables._notes import listed, notes, nothing_left
-from inldl.tables.columns import CategoryColumn, NumberColumn, choose
+from inldl.tables.columns import CategoryColumn, Column, NumberColumn, choose
 
 __all__ = ["CategoryColumn", "FeatureEncoder", "NumberColumn"]
 
@@ -57,6 +58,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         How many there are.
     """
+
+    _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
 
     def __init__(self, max_levels=50):
         self.max_levels = max_levels

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._file_state import Array, FileState
 from inldl._validation import DataError, as_degrees, check_number, check_rows, names_or_numbers
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
@@ -18,7 +19,7 @@ from inldl.estimators._intervals import (
     predict_held_out,
     within_rows,
 )
-from inldl.experiments.methods import make_method
+from inldl.methods import make_method
 from inldl.solvers.completion import error_covariance, fill_near, given_observed
 from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
@@ -82,6 +83,22 @@ class Model(IntervalMixin, DistributionEstimator):
     >>> model.complete(X, y).round(6).loc[2].to_dict()
     {'yes': 0.4, 'no': 0.6}
     """
+
+    _in_file = FileState(
+        {
+            "covariance_": Array(2),
+            "completion_scores_": Array(2, finite=False),
+            "held_out_rows_": Array(rows=False),
+        },
+        parts=(FeatureEncoder,),
+        needed=(
+            "means_",
+            "held_out_",
+            "held_out_rows_",
+            "feature_names_in_",
+            "completion_scores_",
+        ),
+    )
 
     def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None):
         self.method = method
@@ -169,6 +186,26 @@ class Model(IntervalMixin, DistributionEstimator):
         if self.cross_fit is None:
             return None
         return predict_held_out(self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
+
+    def _example_row(self):
+        return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
+
+    def _fault(self, degrees):
+        self.encoder_.unfamiliar(self._example_row())
+        if np.shape(self.means_) != degrees.shape[1:]:
+            return "its means are not those of its labels"
+        if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):
+            return "the scale of its degrees is unknown"
+        return None
+
+    def _method(self):
+        return self.estimator_
+
+    def _onnx_inputs(self):
+        return [column.name for column in self.encoder_.columns_]
+
+    def _add_to_onnx(self, graph):
+        return self.estimator_._to_onnx(graph, self.encoder_.add_to(graph))
 
     def _learn_to_complete(self, y):
         """Learn what the errors at observed degrees tell of the others, if that is of use."""
