@@ -122,6 +122,16 @@ def is_off(gaps, y):
     return off & (gaps > rounding_gap(y)) if off.any() else off
 
 
+def wrong_sums(y):
+    """Return the sums of the observed degrees, and which rows cannot be shares by their sum.
+
+    These are the complete rows that do not sum to 1, and the others that sum to more.
+    """
+    missing = np.isnan(y)
+    complete, sums = ~missing.any(axis=1), np.where(missing, 0, y).sum(axis=1, dtype=np.float64)
+    return sums, complete & is_off(np.abs(sums - 1), y), ~complete & is_off(sums - 1, y)
+
+
 def unmask(y):
     """Return `y` with the masked entries of a numpy masked array as NaN."""
     if not isinstance(y, np.ma.MaskedArray):
@@ -317,8 +327,7 @@ def check_fillable(y, first_row=0):
 
     Rows are counted from `first_row`. Sums that rounding explains are fine.
     """
-    holes = np.isnan(y)
-    if not holes.any():
+    if not np.isnan(y).any():
         return
     margin = sum_tolerance(y.dtype)
     outside = (y > 1 + margin) | (y < -margin)
@@ -333,8 +342,8 @@ def check_fillable(y, first_row=0):
             degree=y[row, column],
             advice=advice,
         )
-    sums = np.nansum(y, axis=1, dtype=np.float64)
-    over = np.flatnonzero(is_off(sums - 1, y) & holes.any(axis=1))
+    sums, _, over = wrong_sums(y)
+    over = np.flatnonzero(over)
     if over.size:
         raise DataError(
             "The observed degrees of row {number} of y sum to {total:.6g}, more than 1 ({count} "

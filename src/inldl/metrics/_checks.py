@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inldl._validation import DataError, as_degrees, is_off, unmask
+from inldl._validation import DataError, as_degrees, is_off, unmask, wrong_sums
 
 from ._pair import BoolArray, FloatArray, Pair
 
@@ -69,17 +69,15 @@ def _check_label_order(y_true: object, y_pred: object) -> None:
 
 def _check_sums(y: Degrees, name: str) -> None:
     """Ask for a sum of 1 from complete rows and of at most 1 from the others."""
-    complete = ~np.isnan(y).any(axis=1)
-    sums: FloatArray = np.where(np.isnan(y), 0, y).sum(axis=1, dtype=np.float64)
-    excess = sums - 1
+    sums, off, over = wrong_sums(y)
     _forbid(
-        complete & is_off(np.abs(excess), y),
+        off,
         name,
         "row {number} of {array} sums to {total:.9g}, not 1: divide each row by its sum.",
         sums,
     )
     _forbid(
-        ~complete & is_off(excess, y),
+        over,
         name,
         "the observed degrees of row {number} of {array} sum to {total:.9g}, more than 1: give "
         "them as shares of the whole row.",

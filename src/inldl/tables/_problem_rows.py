@@ -1,4 +1,4 @@
-"""Find rows of degrees that cannot be distributions."""
+"""Rows of degrees that cannot be distributions."""
 
 from dataclasses import dataclass
 
@@ -15,8 +15,10 @@ class Problem:
 
     Attributes
     ----------
-    what, advice : str
-        The problem, as the end of a sentence, and what to do about it.
+    what : str
+        The problem, as the end of a sentence.
+    advice : str
+        What to do about it.
     severe : bool
         Whether such rows cannot be distributions at all.
     n_rows : int
@@ -35,7 +37,19 @@ class Problem:
 def find_problems(y, where):
     """Return the problems that rows have, worst first, and which rows have no severe one.
 
-    A row counts for its first problem only. `where` turns the number of a row into words.
+    A row counts for its first problem only.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, C)
+        Any numbers, NaN = unobserved.
+    where : callable
+        Turns the number of a row into words.
+
+    Returns
+    -------
+    problems : list of Problem
+    valid : ndarray of bool of shape (n,)
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
     for what, advice, severe, rows, numbers in _checks(y):
