@@ -260,9 +260,9 @@ def level_name(value):
 
 
 def as_number(value):
-    """Return the number that a value is or reads as, NaN for a hole, None for other text.
+    """Return the number that a value is or reads as, NaN if it is missing, None for other text.
 
-    The words for holes are those of files: a column in which one cell is text is all text.
+    The words for missing are those of files: a column in which one cell is text is all text.
     """
     if isinstance(value, float):
         return value
@@ -291,7 +291,8 @@ def first_infinity(cells):
     """Return the row of the first "inf" in a column that is text only because of it, or None."""
     names = {level_name(value): value for value in cells.seen}
     infinite = [name for name in names if _INFINITE.fullmatch(name)]
-    others = [as_number(name.replace(",", ".")) for name in names if name not in infinite]
-    if not infinite or None in others or not any(other == other for other in others):
+    if not infinite:
         return None
-    return cells.first_row(names[infinite[0]])
+    others = [as_number(name.replace(",", ".")) for name in names if name not in infinite]
+    only = None not in others and any(other == other for other in others)
+    return cells.first_row(names[infinite[0]]) if only else None

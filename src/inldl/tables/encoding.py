@@ -162,18 +162,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         return outside, unseen
 
     def add_to(self, graph):
-        """Add the inputs and nodes that encode a table to an ONNX graph.
-
-        Parameters
-        ----------
-        graph : inldl.io._onnx_graph.Graph
-            It gets an input for each column that is used.
-
-        Returns
-        -------
-        str
-            The tensor of the encoded columns.
-        """
+        """Add an input per column and the nodes that encode them; return the encoded tensor."""
         check_is_fitted(self)
         scaling = _Scaling(self)
         parts = [part for column in self.columns_ for part in column.add_to(graph)]

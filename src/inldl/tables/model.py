@@ -161,7 +161,7 @@ class Model(IntervalMixin, DistributionEstimator):
 
     @contextmanager
     def _explained_errors(self, degrees):
-        """Name the label that a method fails at, and say if others can do without degrees."""
+        """Name the label that a method fails at; say which methods take incomplete degrees."""
         try:
             yield
         except DataError as error:
