@@ -28,6 +28,12 @@ def test_facts_can_be_told_in_other_words(error):
     assert error.row == 5
 
 
+def test_rows_can_be_placed_in_a_file(error):
+    placed = error.placed(lambda row: f"Line {row + 2}")
+    assert str(placed) == "y has {row} for 2 in line 7."
+    assert placed.placed(str) is placed
+
+
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)

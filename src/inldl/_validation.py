@@ -58,6 +58,13 @@ class DataError(ValueError):
         """Return the same error with other values for some of its facts."""
         return DataError(self.sentence, **{**self.facts, **facts})
 
+    def placed(self, where):
+        """Return the same error with its row as `where(row)` says it, such as "Line 7"."""
+        if not isinstance(self.row, int):
+            return self
+        place = where(self.row)
+        return self.told(row=place[0].lower() + place[1:])
+
     def worded(self, sentence):
         """Return a sentence with the facts in it; `{number}` is the bare number of the row."""
         words = {**self.facts, "number": self.row}

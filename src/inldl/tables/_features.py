@@ -17,28 +17,30 @@ EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else
 DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
 
 
-def describe_features(columns):
+def describe_features(columns, where=None):
     """Return a frame with a row for each column: what it is, and what the encoder makes of it.
 
     It has the columns kind (number, text, date, empty, constant, id), holes (a share), distinct,
-    remark (empty if there is nothing to say) and usable.
+    remark (empty if there is nothing to say) and usable. `where` turns the number of a row into
+    words, such as "Line 7".
     """
     rows, originals = [], {}
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
-        kind, remark, usable = _described(name, column)
+        kind, remark, usable = _described(name, column, where)
         if not remark:
             remark = _copy_of_another(name, column, originals) or _mostly_empty(holes)
         rows.append((name, kind, holes, _distinct(name, column), remark, usable))
     return pd.DataFrame(rows, columns=["column", "kind", "holes", "distinct", "remark", "usable"])
 
 
-def _described(name, column):
+def _described(name, column, where):
     """Return the kind of a column, a remark, and whether a model can be fitted with it there."""
     try:
         choice = choose(name, column, MAX_LEVELS)
     except DataError as error:
-        return error.facts["kind"], error.worded(error.facts["problem"]), False
+        placed = error if where is None else error.placed(where)
+        return error.facts["kind"], placed.worded(error.facts["problem"]), False
     left_out = f"is left out: {choice.reason}" if choice.reason else ""
     return choice.kind, left_out or _about_text(choice), True
 

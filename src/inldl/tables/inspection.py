@@ -122,7 +122,7 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
         "size": judge_size(possible, labels) if told_by_sums else unknown_size(possible),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
-        "features": describe_features(columns),
+        "features": describe_features(columns, where),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
     }

@@ -340,10 +340,7 @@ def _placed(where):
     try:
         yield
     except DataError as error:
-        if error.row is None:
-            raise
-        place = where(error.row)
-        raise error.told(row=place[0].lower() + place[1:]) from None
+        raise error.placed(where) from None
 
 
 def _completed(model, piece, y, coverage, whole):
