@@ -49,8 +49,8 @@ class SteepLDL(DistributionEstimator):
     def predict(self, X):
         return softmax(validate_features(self, X) @ self.coef_.T + self.intercept_)
 
-    def _to_onnx(self, graph, features, order):
-        return graph.softmax(graph.scores(features, self.coef_[:, order], self.intercept_))
+    def _to_onnx(self, graph, features):
+        return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
 '''
 
 

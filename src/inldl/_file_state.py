@@ -7,7 +7,7 @@ that they name; no other class is ever imported for a file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
@@ -40,21 +40,21 @@ class FileState:
     ----------
     arrays : mapping of str to Array
         Attributes that are not plain vectors.
-    parts : tuple of classes and str
-        Classes of its attributes. A str is the path ``package.module:Class`` of one that is
-        imported only if a file has it.
+    parts : sequence of classes and str
+        Classes of its attributes; a list may grow later. A str is the path
+        ``package.module:Class`` of one that is imported only if a file has it.
     needed : tuple of str
         Attributes without which it is of no use.
     """
 
     arrays: Mapping[str, Array] = field(default_factory=dict)
-    parts: tuple[type | str, ...] = ()
+    parts: Sequence[type | str] = ()
     needed: tuple[str, ...] = ()
 
     def __or__(self, other: FileState) -> FileState:
         return FileState(
             {**self.arrays, **other.arrays},
-            self.parts + other.parts,
+            (*self.parts, *other.parts),
             self.needed + other.needed,
         )
 

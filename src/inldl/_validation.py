@@ -3,6 +3,7 @@
 import numbers
 import sys
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,64 @@ TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
 )
+
+
+class DataError(ValueError):
+    """Say what is wrong with the data, in a sentence made of facts.
+
+    Whoever knows more about a fact, such as the line of the file that a row stands in, says it
+    with `told`; nobody needs to read the sentence.
+
+    Parameters
+    ----------
+    sentence : str
+        What is wrong and what to do about it, with the facts in braces.
+    **facts
+        Their values. `row` counts from 0, or is a text such as "line 7"; `column` is a name;
+        `label` is a name, or a number where names are not known. Others are texts.
+
+    Attributes
+    ----------
+    row, column, label
+        These facts, or None.
+
+    Examples
+    --------
+    >>> error = DataError("{label} is negative in {row}.", label=2, row=5)
+    >>> print(error)
+    2 is negative in row 5 (counted from 0).
+    >>> print(error.told(label="joy", row="line 7"))
+    'joy' is negative in line 7.
+    """
+
+    def __init__(self, sentence, **facts):
+        self.sentence, self.facts = sentence, facts
+        self.row, self.column, self.label = map(facts.get, ("row", "column", "label"))
+        super().__init__(self.worded(sentence))
+
+    def told(self, **facts):
+        """Return the same error with other values for some of its facts."""
+        return DataError(self.sentence, **{**self.facts, **facts})
+
+    def placed(self, where):
+        """Return the same error with its row as `where(row)` says it, such as "Line 7"."""
+        if not isinstance(self.row, int):
+            return self
+        place = where(self.row)
+        return self.told(row=place[0].lower() + place[1:])
+
+    def worded(self, sentence):
+        """Return a sentence with the facts in it; `{number}` is the bare number of the row."""
+        words = {**self.facts, "number": self.row}
+        if isinstance(self.row, int):
+            words["row"] = f"row {self.row} (counted from 0)"
+        for name in ("column", "label"):
+            if isinstance(words.get(name), str):
+                words[name] = repr(words[name])
+        return sentence.format(**words)
+
+    def __reduce__(self):
+        return partial(DataError, **self.facts), (self.sentence,)
 
 
 def sum_tolerance(dtype):
@@ -70,6 +129,16 @@ def is_off(gaps, y):
     return off & (gaps > rounding_gap(y)) if off.any() else off
 
 
+def wrong_sums(y):
+    """Return the sums of the observed degrees, and which rows cannot be shares by their sum.
+
+    These are the complete rows that do not sum to 1, and the others that sum to more.
+    """
+    missing = np.isnan(y)
+    complete, sums = ~missing.any(axis=1), np.where(missing, 0, y).sum(axis=1, dtype=np.float64)
+    return sums, complete & is_off(np.abs(sums - 1), y), ~complete & is_off(sums - 1, y)
+
+
 def unmask(y):
     """Return `y` with the masked entries of a numpy masked array as NaN."""
     if not isinstance(y, np.ma.MaskedArray):
@@ -83,6 +152,8 @@ def as_degrees(y, name="y"):
 
     float32 stays float32, everything else becomes float64; frames and masked arrays are taken.
     """
+    if y is None:
+        raise ValueError(f"It requires {name} to be passed, but the target {name} is None.")
     y = check_array(
         unmask(y),
         dtype=FLOATS,
@@ -98,9 +169,11 @@ def as_degrees(y, name="y"):
 def check_2d(y, name="y"):
     """Refuse degrees that are not one row per sample and one column per label."""
     if np.ndim(y) != 2:
-        raise ValueError(
-            f"{name} must be 2-D, one row per sample and one column per label, but its shape is "
-            f"{np.shape(y)}; a single label is y.reshape(-1, 1), a single row y.reshape(1, -1)."
+        raise DataError(
+            "{array} must be 2-D, one row per sample and one column per label, but its shape is "
+            "{shape}; a single label is y.reshape(-1, 1), a single row y.reshape(1, -1).",
+            array=name,
+            shape=np.shape(y),
         )
 
 
@@ -146,34 +219,14 @@ def validate_features(estimator, X, **options):
     return _validate_data(estimator, X, reset=False, **options)
 
 
-class BadRow(ValueError):
-    """Say what is wrong with a row.
-
-    Parameters
-    ----------
-    text : str
-        A sentence with {where} in it.
-    row : int
-        Number of the row, from 0.
-    """
-
-    def __init__(self, text, row):
-        self.text, self.row = text, row
-        super().__init__(self.at(f"row {row} (counted from 0)"))
-
-    def at(self, where):
-        """Return the sentence with the place in other words."""
-        return self.text.replace("{where}", where)
-
-
 def check_predictable(values, first_row=0):
     """Refuse rows for which `values` that are not finite were computed."""
     bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
     if bad.size:
-        raise BadRow(
-            "The model gives no number for {where}: its features are too large for the model, or "
+        raise DataError(
+            "The model gives no number for {row}: its features are too large for the model, or "
             "the model is damaged; check them, and fit again if they are right.",
-            int(first_row + bad[0]),
+            row=int(first_row + bad[0]),
         )
 
 
@@ -206,6 +259,14 @@ def label_names(y):
     if columns is None or not all(isinstance(c, str) for c in columns):
         return None
     return np.asarray(list(columns), dtype=object)
+
+
+def names_or_numbers(y):
+    """Return the names of the labels, or "label 0", "label 1", ... if they have none."""
+    names = label_names(y)
+    if names is not None:
+        return names
+    return np.array([f"label {j}" for j in range(np.asarray(y).shape[1])], dtype=object)
 
 
 def check_label_order(model, y):
@@ -261,10 +322,12 @@ def judge(surveys, names):
     """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
     unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
     if unseen.size:
-        label = unseen[0] if names is None else repr(names[unseen[0]])
-        raise ValueError(
-            f"Label column {label} of y has no observed degree ({unseen.size} such column(s)); "
-            "nothing can be learned about it: drop it, or observe it in at least one row."
+        label = int(unseen[0])
+        raise DataError(
+            "Label column {label} of y has no observed degree ({count} such column(s)); nothing "
+            "can be learned about it: drop it, or observe it in at least one row.",
+            label=label if names is None else names[label],
+            count=unseen.size,
         )
     outside = [found.outside for found in surveys if found.outside is not None]
     off = [found.off for found in surveys if found.off is not None]
@@ -286,25 +349,31 @@ def check_fillable(y, first_row=0):
 
     Rows are counted from `first_row`. Sums that rounding explains are fine.
     """
-    holes = np.isnan(y)
-    if not holes.any():
+    if not np.isnan(y).any():
         return
     margin = sum_tolerance(y.dtype)
     outside = (y > 1 + margin) | (y < -margin)
     if outside.any():
         row, column = np.argwhere(outside)[0]
         advice = "divide percentages by 100" if y[row, column] > 1 else "correct it"
-        raise ValueError(
-            f"Row {first_row + row} of y has the degree {y[row, column]:g}, so nothing can be "
-            f"filled in: degrees are shares of a whole, from 0 to 1; {advice}."
+        raise DataError(
+            "Row {number} of y has the degree {degree:g}, so nothing can be filled in: degrees "
+            "are shares of a whole, from 0 to 1; {advice}.",
+            row=int(first_row + row),
+            label=int(column),
+            degree=y[row, column],
+            advice=advice,
         )
-    sums = np.nansum(y, axis=1, dtype=np.float64)
-    over = np.flatnonzero(is_off(sums - 1, y) & holes.any(axis=1))
+    sums, _, over = wrong_sums(y)
+    over = np.flatnonzero(over)
     if over.size:
-        raise ValueError(
-            f"The observed degrees of row {first_row + over[0]} of y sum to {sums[over[0]]:.6g}, "
-            f"more than 1 ({over.size} such row(s)), so nothing is left to fill in: correct them, "
-            "or put 0 for the missing ones and divide the row by its sum."
+        raise DataError(
+            "The observed degrees of row {number} of y sum to {total:.6g}, more than 1 ({count} "
+            "such row(s)), so nothing is left to fill in: correct them, or put 0 for the missing "
+            "ones and divide the row by its sum.",
+            row=int(first_row + over[0]),
+            total=sums[over[0]],
+            count=over.size,
         )
 
 

@@ -10,8 +10,8 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from inldl import RegressorLDL
 from inldl.datasets import hide, load_budget_shares
 from inldl.metrics import cosine
-from inldl.tables import _trials
-from inldl.tables._trials import Errors, answer, completing_trials, predicting_trials
+from inldl.tables import _method_trials
+from inldl.tables._method_trials import Errors, completing_trials, predicting_trials, run_trial
 from inldl.tables.comparison import compare
 
 NAN = np.nan
@@ -91,7 +91,7 @@ def test_what_is_held_out_is_never_seen(budget, method):
         spoiled = np.where(trial.judged, 1e6, y)
         other = make(spoiled, option, 0)[0]
         np.testing.assert_array_equal(trial.judged, other.judged)
-        a, b = (answer(method, X, y.columns, each, 0, []) for each in (trial, other))
+        a, b = (run_trial(method, X, y.columns, each, 0, []) for each in (trial, other))
         np.testing.assert_array_equal(a[trial.judged], b[trial.judged])
         assert np.abs(b[trial.judged]).max() <= 1
 
@@ -132,7 +132,9 @@ def test_standard_errors_are_those_of_a_bootstrap_over_rows():
 def test_constant_mean_completes_as_the_formula_says(budget, monkeypatch):
     X, y = budget
     with_errors = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
-    monkeypatch.setattr(_trials, "FOLDS", None)  # so it does not learn how errors go together
+    monkeypatch.setattr(
+        _method_trials, "FOLDS", None
+    )  # so it does not learn how errors go together
     found = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
     squares, count = 0, 0
     for trial in completing_trials(y.to_numpy(), 0.2, 3):

@@ -218,7 +218,7 @@ def test_arrays_and_lists_are_tables(rng):
     expected = StandardScaler().fit_transform(X)
     for table in (X, X.tolist(), np.asfortranarray(X), X.astype(object), np.ma.array(X)):
         np.testing.assert_allclose(encoder.transform(table), expected, atol=1e-12)
-    with pytest.raises(ValueError, match="an array of 2 columns, but the encoder was fitted to 3"):
+    with pytest.raises(ValueError, match="X has 2 features, but FeatureEncoder is expecting 3"):
         encoder.transform(X[:, :2])
     mixed = FeatureEncoder().fit([[1, "u"], [2, "v"]])
     assert mixed.transform([[1, "v"]]).tolist() == [[-1, 0, 1]]

@@ -117,6 +117,11 @@ def test_a_column_of_numbers_with_a_stray_word_is_told(rng):
     ]
 
 
+def test_a_stray_number_among_objects_is_told():
+    encoder = FeatureEncoder().fit(pd.DataFrame({"a": [*range(40), *range(40), np.inf, "x"]}))
+    assert "because of cells such as 'inf' in row 80" in encoder.notes_[0]
+
+
 def test_nothing_left_tells_what_happened_to_each():
     words = refusal({"k": [1, 1], "e": [None, None], "id": ["a", "b"]})
     assert words == (

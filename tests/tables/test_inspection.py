@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
-from inldl.tables._dependence import find_dependence
+from inldl.tables._features import find_dependence
 from inldl.tables._missingness import estimate_hidden_means, judge_size
 from inldl.tables.inspection import inspect_table
 
@@ -390,3 +390,15 @@ def test_the_limit_of_a_p_value_is_told_beside_it(budget):
     assert found.answer == "random"
     limit = f"(p = {found.p_value:.2g}, where less than 0.01 would tell against it)"
     assert found.verdict.startswith(f"Missing degrees look random {limit}: ")
+
+
+def test_a_cell_that_is_refused_is_found_in_its_line():
+    X, y = a_table([[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    X = X.assign(a=[1.0, np.inf, 2])
+    remarks = [
+        inspect_table(X, y, where).features.set_index("column").loc["a", "remark"]
+        for where in (None, lambda row: f"Line {row + 2}")
+    ]
+    places = "row 1 (counted from 0)", "line 3"
+    advice = "give a finite one or leave the cell empty"
+    assert remarks == [f"holds an infinite number in {place}; {advice}" for place in places]

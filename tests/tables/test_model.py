@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import Model, WInLDL, hide
 from inldl.datasets import load_budget_shares
@@ -25,6 +26,18 @@ def budget():
 @pytest.fixture(scope="module")
 def fitted(budget):
     return Model("winldl").fit(*budget[:2])
+
+
+@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
+@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
+@parametrize_with_checks(
+    [Model("winldl")],
+    expected_failed_checks=lambda _: {
+        "check_regressor_multioutput": "predictions are frames with the names of the labels"
+    },
+)
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def test_it_is_the_encoder_and_the_method(budget, fitted):

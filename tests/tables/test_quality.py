@@ -130,7 +130,7 @@ def test_test_rows(budget):
     X, _, truth = budget
     model = Model("winldl").fit(X[:1000], truth[:1000])
     predicted = model.predict(X[1000:]).to_numpy()
-    found = quality.of_test_rows(model, X[1000:], truth[1000:], predicted)
+    found = quality.of_test_rows(model, truth[1000:], predicted)
     assert found.overall()["n"] == truth[1000:].size
     assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
     means = truth[:1000].mean()

@@ -104,6 +104,14 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             with holes sum to more than 1, beyond what rounding explains. For a lazy result:
             when it is computed.
         """
+        return like(y, self._fill(*self._given_and_predicted(X, y)))
+
+    def _fill(self, given, predicted):
+        """Return the given degrees with the missing ones filled in."""
+        return fill_rows(given, predicted)
+
+    def _given_and_predicted(self, X, y):
+        """Return the degrees that are to be completed, and what `X` predicts in their place."""
         check_is_fitted(self)
         check_label_order(self, y)
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
@@ -112,7 +120,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
         check_fillable(given)
-        return like(y, fill_rows(given, predicted))
+        return given, predicted
 
     def score(self, X, y, sample_weight=None):
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
@@ -143,13 +151,10 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _add_to_onnx(self, graph):
         """Add inputs and all that is done with them to a graph; return the name of the degrees."""
         features = graph.add_input("X", self.n_features_in_)
-        return self._to_onnx(graph, features, slice(None))
+        return self._to_onnx(graph, features)
 
-    def _to_onnx(self, graph, features, order):
-        """Add what it does with the features to a graph; return the name of its degrees.
-
-        The columns of the tensor `features` are those of the fit, in another `order`.
-        """
+    def _to_onnx(self, graph, features):
+        """Add what it does with the features to a graph; return the name of its degrees."""
         raise ValueError(f"{type(self).__name__} is not linear in its features; {TO_EXPORT}")
 
     def _set_history(self, result):
@@ -167,8 +172,8 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     _takes_chunks = True
 
-    def _to_onnx(self, graph, features, order):
-        return graph.projection(graph.scores(features, self.coef_[:, order], self.intercept_))
+    def _to_onnx(self, graph, features):
+        return graph.projection(graph.scores(features, self.coef_, self.intercept_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -286,8 +291,8 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
 
     _rescale = False
 
-    def _to_onnx(self, graph, features, order):
-        return graph.softmax(graph.scores(features, self.coef_[:, order], self.intercept_))
+    def _to_onnx(self, graph, features):
+        return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
 
     def fit(self, X, y):
         """Fit the model.

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import as_degrees, like, warn_user
+from inldl._validation import like, warn_user
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -68,6 +68,10 @@ class IntervalMixin:
         [0, 1], with a warning.
         """
         check_is_fitted(self)
+        self._check_intervals(coverage)
+        return self._interval_around(np.asarray(self.predict(X)), coverage)
+
+    def _check_intervals(self, coverage):
         check_coverage(coverage)
         if self.calibration_ is None:
             name = type(self).__name__
@@ -75,7 +79,10 @@ class IntervalMixin:
                 f"This {name} kept no held-out predictions, on which intervals rest; fit "
                 f"{name}(cross_fit=5)."
             )
-        predicted = np.asarray(self.predict(X))
+
+    def _interval_around(self, predicted, coverage):
+        """Return the intervals around predictions."""
+        self._check_intervals(coverage)
         labels = [_Errors(*pairs[~np.isnan(pairs[:, 0])].T) for pairs in self.calibration_.T]
         self._warn_about_rare_labels(labels, coverage)
         bounds = [label.around(p, coverage) for label, p in zip(labels, predicted.T, strict=True)]
@@ -100,8 +107,8 @@ class IntervalMixin:
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already.
+            prediction that are not negative and make the row sum to 1; they are 0 where the
+            observed degrees sum to 1 already.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
             Only with `return_interval`. That of `predict_interval`, as far as the observed
             degrees of the row leave room for it, and always around the completed degree. Both
@@ -113,12 +120,16 @@ class IntervalMixin:
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains.
         """
-        completed = super().complete(X, y)
         if not return_interval:
-            return completed
-        bounds = self.predict_interval(X, coverage)
-        lower, upper = within_rows(as_degrees(y), np.asarray(completed), *bounds)
-        return completed, like(y, lower), like(y, upper)
+            return super().complete(X, y)
+        found = self._fill_with_intervals(*self._given_and_predicted(X, y), coverage)
+        return tuple(like(y, values) for values in found)
+
+    def _fill_with_intervals(self, given, predicted, coverage):
+        """Return completed degrees and the lower and upper ends of their intervals."""
+        completed = self._fill(given, predicted)
+        ends = self._interval_around(predicted, coverage)
+        return completed, *within_rows(given, completed, *ends)
 
     def _warn_about_rare_labels(self, labels, coverage):
         rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]

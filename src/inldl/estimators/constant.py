@@ -34,7 +34,7 @@ class ConstantLDL(DistributionEstimator):
     array([0.273, 0.273, 0.455])
     """
 
-    def _to_onnx(self, graph, features, order):
+    def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
 
     def __init__(self, strategy="mean"):

@@ -8,7 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
 from inldl._file_state import FileState
-from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
+from inldl._validation import (
+    FLOATS,
+    DataError,
+    check_n_jobs,
+    validate_features,
+    validate_fit,
+)
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 
 
@@ -136,7 +142,7 @@ class RegressorLDL(DistributionEstimator):
         raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
         return _projected(np.column_stack(raw), self._template()).astype(checked.dtype, order="C")
 
-    def _to_onnx(self, graph, features, order):
+    def _to_onnx(self, graph, features):
         from sklearn.linear_model import ElasticNet, LinearRegression, Ridge
 
         coefs, intercepts = [], []
@@ -146,7 +152,7 @@ class RegressorLDL(DistributionEstimator):
                 raise ValueError(
                     f"RegressorLDL with {kind} is not linear in its features; {TO_EXPORT}"
                 )
-            coefs.append(np.atleast_2d(regressor.coef_)[:, order])
+            coefs.append(np.atleast_2d(regressor.coef_))
             intercepts.append(np.broadcast_to(regressor.intercept_, len(coefs[-1])))
         scores = graph.scores(features, np.vstack(coefs), np.concatenate(intercepts))
         return graph.projection(scores)
@@ -182,7 +188,7 @@ class RegressorLDL(DistributionEstimator):
         """
         target, labels = get_tags(self._template()).target_tags, range(self.n_labels_)
         if self.completer_ is not None and target.multi_output and self.n_labels_ > 1:
-            parts = [(slice(None), "the labels")]
+            parts = [(slice(None), None)]
         else:
             parts = [(j if target.single_output else [j], self._label(j)) for j in labels]
         return self._parallel(
@@ -191,7 +197,7 @@ class RegressorLDL(DistributionEstimator):
         )
 
     def _label(self, j):
-        return f"label {j if self.label_names_ is None else repr(self.label_names_[j])}"
+        return j if self.label_names_ is None else self.label_names_[j]
 
 
 def _fit_observed(regressor, X, y, label):
@@ -204,10 +210,15 @@ def _fit_observed(regressor, X, y, label):
         regressor.fit(X, y)
         regressor.predict(_safe_indexing(X, [0]))  # k-NN with too few rows fails here, not in fit
     except ValueError as error:
-        help_ = "; a regressor that needs fewer rows, or a completer, may help" * (n > len(rows))
-        raise ValueError(
-            f"{regressor} cannot learn {label} from the {len(rows)} of {n} row(s) in which it is "
-            f"observed{help_}: {error}"
+        what = "the labels" if label is None else "label {label}"
+        fewer = "; a regressor that needs fewer rows, or a completer, may help"
+        raise DataError(
+            f"{{regressor}} cannot learn {what} from the {{rows}} row(s) in which it is observed"
+            f"{fewer if len(rows) < n else ''}: {{error}}",
+            label=label,
+            regressor=regressor,
+            rows=f"{len(rows)} of {n}",
+            error=error,
         ) from error
     return regressor
 

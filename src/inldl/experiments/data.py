@@ -12,6 +12,7 @@ from sklearn.utils import check_X_y
 
 from inldl import datasets
 from inldl._specs import Spec, import_object, parse
+from inldl._validation import DataError
 from inldl.experiments.protocol import Array
 from inldl.metrics import evaluate
 
@@ -63,8 +64,9 @@ def _from_function(spec: Spec) -> tuple[Array, Array]:
         X, y = check_X_y(X, y, multi_output=True, accept_sparse="csr", ensure_min_samples=5)
         evaluate(y, y, ["cosine"])  # refuses rows that are no distributions
     except Exception as error:
-        text = str(error).replace("y_true", "y").splitlines()[0]
-        raise ValueError(f"{spec} does not give a dataset, X and y: {text}") from error
+        told = error.told(array="y") if isinstance(error, DataError) else error
+        problem = str(told).splitlines()[0]
+        raise ValueError(f"{spec} does not give a dataset, X and y: {problem}") from error
     return X, y
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from inldl._engines import one_blas_thread
+from inldl._validation import DataError
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
 from inldl.experiments.protocol import Fold, make_fold, seed
@@ -91,10 +92,10 @@ def _measure(cell: Cell) -> Row:
     )
     try:
         return replace(row, metrics=evaluate(fold.y_test, predicted))
+    except DataError as error:
+        return replace(row, status="invalid", reason=str(error.told(array="the prediction")))
     except (ValueError, TypeError) as error:
-        return replace(
-            row, status="invalid", reason=str(error).replace("y_pred", "the prediction")
-        )
+        return replace(row, status="invalid", reason=str(error))
 
 
 _data = lru_cache(maxsize=4)(load_dataset)

@@ -1,4 +1,4 @@
-"""Build ONNX graphs: the encoding of columns, and how scores become degrees.
+"""Build ONNX graphs, and add to them how scores become degrees.
 
 It is imported only when a file is written, because it needs onnx.
 
@@ -50,6 +50,10 @@ class Graph:
         names = [self._unused(operator) for _ in range(outputs)]
         self._nodes.append(helper.make_node(operator, given, names, **attributes))
         return names[0]
+
+    def add_flags(self, operator, *arguments):
+        """Add a node that says true or false; return the name of its output as ones and zeros."""
+        return self.add("Cast", self.add(operator, *arguments), to=_NUMBER)
 
     def scores(self, features, coef, intercept):
         """Add linear scores, rows x labels."""
@@ -115,80 +119,3 @@ class Graph:
             number += 1
         self._names.add(name)
         return name
-
-
-def add_encoding(graph, columns):
-    """Add an input per column, and the nodes that encode them.
-
-    Parameters
-    ----------
-    graph : Graph
-        It gets the inputs and nodes.
-    columns : list
-        Number and category columns of a fitted encoder.
-
-    Returns
-    -------
-    tensor : str
-        The encoded columns: first the numbers, then their indicators, then the categories.
-    order : ndarray of int
-        Which column of the encoder each of them is.
-    """
-    starts = np.cumsum([0] + [_width(column) for column in columns])
-    numbers, categories, order = [], [], []
-    for column, start in zip(columns, starts, strict=False):
-        text = hasattr(column, "levels")
-        tensor = graph.add_input(column.name, 1, text)
-        (categories if text else numbers).append((column, start, tensor))
-    parts = _add_numbers(graph, numbers, order) if numbers else []
-    for column, start, tensor in categories:
-        parts.append(_add_category(graph, column, tensor))
-        order.extend(range(start, start + _width(column)))
-    return graph.add("Concat", *parts, axis=1), np.array(order)
-
-
-def _width(column):
-    """Return the number of columns that the encoder makes of a column."""
-    if hasattr(column, "levels"):
-        return len(column.levels) + column.other + column.missing
-    return 1 + column.indicator
-
-
-def _add_numbers(graph, numbers, order):
-    """Add the scaling of all numbers and the indicators of their holes."""
-    columns, starts, tensors = zip(*numbers, strict=True)
-    fill, center, scale = (
-        np.array([[getattr(column, name) for column in columns]], np.float64)
-        for name in ("fill", "center", "scale")
-    )
-    values = graph.add("Concat", *tensors, axis=1)
-    holes = graph.add("IsNaN", values)
-    filled = graph.add("Where", holes, fill, values)
-    parts = [graph.add("Div", graph.add("Sub", filled, center), scale)]
-    order.extend(starts)
-    marked = [j for j, column in enumerate(columns) if column.indicator]
-    if marked:
-        chosen = graph.add("Gather", holes, np.array(marked), axis=1)
-        parts.append(graph.add("Cast", chosen, to=_NUMBER))
-        order.extend(starts[j] + 1 for j in marked)
-    return parts
-
-
-def _add_category(graph, column, tensor):
-    """Add the 0/1 columns of a category: each level is a row of a table that is looked up."""
-    n_levels = len(column.levels)
-    table = np.eye(n_levels + 2, _width(column))
-    table[n_levels:] = 0  # the rows of other levels and of holes
-    if column.other:
-        table[n_levels, n_levels] = 1
-    if column.missing:
-        table[n_levels + 1, -1] = 1
-    code = graph.add(
-        "LabelEncoder",
-        tensor,
-        domain="ai.onnx.ml",
-        keys_strings=[*column.levels, ""],
-        values_int64s=[*range(n_levels), n_levels + 1],
-        default_int64=n_levels,
-    )
-    return graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import BadRow
+from inldl._validation import DataError
 from inldl._version import __version__
 from inldl.io._codec import Decoder, Encoder, is_fitted, named_class, savable
 from inldl.io._container import Container, MalformedError, require, write_container
@@ -79,7 +79,7 @@ def save_model(model, path, *, info=None, overwrite=False):
     try:
         _try_out(model)
         encoded = encoder.tree(model)
-    except (MalformedError, BadRow) as error:  # what could not be loaded must not be saved
+    except (MalformedError, DataError) as error:  # what could not be loaded must not be saved
         raise ValueError(f"The model cannot be saved: {str(error).rstrip('.')}.") from None
     header = _header(model, _checked_info(info))
     tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}

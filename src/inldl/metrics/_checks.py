@@ -5,11 +5,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inldl._validation import as_degrees, is_off, unmask
+from inldl._validation import DataError, as_degrees, is_off, unmask, wrong_sums
 
 from ._pair import BoolArray, FloatArray, Pair
 
 Degrees = npt.NDArray[np.floating[Any]]
+_IN_ROW = " in row {number}: give degrees from 0 to 1."
 
 
 def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
@@ -20,12 +21,17 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
     truth = _near_shares(y_true) if any_truth else _degrees(y_true, "y_true")
     predicted = _degrees(y_pred, "y_pred")
     if truth.shape != predicted.shape:
-        raise ValueError(
-            f"y_true has shape {truth.shape} but y_pred has shape {predicted.shape}: "
-            "give both the same rows and labels."
+        raise DataError(
+            "y_true has shape {true} but {array} has shape {shape}: give both the same rows and "
+            "labels.",
+            array="y_pred",
+            true=truth.shape,
+            shape=predicted.shape,
         )
     _check_label_order(y_true, y_pred)
-    _forbid(np.isnan(predicted), "y_pred holds NaN in row {}: predict every degree.")
+    _forbid(
+        np.isnan(predicted), "y_pred", "{array} holds NaN in row {number}: predict every degree."
+    )
     if not any_truth:
         _check_sums(truth, "y_true")
     _check_sums(predicted, "y_pred")
@@ -36,9 +42,9 @@ def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
     """Give ``y`` as floats that are neither infinite nor negative."""
     raw = np.asarray(unmask(y))
     if raw.ndim == 2 and raw.dtype.kind == "f":  # as_degrees would not say in which row
-        _forbid(np.isinf(raw), f"{name} is infinite in row {{}}: give degrees from 0 to 1.")
+        _forbid(np.isinf(raw), name, "{array} is infinite" + _IN_ROW)
     degrees = as_degrees(y, name=name)
-    _forbid(degrees < 0, f"{name} is negative in row {{}}: give degrees from 0 to 1.")
+    _forbid(degrees < 0, name, "{array} is negative" + _IN_ROW)
     return degrees
 
 
@@ -63,24 +69,25 @@ def _check_label_order(y_true: object, y_pred: object) -> None:
 
 def _check_sums(y: Degrees, name: str) -> None:
     """Ask for a sum of 1 from complete rows and of at most 1 from the others."""
-    complete = ~np.isnan(y).any(axis=1)
-    sums: FloatArray = np.where(np.isnan(y), 0, y).sum(axis=1, dtype=np.float64)
-    excess = sums - 1
+    sums, off, over = wrong_sums(y)
     _forbid(
-        complete & is_off(np.abs(excess), y),
-        f"row {{}} of {name} sums to {{:.9g}}, not 1: divide each row by its sum.",
+        off,
+        name,
+        "row {number} of {array} sums to {total:.9g}, not 1: divide each row by its sum.",
         sums,
     )
     _forbid(
-        ~complete & is_off(excess, y),
-        f"the observed degrees of row {{}} of {name} sum to {{:.9g}}, more than 1: "
-        "give them as shares of the whole row.",
+        over,
+        name,
+        "the observed degrees of row {number} of {array} sum to {total:.9g}, more than 1: give "
+        "them as shares of the whole row.",
         sums,
     )
 
 
-def _forbid(bad: BoolArray, message: str, *details: FloatArray) -> None:
-    """Raise ``message``, filled with the first bad row and its details, if any entry is bad."""
+def _forbid(bad: BoolArray, name: str, sentence: str, totals: FloatArray | None = None) -> None:
+    """Raise an error about the first bad row of the array `name`, if there is one."""
     if bad.any():
         row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
-        raise ValueError(message.format(row, *(values[row] for values in details)))
+        total = None if totals is None else totals[row]
+        raise DataError(sentence, array=name, row=row, total=total)

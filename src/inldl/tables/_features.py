@@ -1,63 +1,48 @@
-"""What the columns of features are, and what is odd about them."""
+"""What the features are, what is odd about them, and whether they tell where degrees miss."""
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
-from inldl.tables import _choosing
-from inldl.tables._cells import has_numbers, stored_numbers
-from inldl.tables._choosing import choose
-from inldl.tables._columns import NumberColumn
+from inldl._validation import DataError
+from inldl.tables._cell_values import Cells
+from inldl.tables.columns import choose
 
 MAX_LEVELS = 50  # as in the encoder
 NEARLY_EMPTY = 0.95
 COPY = 0.999  # a larger correlation with a label is no coincidence
 FEW_ROWS = 10  # fewer prove no copy
-_KINDS = {
-    _choosing.EMPTY: "empty",
-    _choosing.CONSTANT: "constant",
-    _choosing.ID: "id",
-    _choosing.NEARLY_ID: "id",
-    _choosing.RUNNING: "id",
-}
+WORDS = 10  # the most frequent ones of a text column, each of which is looked at
+EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else p is not exact
+DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
 
 
-def describe_features(columns):
+def describe_features(columns, where=None):
     """Return a frame with a row for each column: what it is, and what the encoder makes of it.
 
-    Parameters
-    ----------
-    columns : dict of str to Series
-        The features.
-
-    Returns
-    -------
-    DataFrame
-        Column, kind (number, text, date, empty, constant, id), share of holes, distinct values,
-        remark (empty if there is nothing to say), and whether the column can be used.
+    It has the columns kind (number, text, date, empty, constant, id), holes (a share), distinct,
+    remark (empty if there is nothing to say) and usable. `where` turns the number of a row into
+    words, such as "Line 7".
     """
     rows, originals = [], {}
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
-        kind, remark, usable = _judged(name, column)
+        kind, remark, usable = _described(name, column, where)
         if not remark:
             remark = _copy_of_another(name, column, originals) or _mostly_empty(holes)
-        rows.append((name, kind, holes, _distinct(column), remark, usable))
+        rows.append((name, kind, holes, _distinct(name, column), remark, usable))
     return pd.DataFrame(rows, columns=["column", "kind", "holes", "distinct", "remark", "usable"])
 
 
-def _judged(name, column):
+def _described(name, column, where):
     """Return the kind of a column, a remark, and whether a model can be fitted with it there."""
     try:
         choice = choose(name, column, MAX_LEVELS)
-    except ValueError as error:  # a column that the encoder refuses, in the encoder's words
-        remark = str(error).removeprefix(f"Column {name!r} ").rstrip(".")
-        kind = "number" if has_numbers(column) else "date" if "dates" in remark else "text"
-        return kind, remark, False
-    if choice.column is None:
-        return _KINDS[choice.reason], f"is left out: {choice.reason}", True
-    if isinstance(choice.column, NumberColumn):
-        return "number", "", True
-    return "text", _about_text(choice), True
+    except DataError as error:
+        placed = error if where is None else error.placed(where)
+        return error.facts["kind"], placed.worded(error.facts["problem"]), False
+    left_out = f"is left out: {choice.reason}" if choice.reason else ""
+    return choice.kind, left_out or _about_text(choice), True
 
 
 def _about_text(choice):
@@ -68,9 +53,10 @@ def _about_text(choice):
     return ""
 
 
-def _distinct(column):
-    if has_numbers(column):
-        cells = np.sort(stored_numbers(column))  # many times as fast as hashing; NaN come last
+def _distinct(name, column):
+    numbers = Cells(name, column).stored
+    if numbers is not None:
+        cells = np.sort(numbers)  # many times as fast as hashing; NaN come last
         return int(np.count_nonzero(cells[1:] > cells[:-1]) + (cells[:1] == cells[:1]).sum())
     try:
         return int(column.nunique())
@@ -93,22 +79,13 @@ def _copy_of_another(name, column, originals):
 
 
 def find_copies(columns, y, labels):
-    """Return the columns that are a linear copy of a label: {column: (label, correlation)}.
-
-    Parameters
-    ----------
-    columns : dict of str to Series
-        The features.
-    y : ndarray of shape (n, C)
-        Degrees, NaN = unobserved.
-    labels : list of str
-        Their names.
-    """
+    """Return the columns that are a linear copy of a label: {column: (label, correlation)}."""
     copies = {}
     for name, column in columns.items():
-        if not has_numbers(column):
+        numbers = Cells(name, column).stored
+        if numbers is None:
             continue
-        r = _correlations(stored_numbers(column).astype(float), y)
+        r = _correlations(numbers.astype(float), y)
         j = int(np.argmax(np.abs(r)))
         if abs(r[j]) > COPY:
             copies[name] = (labels[j], float(r[j]))
@@ -125,3 +102,61 @@ def _correlations(x, y):
         squares = (a * a).sum(axis=0) * (b * b).sum(axis=0)
         r = (a * b).sum(axis=0) / np.sqrt(squares)
     return np.where(np.isfinite(r) & (both.sum(axis=0) >= FEW_ROWS), r, 0)
+
+
+def find_dependence(columns, y, labels):
+    """Correlate where each label is missing with each feature.
+
+    Numbers and dates are taken as ranks, text as whether it is one of its ten most frequent
+    words; whether a feature is itself missing is looked at as well. So only what rises or falls
+    with a feature is found.
+
+    The frame has label, feature, value ("larger", "missing", or a word in quotes), rank
+    correlation, and p value times the number of tests, at most 1 (Bonferroni); the largest
+    correlations come first.
+    """
+    holes = np.isnan(y).astype(float)
+    asked = np.flatnonzero((holes.mean(axis=0) > 0) & (holes.mean(axis=0) < 1))
+    if not len(asked):
+        return pd.DataFrame(columns=DEPENDENCE)
+    names, holes = np.asarray(labels, dtype=object)[asked], holes[:, asked]
+    found = []
+    for feature, value, numbers in _questions(columns):
+        r, p = _missing_correlations(numbers, holes)
+        found += [(names[j], feature, value, r[j], p[j]) for j in np.flatnonzero(~np.isnan(p))]
+    found = pd.DataFrame(found, columns=DEPENDENCE)
+    found["p_value"] = np.minimum(found["p_value"] * len(found), 1)
+    order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    return found.loc[order].reset_index(drop=True)
+
+
+def _questions(columns):
+    """Yield (feature, value, numbers) for all that can be asked of the features."""
+    for name, column in columns.items():
+        missing = column.isna()
+        if missing.any():
+            yield name, "missing", missing.to_numpy(float)
+        if Cells(name, column).stored is not None or column.dtype.kind in "mM":
+            ranks = column.rank()
+            yield name, "larger", ranks.fillna(ranks.mean()).fillna(0).to_numpy(float)
+        else:
+            words = column.astype(object).map(str, na_action="ignore")
+            for word in words.value_counts().index[:WORDS]:
+                yield name, repr(word), (words == word).to_numpy(float)
+
+
+def _missing_correlations(numbers, holes):
+    """Return the correlations of a column with the holes of each label, and their p values.
+
+    These are NaN where a column hardly varies, so that its t test would not be exact.
+    """
+    n, rate = len(holes), holes.mean(axis=0)
+    usual = pd.Series(numbers).value_counts().iloc[0]
+    exact = (n - usual) * np.minimum(rate, 1 - rate) >= EXPECTED
+    if not exact.any():
+        return np.zeros(len(rate)), np.full(len(rate), np.nan)
+    products = (numbers - numbers.mean()) @ holes / n
+    r = (products / (numbers.std() * np.sqrt(rate * (1 - rate)))).clip(-1, 1)
+    with np.errstate(divide="ignore"):
+        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
+    return r, np.where(exact, 2 * stats.t.sf(t, n - 2), np.nan)

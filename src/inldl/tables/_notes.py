@@ -14,8 +14,6 @@ def notes(choices, max_levels):
 
 def nothing_left(dropped):
     """Return why there is nothing to learn from."""
-    if not dropped:
-        return "No usable feature columns: the table has no columns."
     told = "; ".join(f"{listed(names)}: {reason}" for names, reason in _shared(dropped))
     return f"No usable feature columns are left in the table ({told}); give one that varies."
 

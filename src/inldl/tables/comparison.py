@@ -6,9 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import as_degrees, check_number, label_names
+from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
 from inldl.methods import canonical_method
-from inldl.tables._trials import NOT_CONVERGED, attempt, completing_trials, predicting_trials
+from inldl.tables._method_trials import (
+    NOT_CONVERGED,
+    completing_trials,
+    predicting_trials,
+    try_method,
+)
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -125,7 +130,7 @@ def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_st
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}
     for name in names:
-        attempts[name] = attempt(name, X, y, trials, random_state)
+        attempts[name] = try_method(name, X, y, trials, random_state)
         if done is not None:
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
@@ -148,15 +153,11 @@ def _check(folds, hidden, max_rows, random_state):
 
 def _tables(X, y):
     """Return both as frames with the same index, and degrees as floats."""
-    names, degrees = label_names(y), as_degrees(y).astype(np.float64)
+    degrees, names = as_degrees(y).astype(np.float64), list(names_or_numbers(y))
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    if len(X) != len(degrees):
-        raise ValueError(
-            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
-        )
+    check_rows(X, degrees)
     if len(X) < 3:
         raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
-    names = [f"label {j}" for j in range(degrees.shape[1])] if names is None else list(names)
     unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
     if unseen.size:
         raise ValueError(

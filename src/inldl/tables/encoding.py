@@ -8,23 +8,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import FileState
 from inldl._validation import check_number
-from inldl.tables._cells import named_columns
-from inldl.tables._choosing import choose
-from inldl.tables._columns import CategoryColumn, NumberColumn
+from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
 from inldl.tables._notes import listed, notes, nothing_left
-from inldl.tables._scaling import Scaling
+from inldl.tables.columns import CategoryColumn, Column, NumberColumn, choose
 
 __all__ = ["CategoryColumn", "FeatureEncoder", "NumberColumn"]
 
 _ENTRIES = 1 << 18  # of a block of rows: it stays in the cache while its columns are filled
+_LARGEST = np.finfo(np.float64).max
 
 
 class FeatureEncoder(TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers that a linear model can use.
 
     A column of numbers becomes one of z-scores: ``(x - mean) / standard deviation`` of the cells
-    that are observed in the fit. A hole is taken as the median, and if the fit saw holes, one more
-    column is 1 where they are. Truth values are the numbers 0 and 1, also if they stand as the
+    that are observed in the fit. A missing cell counts as the median. If cells were missing in the
+    fit, one more column is 1 where they are. Truth values are the numbers 0 and 1, also as the
     words true and false.
 
     A column of text, or of the category dtype, becomes a column of zeros and ones for each level.
@@ -46,7 +45,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : list of NumberColumn and CategoryColumn
+    columns_ : list of Column
         How each column that is used is encoded, in the order of the table.
     dropped_ : dict of str to str
         The columns that are left out, and why.
@@ -60,9 +59,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         How many there are.
     """
 
-    _in_file = FileState(
-        parts=(NumberColumn, CategoryColumn), needed=("dropped_", "notes_", "sources_")
-    )
+    _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
 
     def __init__(self, max_levels=50):
         self.max_levels = max_levels
@@ -82,9 +79,15 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self
         """
         check_number("max_levels", self.max_levels, low=1, integer=True)
+        X = as_table(X)
         given = named_columns(X)
         if not len(X):
             raise ValueError("X has no rows; give at least two.")
+        if not given:
+            raise ValueError(
+                "No usable feature columns: the table has no columns, "
+                f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
+            )
         choices = {name: choose(name, cells, self.max_levels) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
         if len(dropped) == len(choices):
@@ -112,12 +115,19 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             All finite. A level that the fit did not see is 1 in the column of the other levels,
             or nowhere if there is none.
         """
+        return self._encoded(self._read(X))
+
+    def _read(self, X):
+        """Return the cells of each column that is used, as its kind reads them."""
         check_is_fitted(self)
         given = named_columns(X, list(self.feature_names_in_))
         self._check_names(given)
-        cells = [column.read(given[column.name]) for column in self.columns_]
-        scaling = Scaling.of(self.columns_)
-        out = np.zeros((len(X), len(self.sources_)))
+        return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
+
+    def _encoded(self, cells):
+        """Encode what was read."""
+        scaling = _Scaling(self)
+        out = np.zeros((len(cells[0]), len(self.sources_)))
         size = min(max(_ENTRIES // len(self.sources_), 256), 4096)
         for start in range(0, len(out), size):
             block = out[start : start + size]
@@ -141,14 +151,25 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             Rows with text that its column did not have in the fit. Columns with more than
             `max_levels` levels tell nothing, as not all of their levels are kept.
         """
-        check_is_fitted(self)
-        given = named_columns(X, list(self.feature_names_in_))
-        self._check_names(given)
-        outside, unseen = np.zeros((2, len(X)), bool)
-        for column in self.columns_:
-            rows = outside if isinstance(column, NumberColumn) else unseen
-            rows |= column.unfamiliar(given[column.name])
+        return self._unfamiliar(self._read(X))
+
+    def _unfamiliar(self, cells):
+        """Do the same for what was read."""
+        outside, unseen = np.zeros((2, len(cells[0])), bool)
+        for column, values in zip(self.columns_, cells, strict=True):
+            rows = outside if column.ordered else unseen
+            rows |= column.unfamiliar(values)
         return outside, unseen
+
+    def add_to(self, graph):
+        """Add an input per column and the nodes that encode them; return the encoded tensor."""
+        check_is_fitted(self)
+        scaling = _Scaling(self)
+        parts = [part for column in self.columns_ for part in column.add_to(graph)]
+        values = graph.add("Concat", *parts, axis=1)
+        filled = graph.add("Where", graph.add("IsNaN", values), scaling.fills[None], values)
+        centered = graph.add("Sub", filled, scaling.centers[None])
+        return graph.add("Div", centered, scaling.scales[None])
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns of the matrix; `input_features` is not used."""
@@ -182,3 +203,35 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+class _Scaling:
+    """Bring the numbers of an encoded block of rows to their scale, all columns at once."""
+
+    def __init__(self, encoder):
+        self._sources = encoder.sources_
+        rows = [each for column in encoder.columns_ for each in column.scaling]
+        self.fills, self.centers, self.scales = np.array(rows).T
+
+    def apply(self, block, first_row):
+        """Scale a block in place; `first_row` is the position of its first row in the table."""
+        if np.isnan(block.max()):
+            np.copyto(block, self.fills, where=np.isnan(block))
+        largest = max(block.max(), -block.min())
+        if np.isinf(largest):
+            row, column = np.argwhere(np.isinf(block))[0]
+            raise holds_infinity(self._sources[column], first_row + int(row))
+        with np.errstate(over="ignore"):
+            self._scale(block, largest)
+        if not np.isfinite(block).all():
+            np.clip(block, -_LARGEST, _LARGEST, out=block)
+
+    def _scale(self, block, largest):
+        # A difference of two such numbers can be too large, that of their halves cannot.
+        huge = max(largest, np.abs(self.centers).max()) > _LARGEST / 2
+        if huge:
+            block /= 2
+        block -= self.centers / 2 if huge else self.centers
+        block /= self.scales
+        if huge:
+            block *= 2

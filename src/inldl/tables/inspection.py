@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import check_2d, label_names
-from inldl.tables._cells import named_columns
-from inldl.tables._dependence import find_dependence
-from inldl.tables._features import describe_features, find_copies
+from inldl._validation import check_2d, check_rows, names_or_numbers
+from inldl.tables._cell_values import as_table, named_columns
+from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
-from inldl.tables._impossible import find_problems
 from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size, unknown_size
+from inldl.tables._problem_rows import find_problems
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 MOST_ROWS = 200_000  # for the means of hidden degrees
@@ -104,7 +103,7 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
     >>> round(found.missing, 2)
     0.3
     """
-    columns, labels, degrees = named_columns(X), _labels(y), _degrees(X, y)
+    columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
     problems, valid = find_problems(degrees, where or (lambda row: f"Row {row}"))
     possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
@@ -123,25 +122,17 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
         "size": judge_size(possible, labels) if told_by_sums else unknown_size(possible),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
-        "features": describe_features(columns),
+        "features": describe_features(columns, where),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
     }
     return Inspection(**results, findings=list_findings(results, totals=told_by_sums))
 
 
-def _labels(y):
-    names = label_names(y)
-    return [f"label {j}" for j in range(np.shape(y)[1])] if names is None else list(names)
-
-
 def _degrees(X, y):
     degrees = np.asarray(y, dtype=np.float64)
     check_2d(degrees)
-    if len(X) != len(degrees):
-        raise ValueError(
-            f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
-        )
+    check_rows(as_table(X), degrees)
     if not degrees.size:
         raise ValueError("The table has no rows or no labels; there is nothing to look at.")
     return degrees

@@ -1,23 +1,17 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
-import re
 from contextlib import contextmanager
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import (
-    as_degrees,
-    check_fillable,
-    check_label_order,
-    check_number,
-    label_names,
-    like,
-)
-from inldl.estimators._base import DistributionEstimator, _check_shape
+from inldl._validation import DataError, as_degrees, check_number, check_rows, names_or_numbers
+from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
     IntervalMixin,
     check_coverage,
@@ -27,6 +21,7 @@ from inldl.estimators._intervals import (
 )
 from inldl.methods import make_method
 from inldl.solvers.completion import error_covariance, fill_near, given_observed
+from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
 from inldl.tables.quality import refill
 
@@ -71,6 +66,12 @@ class Model(IntervalMixin, DistributionEstimator):
         Of the errors of held-out predictions; None if it does not help to complete.
     completion_scores_ : ndarray of shape (m, n_labels) or None
         Errors of completed degrees in units of what was expected, on which their intervals rest.
+
+    Notes
+    -----
+    `complete` fills a missing degree with what is expected of it, given the errors of the
+    prediction at the observed degrees of its row. It fills it near the prediction where
+    held-out degrees were filled no better by that.
 
     Examples
     --------
@@ -119,21 +120,19 @@ class Model(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        encoded, degrees = self._encode(X, y)
-        return self._fit_encoded(encoded, degrees)
+        self._fit_encoded(*self._encode(X, y))
+        return self
 
     def _encode(self, X, y):
         """Learn to encode the columns; return them and the degrees as arrays."""
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         self._unfitted()  # refuses an unknown method before any work
-        degrees = as_degrees(y)
-        if len(X) != len(degrees):
-            raise ValueError(
-                f"X has {len(X)} rows and y has {len(degrees)}; give one row of degrees per row."
-            )
-        names = label_names(y)
-        self.label_names_ = _numbered(degrees.shape[1]) if names is None else names
+        X, degrees = as_table(X), as_degrees(y)
+        check_rows(X, degrees)
+        if len(degrees) == 1:
+            raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
+        self.label_names_ = names_or_numbers(y)
         self.encoder_ = FeatureEncoder().fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -152,40 +151,41 @@ class Model(IntervalMixin, DistributionEstimator):
         return out
 
     def _fit_encoded(self, encoded, degrees):
+        """Fit the method and learn to complete; return what `refill` found, or None."""
         rows = evenly(len(degrees), MOST_ROWS)
-        with self._explained(degrees):
+        with self._explained_errors(degrees):
             self.estimator_ = self._unfitted().fit(encoded, degrees)
-            self.held_out_rows_, self.held_out_ = rows, None
-            known = getattr(self.estimator_, "held_out_", None)
-            if known is not None:
-                self.held_out_ = known[rows]
-            elif self.cross_fit is not None:
-                parts = (self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
-                self.held_out_ = predict_held_out(*parts)
+            self.held_out_rows_, self.held_out_ = rows, self._held_out(encoded, degrees, rows)
         self._keep_errors(degrees[rows])
-        self._learn_to_complete(degrees[rows])
-        return self
+        return self._learn_to_complete(degrees[rows])
 
     @contextmanager
-    def _explained(self, degrees):
-        """Say of a method that fails whether it needs complete degrees, and name its labels."""
+    def _explained_errors(self, degrees):
+        """Name the label that a method fails at; say which methods take incomplete degrees."""
         try:
             yield
+        except DataError as error:
+            if not isinstance(error.label, int):  # methods know labels by their number
+                raise
+            raise error.told(label=self.label_names_[error.label]) from error
         except ValueError as error:
-            told = re.sub(r"\b([Ll]abel|[Ll]abel column) (\d+)\b", self._named, str(error))
-            if "contains NaN" in told and np.isnan(degrees).any():
-                told = (
-                    f"{self.method} cannot learn from degrees of which some are missing; take one "
-                    "of the methods that `inldl methods` lists, or wrap a regressor of "
-                    "scikit-learn in inldl.RegressorLDL."
-                )
-            raise ValueError(told) from error
+            ours = isinstance(self._unfitted(), DistributionEstimator)
+            if ours or not np.isnan(degrees).any():
+                raise
+            raise ValueError(
+                f"{self.method} cannot learn from degrees of which some are missing; take one of "
+                "the methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
+                f"inldl.RegressorLDL. The method says: {error}"
+            ) from error
 
-    def _named(self, match):
-        number = int(match[2])  # methods are given arrays, so they know labels by number only
-        return (
-            f"{match[1]} {self.label_names_[number]!r}" if number < len(self.means_) else match[0]
-        )
+    def _held_out(self, encoded, degrees, rows):
+        """Return predictions of some rows that were made without them, or None."""
+        known = getattr(self.estimator_, "held_out_", None)
+        if known is not None:
+            return known[rows]
+        if self.cross_fit is None:
+            return None
+        return predict_held_out(self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
 
     def _example_row(self):
         return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
@@ -205,16 +205,13 @@ class Model(IntervalMixin, DistributionEstimator):
         return [column.name for column in self.encoder_.columns_]
 
     def _add_to_onnx(self, graph):
-        from inldl.io._onnx_graph import add_encoding
-
-        features, order = add_encoding(graph, self.encoder_.columns_)
-        return self.estimator_._to_onnx(graph, features, order)
+        return self.estimator_._to_onnx(graph, self.encoder_.add_to(graph))
 
     def _learn_to_complete(self, y):
         """Learn what the errors at observed degrees tell of the others, if that is of use."""
         self.covariance_ = self.completion_scores_ = None
         if self.held_out_ is None:
-            return
+            return None
         refilled = refill(y, self.held_out_)
         judged = refilled.judged
         near, given = ((f - y)[judged] for f in (refilled.near, refilled.given))
@@ -222,54 +219,27 @@ class Model(IntervalMixin, DistributionEstimator):
             self.covariance_ = error_covariance(y - self.held_out_)
             scores = np.abs(refilled.given - y) / np.where(judged, refilled.deviation, 1)
             self.completion_scores_ = _stacked(scores, judged)
+        return refilled
 
-    def complete(self, X, y, return_interval=False, coverage=0.9):
-        """Fill the unobserved degrees of `y` with what `X` and the observed degrees tell.
-
-        Parameters
-        ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            The columns of the fit.
-        y : DataFrame or array of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-        return_interval : bool, default=False
-            Whether to return an interval for each degree, too.
-        coverage : float, default=0.9
-            The share of unobserved degrees that should lie in their intervals, in (0, 1).
-
-        Returns
-        -------
-        completed : DataFrame or array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are, and rows that sum to 1. A hole is filled
-            with what is expected of it, given the errors of the prediction at the observed
-            degrees of its row; near the prediction, if held-out degrees were filled no better by
-            that. It is 0 where the observed degrees sum to 1 already.
-        lower, upper : DataFrame or array of shape (n_samples, n_labels)
-            Only with `return_interval`. Both equal the degree where it is observed, or the only
-            unobserved one of its row.
-
-        Raises
-        ------
-        ValueError
-            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains.
-        """
-        check_is_fitted(self)
+    def _fill(self, given, predicted):
         if self.covariance_ is None:
-            return super().complete(X, y, return_interval, coverage)
-        check_label_order(self, y)
-        degrees, predicted = as_degrees(y).astype(np.float64), np.asarray(self.predict(X))
-        _check_shape(degrees, predicted)
-        check_fillable(degrees)
-        expected, variance = given_observed(degrees, predicted, self.covariance_)
-        filled = fill_near(degrees, expected, variance + np.finfo(float).tiny)
-        if not return_interval:
-            return like(y, filled)
+            return super()._fill(given, predicted)
+        return self._fill_expected(given, predicted)[0]
+
+    def _fill_expected(self, given, predicted):
+        """Return completed degrees, and their expected squared errors."""
+        given = given.astype(np.float64, copy=False)
+        expected, variance = given_observed(given, predicted, self.covariance_)
+        return fill_near(given, expected, variance + np.finfo(float).tiny), variance
+
+    def _fill_with_intervals(self, given, predicted, coverage):
+        if self.covariance_ is None:
+            return super()._fill_with_intervals(given, predicted, coverage)
         check_coverage(coverage)
-        reach = np.sqrt(variance) * np.where(np.isnan(degrees), self._reach(coverage), 0)
+        filled, variance = self._fill_expected(given, predicted)
+        reach = np.sqrt(variance) * np.where(np.isnan(given), self._reach(coverage), 0)
         ends = np.maximum(filled - reach, 0), filled + reach
-        lower, upper = within_rows(degrees, filled, *ends)
-        return like(y, filled), like(y, lower), like(y, upper)
+        return filled, *within_rows(given, filled, *ends)
 
     def _reach(self, coverage):
         """Return how many expected errors an interval of each label reaches to both sides.
@@ -297,6 +267,12 @@ class Model(IntervalMixin, DistributionEstimator):
         degrees = self.estimator_.predict(self.encoder_.transform(X))
         index = getattr(X, "index", None)
         return pd.DataFrame(degrees, index=index, columns=list(self.label_names_))
+
+    def _predict_and_compare(self, X):
+        """Return predictions as an array, and the rows that are unfamiliar to the encoder."""
+        cells = self.encoder_._read(X)
+        predicted = self.estimator_.predict(self.encoder_._encoded(cells))
+        return np.asarray(predicted), self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.
@@ -326,6 +302,11 @@ class Model(IntervalMixin, DistributionEstimator):
             rows.append(_errors(observed, self.predict(shuffled)) - plain)
         return pd.DataFrame(rows, index=columns, columns=list(self.label_names_))
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(FeatureEncoder()).input_tags
+        return tags
+
     def _unfitted(self):
         """Return the method, not fitted."""
         if isinstance(self.method, str):
@@ -340,10 +321,8 @@ class Model(IntervalMixin, DistributionEstimator):
 def _stacked(scores, judged):
     """Return the judged scores of each label as a column, padded with NaN."""
     columns = [each[at][:MOST_SCORES] for each, at in zip(scores.T, judged.T, strict=True)]
-    out = np.full((max(map(len, columns)), len(columns)), np.nan)
-    for j, column in enumerate(columns):
-        out[: len(column), j] = column
-    return out
+    rows = list(zip_longest(*columns, fillvalue=np.nan))
+    return np.array(rows).reshape(-1, len(columns))
 
 
 def _errors(observed, predicted):
@@ -352,10 +331,6 @@ def _errors(observed, predicted):
     seen = ~np.isnan(squares)
     with np.errstate(invalid="ignore"):
         return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))
-
-
-def _numbered(count):
-    return np.array([f"label {j}" for j in range(count)], dtype=object)
 
 
 def _means(degrees):

@@ -124,7 +124,7 @@ def of_new_rows(model, y):
     return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
 
 
-def of_completion(model, y):
+def of_completion(model, y, refilled=None):
     """Judge how well degrees that are hidden on purpose are completed.
 
     A share of the observed degrees is hidden and filled again, from a prediction that was made
@@ -137,9 +137,12 @@ def of_completion(model, y):
         Fitted, with held-out predictions.
     y : array-like of shape (n, C)
         The degrees it was fitted to.
+    refilled : Refilled, optional
+        What `refill` gave for the held-out rows, if it is known.
     """
     y = np.asarray(y)[model.held_out_rows_]
-    refilled = refill(y, model.held_out_)
+    if refilled is None:
+        refilled = refill(y, model.held_out_)
     filled = refilled.given if model.covariance_ is not None else refilled.near
     how = (
         f"{HIDDEN:.0%} of the observed degrees of {len(y)} rows were hidden, and completed by a "
@@ -182,15 +185,13 @@ def refill(y, predicted):
     return Refilled(left, judged, fill_rows(left, predicted), given, np.sqrt(variance))
 
 
-def of_test_rows(model, X, y, predicted, coverage=0.9):
+def of_test_rows(model, y, predicted, coverage=0.9):
     """Judge the predictions of rows that the model was not fitted to.
 
     Parameters
     ----------
     model : Model
         Fitted.
-    X : frame of shape (n, k)
-        The features.
     y : array-like of shape (n, C)
         Degrees, NaN = unobserved.
     predicted : ndarray of shape (n, C)
@@ -202,7 +203,7 @@ def of_test_rows(model, X, y, predicted, coverage=0.9):
     constant = np.broadcast_to(model.means_, y.shape)
     at, bounds = ~np.isnan(y), (None, None)
     if model.calibration_ is not None:
-        bounds = [bound[at] for bound in model.predict_interval(X, coverage)]
+        bounds = [bound[at] for bound in model._interval_around(predicted, coverage)]
     how = f"The {len(y)} rows of the table were predicted by the model."
     return _at(at, y, predicted, constant, model, how, *bounds)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl._validation import BadRow
+from inldl._validation import DataError, check_predictable
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
@@ -148,7 +148,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees)
     del table  # a large one should not stay in memory beside its encoded columns
-    model._fit_encoded(encoded, y)
+    refilled = model._fit_encoded(encoded, y)
     model.scale_ = scale
     missing = np.isnan(y)
     return Learned(
@@ -160,7 +160,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         int(missing.size - missing.sum()),
         notes + model.encoder_.notes_,
         quality.of_new_rows(model, y).in_units_of(scale),
-        quality.of_completion(model, y).in_units_of(scale),
+        quality.of_completion(model, y, refilled).in_units_of(scale),
         sample,
     )
 
@@ -269,12 +269,12 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             with _placed(file.place_of(first=piece.first)):
-                predicted = np.asarray(model.predict(piece.features))
-            writer.check_finite(piece, predicted)
-            unfamiliar += [rows.sum() for rows in model.encoder_.unfamiliar(piece.features)]
+                predicted, strange = model._predict_and_compare(piece.features)
+                check_predictable(predicted)
+            unfamiliar += [rows.sum() for rows in strange]
             added = [_rounded(predicted * whole)]
             if coverage is not None:
-                added.append(_paired(*model.predict_interval(piece.features, coverage)) * whole)
+                added.append(_paired(*model._interval_around(predicted, coverage)) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
@@ -313,7 +313,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
     constant = np.broadcast_to(model.means_, predicted.shape)
-    held_out = quality.of_test_rows(model, table.features, table.y, predicted, coverage)
+    held_out = quality.of_test_rows(model, table.y, predicted, coverage)
     return Evaluation(
         evaluate(table.y, predicted),
         evaluate(table.y, constant),
@@ -325,7 +325,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
 def _pieces(file, model, done):
     """Yield the pieces of a file with the columns that a model needs."""
     columns = model.encoder_.columns_
-    text = {column.name for column in columns if hasattr(column, "levels")}
+    text = {column.name for column in columns if column.as_text}
     names = [column.name for column in columns if column.name in file.features]
     bound = max(1, file.source.most_rows())
     for piece in file.pieces(names, text):
@@ -336,12 +336,11 @@ def _pieces(file, model, done):
 
 @contextmanager
 def _placed(where):
-    """Say of a bad row in which line of the file it stands."""
+    """Say of an error about a row in which line of the file that row stands."""
     try:
         yield
-    except BadRow as error:
-        place = where(error.row)
-        raise ValueError(error.at(place[0].lower() + place[1:])) from None
+    except DataError as error:
+        raise error.placed(where) from None
 
 
 def _completed(model, piece, y, coverage, whole):

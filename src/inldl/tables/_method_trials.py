@@ -1,4 +1,4 @@
-"""Degrees that are held out from methods, and the errors at them."""
+"""Fit methods to a part of the degrees of a table, and add up their errors at the others."""
 
 import time
 import warnings
@@ -21,18 +21,11 @@ FOLDS = 2  # of the fits that tell how errors go together: more of them change l
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fit, and where it is judged.
+    """One fit, and where its errors count.
 
-    Attributes
-    ----------
-    learned : ndarray of shape (n, C)
-        What the method sees: NaN at all that is held out.
-    rows : ndarray of int
-        The rows it is fitted to.
-    judged : ndarray of bool of shape (n, C)
-        Where its errors count.
-    completes : bool
-        Whether it completes the rows that it is fitted to, or predicts the others.
+    A method is fitted to the rows `rows` of the degrees `learned`, which are NaN where they are
+    held out. It `completes` these rows, or predicts the others; errors count where `judged` is
+    True.
     """
 
     learned: np.ndarray
@@ -68,14 +61,8 @@ def predicting_trials(y, folds, random_state):
 class Errors:
     """The errors of one method, row by row, summed over trials of one kind.
 
-    Attributes
-    ----------
-    squared, absolute : ndarray of shape (n,)
-        Sums over the judged degrees of a row.
-    count : ndarray of shape (n,)
-        How many these are.
-    cosine : ndarray of shape (n,)
-        Of the judged degrees of the row in the last trial, or NaN.
+    `squared`, `absolute` and `count` are sums over the judged degrees of a row; `cosine` is that
+    of its judged degrees in the last trial, or NaN.
     """
 
     squared: np.ndarray
@@ -100,13 +87,15 @@ class Errors:
 
     def rmse(self):
         """Return the root of the mean squared error, or NaN if nothing was judged."""
-        total = self.count.sum()
-        return float(np.sqrt(self.squared.sum() / total)) if total else np.nan
+        return float(np.sqrt(self._mean(self.squared)))
 
     def mae(self):
         """Return the mean absolute error, or NaN if nothing was judged."""
+        return self._mean(self.absolute)
+
+    def _mean(self, sums):
         total = self.count.sum()
-        return float(self.absolute.sum() / total) if total else np.nan
+        return float(sums.sum() / total) if total else np.nan
 
     def mean_cosine(self):
         """Return the mean cosine of the rows that have one."""
@@ -140,18 +129,9 @@ def _spread(parts):
 
 @dataclass
 class Attempt:
-    """What a method did in all trials.
+    """What a method did in all trials: its errors, and the CPU seconds of each fit.
 
-    Attributes
-    ----------
-    completing, predicting : Errors
-        At degrees hidden from known rows, and at those of new rows.
-    seconds : list of float
-        CPU time of each fit.
-    warned : Counter
-        How often each warning was given; those of convergence are one.
-    reason : str
-        Why the method failed, or nothing.
+    `warned` counts its warnings, those of convergence as one; `reason` says why it failed.
     """
 
     completing: Errors
@@ -164,26 +144,8 @@ class Attempt:
 NOT_CONVERGED = "fits did not converge"
 
 
-def attempt(method, X, y, trials, random_state):
-    """Put a method to all trials.
-
-    Parameters
-    ----------
-    method : str
-        Its name.
-    X : DataFrame of shape (n, k)
-        The features.
-    y : DataFrame of shape (n, C)
-        Degrees, NaN = unobserved.
-    trials : list of Trial
-        Of both kinds.
-    random_state : int
-        Of the method.
-
-    Returns
-    -------
-    Attempt
-    """
+def try_method(method, X, y, trials, random_state):
+    """Return the `Attempt` of a method, given by its name, in all trials with frames `X`, `y`."""
     result = Attempt(Errors.none(len(y)), Errors.none(len(y)))
     degrees = y.to_numpy()
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
@@ -191,7 +153,7 @@ def attempt(method, X, y, trials, random_state):
         warnings.simplefilter("always")
         try:
             for trial in trials:
-                found = answer(method, X, y.columns, trial, random_state, result.seconds)
+                found = run_trial(method, X, y.columns, trial, random_state, result.seconds)
                 errors = result.completing if trial.completes else result.predicting
                 errors.add(degrees, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
@@ -206,7 +168,7 @@ def _kind(warning):
     return " ".join(str(warning.message).split())
 
 
-def answer(method, X, labels, trial, random_state, seconds):
+def run_trial(method, X, labels, trial, random_state, seconds):
     """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
     rows = X.iloc[trial.rows]
     known = with_every_label(trial.learned[trial.rows])
