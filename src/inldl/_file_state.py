@@ -7,6 +7,7 @@ that they name; no other class is ever imported for a file.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -60,8 +61,8 @@ class FileState:
 
 
 def exported(name: str) -> object:
-    """Return what ``inldl`` exports under a name; the package puts its own lookup here."""
-    raise AttributeError(name)
+    """Return what ``inldl`` exports under a name."""
+    return getattr(sys.modules[__package__], name)
 
 
 def file_state(kind: type) -> FileState | None:
