@@ -7,8 +7,7 @@ import pandas as pd
 
 from inldl.io._cells import Block, Cells
 from inldl.io._labels import shortened
-from inldl.io._numbers import Signs, numbers, percentages
-from inldl.io._signs import Evidence, find_signs, is_plain
+from inldl.io._numbers import Evidence, Signs, find_signs, is_plain, numbers
 from inldl.io.table import Piece
 
 _ADVICE = "correct it, or leave the cell empty if the degree is unknown."
@@ -131,7 +130,7 @@ class TextSource:
         return _text(block.text(column)).to_numpy()
 
     def _degrees(self, block, column, row):
-        found, bad = (percentages if self.percent else numbers)(block, column, self.signs)
+        found, bad = numbers(block, column, self.signs, percent=self.percent)
         if bad is not None:
             cell = block.text(column)[bad]
             problem = f"is not a number with the decimal sign {self.signs.decimal!r}; {_ADVICE}"

@@ -10,8 +10,8 @@ from inldl.io import _frames
 from inldl.io._dialect import DELIMITERS, find_delimiter, has_percent_signs
 from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
+from inldl.io._numbers import check_signs
 from inldl.io._scale import Degrees, Evidence
-from inldl.io._signs import check_signs
 from inldl.io._sources import TextSource
 from inldl.io._spooling import spooled
 from inldl.io.table import Format, Table
