@@ -15,6 +15,8 @@ from inldl._validation import check_choice
 from inldl.io._labels import shortened
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
+ADVICE = "correct it, or leave the cell empty if the degree is unknown."
+DECIMALS = 10  # of the numbers that are written, at most
 THOUSANDS = (",", ".", " ", "'")
 _HOLES = np.array([int.from_bytes(word.encode()) for word in MISSING])  # as the kernel packs them
 _AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
@@ -59,6 +61,12 @@ def _long_numbers(data, starts, ends, decimal):
     cells = b"|".join([content[start:end] for start, end in bounds])
     others = _AROUND_DIGITS.replace(decimal.encode(), b"")
     return list(map(float, cells.translate(bytes.maketrans(b",", b"."), others).split(b"|")))
+
+
+def written(value, decimal):
+    """Return a number as it is written into a text."""
+    text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return text if decimal == "." else text.replace(".", decimal)
 
 
 class Evidence:

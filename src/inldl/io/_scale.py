@@ -7,6 +7,7 @@ from inldl.io._rounding import gap_notes, span
 
 ROUNDING = 1e-9  # what a computation may leave of 0
 WHOLE = {"fraction": 1.0, "percent": 100.0}
+SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
@@ -91,7 +92,7 @@ class Degrees:
 
         A `part` of a table may lack a label altogether.
         """
-        check_choice("scale", scale, ("auto", *WHOLE, "count"))
+        check_choice("scale", scale, SCALES)
         if self.check and not part:
             self._refuse_unobserved()
         self._refuse(self.values < -ROUNDING, "is below 0")

@@ -1,32 +1,18 @@
 """Read a table of features and degrees from a file."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io import _frames
-from inldl.io._dialect import DELIMITERS, find_delimiter, has_percent_signs
-from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
 from inldl.io._numbers import check_signs
-from inldl.io._scale import Degrees, Evidence
-from inldl.io._sources import TextSource
-from inldl.io._spooling import spooled
-from inldl.io.table import Format, Table
+from inldl.io._scale import SCALES, Degrees, Evidence
+from inldl.io.formats import open_format, readable_twice
+from inldl.io.table import Table
 
-KINDS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".txt": "text",
-    ".parquet": "parquet",
-    ".xlsx": "excel",
-}
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The degrees are taken as percentages: they have a percent sign."
-_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def read_table(
@@ -110,14 +96,8 @@ def read_table(
     The decimal sign is a comma.
     The degrees are taken as fractions: most complete rows sum to about 1.
     """
-    file = TableFile(
-        path,
-        labels,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-    )
+    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    file = TableFile(path, labels, encoding=encoding, **signs)
     return file.read(scale=scale, normalize=normalize)
 
 
@@ -143,8 +123,8 @@ class TableFile:
         Names of the label columns and of all others.
     notes : list of str
         Sentences that tell what was found out about the format.
-    source : object
-        The rows of the file.
+    source : TableFormat
+        The table as the format of the file opens it.
 
     Examples
     --------
@@ -162,18 +142,14 @@ class TableFile:
         self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
     ):
         check_signs(decimal, thousands)
-        self.path = spooled(Path(path), KINDS, owner=self)
-        kind, self.notes = _kind(self.path), []
+        self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        if kind == "text":
-            self._open_text(delimiter, encoding)
-        else:
-            self.source, self.format = _frames.open_source(self.path, kind), Format(kind)
-            self.notes += self.source.notes
+        self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
         check_columns(self.source.names)
         self.labels = [] if labels is None else select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
-        self._find_signs(decimal, thousands)
+        self.source.find_signs(self.labels, decimal, thousands)
+        self.notes, self.format = list(self.source.notes), self.source.format
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -193,7 +169,7 @@ class TableFile:
         -------
         Table
         """
-        check_choice("scale", scale, ("auto", "fraction", "percent", "count"))
+        check_choice("scale", scale, SCALES)
         bound, keep = self.source.most_rows(), None
         if most_rows is not None and most_rows < bound:
             keep = _Draw(most_rows / bound)
@@ -265,55 +241,11 @@ class TableFile:
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
-    def _open_text(self, delimiter, encoding):
-        if delimiter is not None:
-            check_choice("delimiter", delimiter, DELIMITERS)
-        content, encoding, mark, note = open_text(self.path, encoding)
-        if all(piece.isspace() for piece in content.pieces()):
-            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
-        self.notes += [note] if note else []
-        if delimiter is None:
-            tabs = self.path.suffix.lower() in (".tsv", ".tab")
-            delimiter = "\t" if tabs else find_delimiter(content)
-            self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
-        self.source = TextSource(content, delimiter)
-        newline = self.source.cells.newline.decode()
-        if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
-            newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark)
-
-    def _find_signs(self, decimal, thousands):
-        self.notes += self.source.find_signs(self.labels, decimal, thousands)
-        self.format = replace(self.format, **self.source.signs._asdict())
-        if self.format.kind == "text":
-            columns = [self.source.names.index(name) for name in self.labels]
-            self.source.percent = has_percent_signs(self.source.cells, columns)
-            self.format = replace(self.format, percent=self.source.percent)
-
     def _check_rows(self, count, least):
         if count < least:
             problem = "only one row" if count else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
-
-
-def kind_of(path):
-    """Return the kind of file that the suffix of `path` stands for."""
-    kind = KINDS.get(path.suffix.lower())
-    if kind is None:
-        raise ValueError(
-            f"{path} ends in {path.suffix!r}, which is no known kind of table; known are "
-            f"{', '.join(KINDS)}."
-        )
-    return kind
-
-
-def _kind(path):
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}; check its name and its folder.")
-    return kind_of(path)
 
 
 class _Draw:
