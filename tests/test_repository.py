@@ -1,6 +1,8 @@
 """What surrounds the code says the same as the code."""
 
+import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,3 +50,20 @@ def test_rooms_of_the_contributors_table_are_all_rooms():
     }
     named = set(re.findall(r"`(\w+(?:/|\.py))`", text.split("## To add")[0]))
     assert rooms - {"py.typed"} <= named
+
+
+def test_names_of_modules_in_texts_point_down_too():
+    """Import-linter sees imports only; a text such as "inldl.tables:Model" can be one as well."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    height = {room: -i for i, layer in enumerate(layers) for room in layer.split(" | ")}
+    seen, package = set(), ROOT / "src/inldl"
+    for path in package.rglob("*.py"):
+        room = path.relative_to(package).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            text = node.value if isinstance(node, ast.Constant) else None
+            named = re.fullmatch(r"inldl\.(\w+)[\w.:]*", text) if isinstance(text, str) else None
+            if named and named[1] in height and room != "__init__":
+                seen.add((room, named[1]))
+    assert ("methods", "estimators") in seen
+    assert [pair for pair in seen if height[pair[0]] < height[pair[1]]] == []

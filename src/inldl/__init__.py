@@ -5,36 +5,25 @@ Names are imported when they are first used, so that ``import inldl`` costs next
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+from inldl import _file_state
+from inldl._version import __version__ as __version__
+from inldl.methods import classes
 
-_HOMES = {
-    "AutoInLDL": "inldl.estimators",
-    "BFGSLDL": "inldl.estimators",
-    "ConstantLDL": "inldl.estimators",
-    "EDLLRL": "inldl.estimators",
-    "ForestLDL": "inldl.estimators",
-    "IISLDL": "inldl.estimators",
-    "InLDLADMM": "inldl.estimators",
-    "InLDLProx": "inldl.estimators",
-    "KernelRidgeLDL": "inldl.estimators",
-    "KernelSoftmaxLDL": "inldl.estimators",
-    "LDM": "inldl.estimators",
-    "Model": "inldl.tables",
-    "RegressorLDL": "inldl.estimators",
-    "WInLDL": "inldl.estimators",
-    "evaluate": "inldl.metrics",
-    "hide": "inldl.datasets",
-}
-__all__ = [*_HOMES]
+_OTHERS = {"Model": "inldl.tables:Model", "evaluate": "inldl.metrics:evaluate",
+           "hide": "inldl.datasets:hide"}  # fmt: skip
+__all__ = sorted([*classes(), *_OTHERS])
 
 
 def __getattr__(name):
-    if name not in _HOMES:
+    path = {**classes(), **_OTHERS}.get(name)
+    if path is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    module, _, attribute = path.partition(":")
+    return globals().setdefault(name, getattr(import_module(module), attribute))
 
 
 def __dir__():
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *__all__})
+
+
+_file_state.exported = __getattr__  # model files name classes as this module does

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import EDLLRL, LDM, evaluate, hide
 from inldl.datasets import make_distributions
@@ -176,10 +175,3 @@ def test_no_group_is_empty():
 def test_bad_parameters(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
-
-
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks([EDLLRL(), LDM()])
-def test_sklearn_checks(estimator, check):
-    check(estimator)

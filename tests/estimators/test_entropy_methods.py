@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import BFGSLDL, IISLDL, hide
 from inldl.datasets import make_distributions
@@ -23,14 +22,6 @@ ESTIMATORS = [
     IISLDL(mass="observed"),
     IISLDL.as_published(),
 ]
-
-
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@ended_early
-@parametrize_with_checks(ESTIMATORS)
-def test_sklearn_checks(estimator, check):
-    check(estimator)
 
 
 def test_presets_take_changes():

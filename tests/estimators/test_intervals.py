@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import ConstantLDL, WInLDL, hide
 from inldl.datasets import load, make_distributions
@@ -299,10 +298,3 @@ def test_bad_number_of_folds(fitted, folds):
     _, X, y = fitted
     with pytest.raises(ValueError, match="cross_fit must be an integer at least 2"):
         WInLDL(cross_fit=folds).fit(X, y)
-
-
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks([WInLDL(cross_fit=3)])
-def test_sklearn_checks_with_folds(estimator, check):
-    check(estimator)

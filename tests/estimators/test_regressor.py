@@ -24,7 +24,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inldl import ConstantLDL, WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
@@ -48,20 +47,6 @@ def data():
     y = hide(y, 0.5, random_state=0)
     y[7] = np.nan
     return X, y
-
-
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks(
-    [
-        RegressorLDL(),
-        RegressorLDL(completer=WInLDL()),
-        RegressorLDL(ExtraTreesRegressor(3, random_state=0), n_jobs=2),
-        RegressorLDL(HistGradientBoostingRegressor(max_iter=2), completer=ConstantLDL()),
-    ]
-)
-def test_sklearn_checks(estimator, check):
-    check(estimator)
 
 
 # --- the same by hand ------------------------------------------------------------------------

@@ -8,57 +8,56 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inldl import (
-    BFGSLDL,
-    EDLLRL,
-    IISLDL,
-    LDM,
-    AutoInLDL,
-    ConstantLDL,
-    ForestLDL,
-    InLDLADMM,
-    InLDLProx,
-    KernelRidgeLDL,
-    KernelSoftmaxLDL,
-    WInLDL,
-    hide,
-)
+from inldl import IISLDL, ConstantLDL, RegressorLDL, WInLDL, hide
 from inldl.datasets import make_distributions
+from inldl.methods import METHODS, make_method
 
-ESTIMATORS = [
-    WInLDL(),
+QUICK = {
+    "auto": "auto(members=('kernel-ridge',))",
+    "forest": "forest(n_trees=5)",
+    "extra-trees": "extra-trees(n_estimators=3)",
+    "boosting": "boosting(max_iter=2)",
+}
+BY_CLASS = {method.class_name: name for name, method in reversed(METHODS.items())}
+ESTIMATORS = [make_method(QUICK.get(name, name), seed=0) for name in BY_CLASS.values()]
+OPTIONS = [
     WInLDL(missing="zero", fit_intercept=False, close_rows=False, n_jobs=2),
-    ConstantLDL(),
+    WInLDL(cross_fit=3),
     ConstantLDL("uniform"),
-    InLDLProx(),
-    InLDLADMM(),
-    AutoInLDL(("kernel-ridge",), random_state=0),
-    KernelRidgeLDL(random_state=0),
-    KernelSoftmaxLDL(random_state=0),
-    ForestLDL(n_trees=5, random_state=0),
+    IISLDL(mass="observed"),
+    RegressorLDL(completer=WInLDL()),
+    RegressorLDL(ExtraTreesRegressor(3, random_state=0), n_jobs=2),
 ]
-LONG = [AutoInLDL(random_state=0), ForestLDL(random_state=0)]
+LONG = [make_method(name, seed=0) for name in METHODS if name not in BY_CLASS.values()]
+LONG += [make_method(name, seed=0) for name in QUICK]
+LONG += [RegressorLDL(HistGradientBoostingRegressor(max_iter=2), completer=ConstantLDL())]
+OURS = [each for each in ESTIMATORS if not isinstance(each, RegressorLDL)]
+odd_degrees = [
+    pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning"),
+    pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(ESTIMATORS)
-def test_sklearn_checks(estimator, check):
-    check(estimator)
+class TestScikitLearn:
+    """The checks of scikit-learn: a method is in them as soon as it is in the list of methods."""
 
+    pytestmark = odd_degrees
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
-@pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks(LONG)
-def test_sklearn_checks_of_large_models(estimator, check):
-    check(estimator)
+    @parametrize_with_checks([*ESTIMATORS, *OPTIONS])
+    def test_checks(self, estimator, check):
+        check(estimator)
+
+    @pytest.mark.slow
+    @parametrize_with_checks(LONG)
+    def test_checks_of_variants_and_large_models(self, estimator, check):
+        check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +101,7 @@ def test_pickle_and_clone(estimator, data):
     fitted = clone(estimator).fit(X, y)
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
-    assert clone(fitted).get_params() == estimator.get_params()
+    assert repr(clone(fitted).get_params()) == repr(estimator.get_params())
 
 
 HUGE = {
@@ -115,9 +114,7 @@ HUGE = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("huge", HUGE)
-@pytest.mark.parametrize(
-    "estimator", [*ESTIMATORS[2:], WInLDL(), BFGSLDL(), IISLDL(), LDM(), EDLLRL()], ids=repr
-)
+@pytest.mark.parametrize("estimator", OURS, ids=repr)
 def test_huge_features_are_taken_or_refused_in_words(estimator, huge):
     """Any warning of NumPy would fail this test."""
     X, y = make_distributions(40, random_state=0)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inldl._specs import split_list
 from inldl.experiments import Cell, grid
 from inldl.experiments.results import (
     Summary,
@@ -21,7 +22,6 @@ from inldl.experiments.results import (
     summarize,
     unfinished,
 )
-from inldl.experiments.specs import split_list
 
 RANDOM = ["random(C=3, k=4, n=60)", "random(C=5, k=20, n=1000)"]
 

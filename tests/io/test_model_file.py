@@ -36,11 +36,12 @@ from inldl import (
     WInLDL,
     hide,
 )
+from inldl._file_state import file_state
 from inldl.experiments import METHODS, make_method
 from inldl.io._codec import Decoder, Encoder
 from inldl.io._container import TREE
 from inldl.io.model_file import check_savable, load_model, model_info, save_model
-from inldl.tables import NumberColumn
+from inldl.tables import FeatureEncoder, NumberColumn
 from inldl.tables.model import Model
 from inldl.weighting import LinearWeighting
 
@@ -343,11 +344,12 @@ def test_killed_save_leaves_the_old_file(tmp_path, named_data):
 
 def test_columns_of_older_files_have_no_range():
     column = NumberColumn("a", 1.0, 2.0, 1.5, False, 0.0, 3.0)
-    tree = Encoder().tree(column)
-    assert Decoder(None).value(tree) == column
+    owner = file_state(FeatureEncoder)
+    tree = Encoder().tree(column, owner=owner)
+    assert Decoder(None).value(tree, owner=owner) == column
     del tree["state"]["low"], tree["state"]["high"]
-    old = Decoder(None).value(tree)
+    old = Decoder(None).value(tree, owner=owner)
     assert not old.unfamiliar(pd.Series([-1e300, np.nan, 1e300])).any()
     del tree["state"]["scale"]
     with pytest.raises(ValueError, match="it holds a NumberColumn without scale"):
-        Decoder(None).value(tree)
+        Decoder(None).value(tree, owner=owner)

@@ -9,6 +9,8 @@ from hostile_files import repacked, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inldl import WInLDL
+from inldl._file_state import file_state
 from inldl.io._codec import Decoder, Encoder
 from inldl.io.model_file import load_model, model_info
 
@@ -46,11 +48,10 @@ def assert_identical(mine, theirs):
 
 @given(plain)
 def test_plain_data_survives(value):
-    encoder = Encoder()
-    text = json.dumps(encoder.tree(value, "history_"), allow_nan=False)
-    assert_identical(
-        Decoder(encoder.arrays.__getitem__).value(json.loads(text), "history_"), value
-    )
+    encoder, owner = Encoder(), file_state(WInLDL)
+    text = json.dumps(encoder.tree(value, "history_", owner), allow_nan=False)
+    decoder = Decoder(encoder.arrays.__getitem__)
+    assert_identical(decoder.value(json.loads(text), "history_", owner), value)
 
 
 json_leaves = numbers | st.sampled_from(

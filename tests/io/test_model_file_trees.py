@@ -5,7 +5,7 @@ import pytest
 from hostile_files import parts_of, repacked, unpacked
 from sklearn.ensemble import ExtraTreesRegressor
 
-from inldl.io._trees import pack_forest, unpack_forest
+from inldl.io._sklearn_parts import pack_forest, unpack_forest
 from inldl.io.model_file import load_model
 
 
@@ -63,7 +63,7 @@ def test_trees_that_are_none(tmp_path, saved, change):
     tree, arrays = unpacked(saved["trees"])
     change(parts_of(tree, "ExtraTreesRegressor")[1], arrays)
     path = repacked(tmp_path / "changed.inldl", tree, arrays)
-    with pytest.raises(ValueError, match=r"it holds trees that are none|too many dimensions"):
+    with pytest.raises(ValueError, match=r"its trees are damaged|too many dimensions"):
         load_model(path)
 
 
@@ -86,7 +86,7 @@ def test_endless_and_entangled_trees(tmp_path, saved):
     chain_of = {key: forest[key]["array"] for key in chain}
     for changes in ({}, {"right": inner.astype(np.uint8)}):
         arrays.update({chain_of[key]: value for key, value in (chain | changes).items()})
-        with pytest.raises(ValueError, match="it holds trees that are none"):
+        with pytest.raises(ValueError, match="its trees are damaged"):
             load_model(repacked(tmp_path / "changed.inldl", tree, arrays))
 
 

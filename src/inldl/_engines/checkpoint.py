@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from inldl import __version__
 from inldl._engines.sums import Sums
 from inldl._validation import warn_user
+from inldl._version import __version__
 
 SHARE = 0.1  # of the time of a fit that may go into writing
 VERSIONS = {"format": 2, "inldl": __version__}

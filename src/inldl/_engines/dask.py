@@ -20,13 +20,13 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of, get_worker
 
-from inldl import __version__
 from inldl._engines import kept
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import ChunkedRows, start_chunks
 from inldl._engines.local import Message, Steps, contiguous
 from inldl._engines.sums import Sums, total
 from inldl._validation import Survey, judge
+from inldl._version import __version__
 
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
 PATIENCE = "60s"

@@ -5,7 +5,7 @@ from inspect import getdoc
 
 import typer
 
-from inldl import __version__
+from inldl._version import __version__
 from inldl.cli import _experiments, _tables
 
 EXAMPLES = """

@@ -34,11 +34,11 @@ def methods() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from inldl.experiments import METHODS
+    from inldl.methods import METHODS
 
     table = Table("name", "what it is", box=None)
-    for name, about in METHODS.items():
-        table.add_row(name, about)
+    for name, method in METHODS.items():
+        table.add_row(name, method.about)
     Console().print(table)
 
 
@@ -69,8 +69,8 @@ def bench(
 
         inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
     """
+    from inldl._specs import split_list
     from inldl.experiments import grid
-    from inldl.experiments.specs import split_list
 
     cells = grid(
         split_list(datasets),

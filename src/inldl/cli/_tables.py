@@ -266,9 +266,9 @@ def compare(
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
+    from inldl._specs import split_list
     from inldl.cli import _pages
     from inldl.cli import _telling as tell
-    from inldl.experiments.specs import split_list
     from inldl.tables import compare as compare_methods
     from inldl.tables.comparison import CONSTANT, DEFAULT
 

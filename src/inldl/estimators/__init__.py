@@ -1,32 +1,21 @@
-"""One method, one file: parameters, validation and fitted attributes."""
+"""One method, one file: parameters, validation and fitted attributes.
+
+``inldl.methods`` lists the methods; a class is imported when it is first asked for.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from inldl.estimators._base import DistributionEstimator
-from inldl.estimators.auto import AutoInLDL
-from inldl.estimators.bfgs import BFGSLDL
-from inldl.estimators.constant import ConstantLDL
-from inldl.estimators.edl_lrl import EDLLRL
-from inldl.estimators.forest import ForestLDL
-from inldl.estimators.iis import IISLDL
-from inldl.estimators.inldl import InLDLADMM, InLDLProx
-from inldl.estimators.kernel_ridge import KernelRidgeLDL
-from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
-from inldl.estimators.ldm import LDM
-from inldl.estimators.regressor import RegressorLDL
-from inldl.estimators.winldl import WInLDL
 
-__all__ = [
-    "BFGSLDL",
-    "EDLLRL",
-    "IISLDL",
-    "LDM",
-    "AutoInLDL",
-    "ConstantLDL",
-    "DistributionEstimator",
-    "ForestLDL",
-    "InLDLADMM",
-    "InLDLProx",
-    "KernelRidgeLDL",
-    "KernelSoftmaxLDL",
-    "RegressorLDL",
-    "WInLDL",
-]
+__all__ = ["DistributionEstimator"]
+
+
+def __getattr__(name):
+    """Find a class in the module that defines it."""
+    if not name.startswith("_"):
+        for found in iter_modules(__path__):
+            module = import_module(f"{__name__}.{found.name}")
+            if getattr(vars(module).get(name), "__module__", None) == module.__name__:
+                return vars(module)[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

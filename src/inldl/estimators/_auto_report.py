@@ -1,6 +1,9 @@
 """What AutoInLDL chose, and why."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
+
+from inldl._file_state import FileState
 
 
 @dataclass
@@ -37,6 +40,8 @@ class AutoReport:
     notes : list of str
         What was left out or made smaller, and why.
     """
+
+    _in_file: ClassVar = FileState(parts=(MemberReport,))
 
     rows: int
     kernel: str

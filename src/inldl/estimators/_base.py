@@ -20,6 +20,7 @@ from inldl._engines import (
     read_rows,
     row_blocks,
 )
+from inldl._file_state import Array, FileState
 from inldl._validation import (
     FLOATS,
     as_degrees,
@@ -40,9 +41,23 @@ from inldl.solvers.linear import Rotation
 from inldl.solvers.softmax import Features, linear_scores, softmax
 from inldl.solvers.winldl import predict_columns
 
+TO_EXPORT = "fit with --method winldl to export."
+
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Base of estimators that predict distributions: tags, `complete` and `score`."""
+    """Base of estimators that predict distributions: tags, `complete` and `score`.
+
+    For model files a class declares in `_in_file` what is special about its attributes, and for
+    ONNX it says in `_to_onnx` how its degrees are computed.
+    """
+
+    _in_file = FileState(
+        {
+            "coef_": Array(2),
+            "history_": Array(finite=False),
+            "held_out_": Array(2, finite=False, rows=False),
+        }
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -93,6 +108,33 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         weights = None if sample_weight is None else np.asarray(sample_weight)[seen]
         return float(np.average(rows[seen], weights=weights)) if seen.any() else float("nan")
 
+    def _example_row(self):
+        """Return features that it can predict, to try out a loaded model."""
+        return np.linspace(1, 2, self.n_features_in_)[None]
+
+    def _fault(self, degrees):
+        """Return what is wrong with a loaded model that predicts `degrees`, if anything."""
+
+    def _method(self):
+        """Return the estimator that predicts; a model for tables has one inside."""
+        return self
+
+    def _onnx_inputs(self):
+        """Return the names of the inputs of an ONNX file."""
+        return ["X"]
+
+    def _add_to_onnx(self, graph):
+        """Add inputs and all that is done with them to a graph; return the name of the degrees."""
+        features = graph.add_input("X", self.n_features_in_)
+        return self._to_onnx(graph, features, slice(None))
+
+    def _to_onnx(self, graph, features, order):
+        """Add what it does with the features to a graph; return the name of its degrees.
+
+        The columns of the tensor `features` are those of the fit, in another `order`.
+        """
+        raise ValueError(f"{type(self).__name__} is not linear in its features; {TO_EXPORT}")
+
     def _set_history(self, result):
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
@@ -100,6 +142,9 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 class LinearDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the projection of a linear function."""
+
+    def _to_onnx(self, graph, features, order):
+        return graph.projection(graph.scores(features, self.coef_[:, order], self.intercept_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -282,6 +327,9 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
     """
 
     _rescale = False
+
+    def _to_onnx(self, graph, features, order):
+        return graph.softmax(graph.scores(features, self.coef_[:, order], self.intercept_))
 
     def fit(self, X, y):
         """Fit the model.

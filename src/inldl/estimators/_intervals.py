@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._file_state import Array, FileState
 from inldl._validation import as_degrees, like
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
@@ -23,6 +24,8 @@ class IntervalMixin:
     A method sets `held_out_`, predictions of the training rows that were each made without the
     row's degrees (or None), and calls `_calibrate(y)` at the end of its fit.
     """
+
+    _in_file = FileState({"calibration_": Array(3, finite=False)})
 
     def _calibrate(self, y):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.

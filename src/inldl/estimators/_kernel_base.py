@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._engines import one_blas_thread, row_blocks
+from inldl._file_state import FileState
 from inldl._validation import (
     FLOATS,
     check_choice,
@@ -53,6 +54,8 @@ class KernelDistributionEstimator(DistributionEstimator):
     A method states `_check_parameters()`, `_learn(prepared)`, which sets what is fitted and
     `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
     """
+
+    _in_file = FileState(parts=(Columns, "sklearn.kernel_approximation:Nystroem"))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
+from inldl._file_state import FileState
 from inldl._validation import TOO_LARGE
 from inldl.solvers.masked_ridge import leave_one_out_errors
 
@@ -25,6 +26,14 @@ class Columns:
     Sparse and very wide features are reduced to principal components. `dense` is what trees get;
     `scaled` has mean 0 and variance 1, is in double precision, and lacks the constant columns.
     """
+
+    _in_file = FileState(
+        parts=(
+            StandardScaler,
+            "sklearn.decomposition:PCA",
+            "sklearn.decomposition:TruncatedSVD",
+        )
+    )
 
     def fit(self, X, seed):
         """Learn the components and the scale of `X`."""

@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from inldl._file_state import FileState
 from inldl._validation import check_choice, check_number
 from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
-from inldl.estimators._calibration import choose_calibration
+from inldl.estimators._auto_report import AutoReport
+from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators.forest import ForestLDL
@@ -94,6 +96,8 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
     >>> model.predict(X[:1]).sum().round(6).item()
     1.0
     """
+
+    _in_file = FileState(parts=(Calibration, AutoReport))
 
     def __init__(
         self,

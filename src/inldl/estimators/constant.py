@@ -32,6 +32,9 @@ class ConstantLDL(DistributionEstimator):
     array([0.273, 0.273, 0.455])
     """
 
+    def _to_onnx(self, graph, features, order):
+        return graph.repeated(features, self.distribution_)
+
     def __init__(self, strategy="mean"):
         self.strategy = strategy
 

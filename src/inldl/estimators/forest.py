@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.model_selection import KFold
 
+from inldl._file_state import FileState
 from inldl._validation import check_number
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._kernel_features import choose_alpha, kernel_features
@@ -67,6 +68,8 @@ class ForestLDL(KernelDistributionEstimator):
     >>> len(model.forests_)
     5
     """
+
+    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
 
     def __init__(
         self,

@@ -7,8 +7,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
+from inldl._file_state import FileState
 from inldl._validation import FLOATS, check_number, validate_features, validate_fit
-from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 
 
 class RegressorLDL(DistributionEstimator):
@@ -60,6 +61,14 @@ class RegressorLDL(DistributionEstimator):
     >>> model.predict(X[:1]).sum().round(6).item()
     1.0
     """
+
+    _in_file = FileState(
+        parts=(
+            "sklearn.linear_model:Ridge",
+            "sklearn.ensemble:ExtraTreesRegressor",
+            "sklearn.neighbors:KNeighborsRegressor",
+        )
+    )
 
     def __init__(self, regressor=None, *, completer=None, n_jobs=None):
         self.regressor = regressor
@@ -123,6 +132,21 @@ class RegressorLDL(DistributionEstimator):
         X = self._features(X, checked)
         raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
         return _projected(np.column_stack(raw), self._template()).astype(checked.dtype, order="C")
+
+    def _to_onnx(self, graph, features, order):
+        from sklearn.linear_model import ElasticNet, LinearRegression, Ridge
+
+        coefs, intercepts = [], []
+        for regressor in self.regressors_:
+            if not isinstance(regressor, (Ridge, LinearRegression, ElasticNet)):
+                kind = type(regressor).__name__
+                raise ValueError(
+                    f"RegressorLDL with {kind} is not linear in its features; {TO_EXPORT}"
+                )
+            coefs.append(np.atleast_2d(regressor.coef_)[:, order])
+            intercepts.append(np.broadcast_to(regressor.intercept_, len(coefs[-1])))
+        scores = graph.scores(features, np.vstack(coefs), np.concatenate(intercepts))
+        return graph.projection(scores)
 
     def _template(self):
         """Return the regressor to clone."""

@@ -2,11 +2,12 @@
 
 from sklearn.base import clone
 
+from inldl._file_state import FileState
 from inldl._validation import check_choice, check_label_order, check_number
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.solvers.winldl import WInLDLProblem
-from inldl.weighting import get_weighting
+from inldl.weighting import SCHEMES, get_weighting
 
 
 class WInLDL(IntervalMixin, LinearDistributionEstimator):
@@ -103,6 +104,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     >>> bool(((lower <= y) & (y <= upper)).mean() > 0.85)
     True
     """
+
+    _in_file = FileState(parts=tuple(SCHEMES.values()))
 
     def __init__(
         self,

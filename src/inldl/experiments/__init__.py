@@ -10,11 +10,15 @@ for each.
 """
 
 from inldl.experiments.cells import Cell, grid
-from inldl.experiments.methods import METHODS, make_method
 from inldl.experiments.protocol import RATES, RECIPES, SPLITS, Fold, make_fold, preparation
 from inldl.experiments.results import Summary, summarize
 from inldl.experiments.runner import run
 from inldl.experiments.store import Row, Store
+from inldl.methods import METHODS as _METHODS
+from inldl.methods import make_method
+
+METHODS = {name: method.about for name, method in _METHODS.items()}
+"""What each name stands for. Any other method is named ``package.module:Class``."""
 
 __all__ = [
     "METHODS",

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from inldl._specs import did_you_mean
 from inldl.datasets import MECHANISMS
 from inldl.experiments.data import canonical_dataset
-from inldl.experiments.methods import canonical_method, make_method
 from inldl.experiments.protocol import RATES, RECIPES, SPLITS
-from inldl.experiments.specs import did_you_mean
+from inldl.methods import canonical_method, make_method
 
 
 @dataclass(frozen=True, order=True)

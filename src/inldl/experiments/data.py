@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils import check_X_y
 
 from inldl import datasets
+from inldl._specs import Spec, import_object, parse
 from inldl.experiments.protocol import Array
-from inldl.experiments.specs import Spec, import_object, parse
 from inldl.metrics import evaluate
 
 _RANDOM = {"n": 1000, "k": 20, "C": 5}

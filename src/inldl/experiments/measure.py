@@ -21,9 +21,9 @@ import numpy as np
 from inldl._engines import one_blas_thread
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
-from inldl.experiments.methods import make_method
 from inldl.experiments.protocol import Fold, make_fold, seed
 from inldl.experiments.store import Row
+from inldl.methods import make_method
 from inldl.metrics import evaluate
 
 WARM_UP_ROWS = 64

@@ -13,7 +13,6 @@ import numpy as np
 
 from inldl.bounds import linear_bound, weighted_empirical_risk
 from inldl.experiments.data import canonical_dataset, load_dataset, seed_name
-from inldl.experiments.methods import make_method
 from inldl.experiments.protocol import Array, Fold, make_fold, seed
 from inldl.experiments.reproduce import (
     DATASETS,
@@ -27,6 +26,7 @@ from inldl.experiments.reproduce import (
     shapes,
     with_mu,
 )
+from inldl.methods import make_method
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from inldl._specs import split_list
 from inldl.experiments import printed
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import canonical_dataset, has_authors_split, load_dataset
-from inldl.experiments.methods import canonical_method
 from inldl.experiments.protocol import SPLITS
 from inldl.experiments.results import summarize
-from inldl.experiments.specs import split_list
+from inldl.methods import canonical_method
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -110,8 +110,11 @@ class Store:
         """Refuse a place where no row can be added; nothing is made there."""
         if self.path.exists():
             with self._connect() as connection:
-                self._refuse_lack(_columns(connection), [*KEYS, *_TEXT, *MEASUREMENTS, *METRICS])
+                names = _columns(connection)
+                self._refuse_lack(names)
                 connection.execute("DELETE FROM cells WHERE 0")  # fails if it cannot be changed
+                for name in METRICS.keys() - names:  # a metric that is newer than the file
+                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" REAL')
             return
         folder = next(each for each in self.path.resolve().parents if each.exists())
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
@@ -170,12 +173,12 @@ class Store:
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
         with self._connect(reading=True) as connection:
             names = _columns(connection)
-            self._refuse_lack(names, [*KEYS, *_TEXT, *MEASUREMENTS])
+            self._refuse_lack(names)
             rows = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}").fetchall()
         frame = pd.DataFrame.from_records(rows, columns=names)
         for name in frame.columns.intersection([*KEYS, *_TEXT, *_NUMBERS]):
             self._refuse_other_kinds(name, [row[names.index(name)] for row in rows])
-        return frame
+        return frame.reindex(columns=[*names, *(name for name in METRICS if name not in names)])
 
     @contextlib.contextmanager
     def _connect(self, reading: bool = False) -> Iterator[sqlite3.Connection]:
@@ -195,8 +198,8 @@ class Store:
                 f"The results in {str(self.path)!r} cannot be used: {error}.{_advice(path)}"
             ) from error
 
-    def _refuse_lack(self, names: Sequence[str], needed: Sequence[str]) -> None:
-        lack = [name for name in needed if name not in names]
+    def _refuse_lack(self, names: Sequence[str]) -> None:
+        lack = [name for name in [*KEYS, *_TEXT, *MEASUREMENTS] if name not in names]
         if lack:
             raise ValueError(
                 f"The results in {str(self.path)!r} have no column {lack[0]!r}; the file was "

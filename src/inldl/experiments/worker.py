@@ -135,9 +135,12 @@ def main() -> None:
     os.dup2(2, 1)  # what a method prints is not a result
     tasks: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_receive, args=[tasks], daemon=True).start()
-    from inldl import estimators  # noqa: F401
+    from inldl._specs import import_object
     from inldl.experiments.measure import measure, reading_error
+    from inldl.methods import classes
 
+    for path in classes().values():
+        import_object(path)
     gc.freeze()  # else each cell looks through all that was imported for garbage: .07 s
     print(READY, end="", file=out, flush=True)
     while True:

@@ -8,14 +8,19 @@ of str), ``{"array": name}`` and ``{"class": name, "state": {attribute: value}}`
 import dataclasses
 import math
 import re
+from contextlib import suppress
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from inldl.io._known import MODELS, SAVABLE, defaults, known_class, known_name, require
-from inldl.io._neighbors import pack_neighbors, unpack_neighbors
-from inldl.io._trees import pack_forest, unpack_forest
+from inldl import _file_state
+from inldl._file_state import Array, FileState, file_state
+from inldl._specs import import_object
+from inldl.estimators import DistributionEstimator, RegressorLDL
+from inldl.io._container import require
+from inldl.io._sklearn_parts import PACKED, STATES, defaults
+from inldl.methods import classes
 
 DEEPEST = 50  # a model of a model of a model has less
 MOST_JOBS = 1024  # joblib starts as many threads
@@ -26,20 +31,41 @@ DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
-# All other arrays are vectors: what a prediction makes of them cannot outgrow the memory.
-DIMENSIONS = {"calibration_": 3, "coef_": 2, "completion_scores_": 2, "components_": 2,
-              "covariance_": 2, "fitted_X": 2, "fitted_y": 2, "held_out_": 2,
-              "normalization_": 2, "value": 2}  # fmt: skip
-# In all other arrays NaN or infinity would become predictions that are no numbers.
-NOT_FINITE = frozenset(["calibration_", "completion_scores_", "explained_variance_ratio_",
-                        "fitted_X", "held_out_", "history_", "threshold"])  # fmt: skip
-OF_TRAINING_ROWS = ("held_out_", "held_out_rows_")  # of which only the width is needed later
 _ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_SPECIAL = {
-    "ExtraTreesRegressor": (pack_forest, unpack_forest),
-    "KNeighborsRegressor": (pack_neighbors, unpack_neighbors),
-}
+_NOTHING = FileState()
+
+
+def savable():
+    """Return what can be saved, in words."""
+    ours = ", ".join(name for name in classes() if name != RegressorLDL.__name__)
+    *some, last = (str(part).partition(":")[2] for part in file_state(RegressorLDL).parts)
+    return f"{ours}, and RegressorLDL around {', '.join(some)} or {last}"
+
+
+def named_class(name, owner=_NOTHING):
+    """Return the class that a file calls `name`, or None.
+
+    It is an estimator that inldl exports, or a part of the `owner`, by what that says of itself.
+    """
+    for part in owner.parts:
+        if isinstance(part, str) and part.endswith(f":{name}"):
+            return import_object(part)
+        if isinstance(part, type) and part.__name__ == name:
+            return part
+    with suppress(AttributeError):
+        kind = _file_state.exported(name)
+        return kind if _is_model(kind) else None
+    return None
+
+
+def _is_model(kind):
+    return isinstance(kind, type) and issubclass(kind, DistributionEstimator)
+
+
+def _state_of(kind):
+    """Return what files hold of a class."""
+    return file_state(kind) or STATES.get(kind.__name__, _NOTHING)
 
 
 class _Limits:
@@ -48,10 +74,10 @@ class _Limits:
     def __init__(self):
         self._models = self._trees = 0
 
-    def add(self, name, state):
-        """Count an instance of the class `name`."""
-        self._models += name in MODELS
-        self._trees += np.size(state.get("sizes", ())) if name in _SPECIAL else 0
+    def add(self, kind, state):
+        """Count an instance of a class."""
+        self._models += _is_model(kind)
+        self._trees += np.size(state.get("sizes", ())) if kind.__name__ in PACKED else 0
         require(self._models <= MOST_MODELS, f"it holds more than {MOST_MODELS} models")
         require(self._trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
 
@@ -62,8 +88,8 @@ class Encoder:
     def __init__(self):
         self.arrays, self._names, self._limits = {}, {}, _Limits()
 
-    def tree(self, value, where="", depth=0):
-        """Return `value` as a tree; `where` is the attribute that it belongs to."""
+    def tree(self, value, where="", owner=_NOTHING, depth=0):
+        """Return `value` as a tree; it belongs to the attribute `where` of an `owner`."""
         kind = type(value)
         if value is None or kind in (bool, int, str):
             return value
@@ -72,16 +98,16 @@ class Encoder:
         if isinstance(value, np.generic):
             return self._scalar(value, where)
         if kind in (np.ndarray, np.memmap):
-            return self._array(value, where)
+            return self._array(value, where, owner)
         if depth == DEEPEST:
             raise ValueError(f"A model file cannot hold the model: {where} is nested too deeply.")
         if kind in (list, tuple):
-            items = [self.tree(item, where, depth + 1) for item in value]
+            items = [self.tree(item, where, owner, depth + 1) for item in value]
             return items if kind is list else {"tuple": items}
         if kind is dict:
-            pairs = [[self.tree(x, where, depth + 1) for x in pair] for pair in value.items()]
-            return {"dict": pairs}
-        return self._instance(value, where, depth)
+            pairs = value.items()
+            return {"dict": [[self.tree(x, where, owner, depth + 1) for x in p] for p in pairs]}
+        return self._instance(value, where, owner, depth)
 
     def _scalar(self, value, where):
         if value.dtype.kind == "U":
@@ -90,27 +116,28 @@ class Encoder:
             raise _cannot_hold(value, where)
         return {"scalar": [value.dtype.name, self.tree(value.item())]}
 
-    def _array(self, value, where):
+    def _array(self, value, where, owner):
+        known = owner.arrays.get(where, Array())
         if value.dtype == object and value.ndim == 1 and all(type(x) is str for x in value):
             return {"texts": value.tolist()}
-        if value.dtype.name not in DTYPES or value.ndim > DIMENSIONS.get(where, 1):
+        if value.dtype.name not in DTYPES or value.ndim > known.ndim:
             raise _cannot_hold(value, where)
-        if where in OF_TRAINING_ROWS:
+        if not known.rows:
             value = value[:0]
-        _check_finite(value, where)
+        _check_finite(value, where, known)
         name = self._names.get(id(value))
         if name is None:
             name = f"{len(self.arrays)}-{where}"
             self.arrays[name], self._names[id(value)] = value, name
         return {"array": name}
 
-    def _instance(self, value, where, depth):
-        name = known_name(type(value))
-        if name is None or not hasattr(value, "__dict__"):
+    def _instance(self, value, where, owner, depth):
+        kind, name = type(value), type(value).__name__
+        if named_class(name, owner) is not kind or not hasattr(value, "__dict__"):
             raise _cannot_hold(value, where)
-        packed = _SPECIAL.get(name, (vars,))[0](value)
-        self._limits.add(name, packed)
-        state = {key: self.tree(item, key, depth + 1) for key, item in packed.items()}
+        packed, own = PACKED.get(name, (vars,))[0](value), _state_of(kind)
+        self._limits.add(kind, packed)
+        state = {key: self.tree(item, key, own, depth + 1) for key, item in packed.items()}
         return {"class": name, "state": state}
 
 
@@ -120,7 +147,7 @@ def _cannot_hold(value, where):
         kind = f"{value.ndim}-D array of {value.dtype}"
     return ValueError(
         f"A model file cannot hold the {kind} that is the {where or 'model'} here; it can hold "
-        f"{SAVABLE}, with parameters that are numbers or texts."
+        f"{savable()}, with parameters that are numbers or texts."
     )
 
 
@@ -155,66 +182,72 @@ class Decoder:
             ("tuple",): self._tuple,
         }
 
-    def value(self, node, where="", depth=0):
-        """Return what a tree stands for; `where` is the attribute that it belongs to."""
+    def value(self, node, where="", owner=_NOTHING, depth=0):
+        """Return what a tree stands for; it belongs to the attribute `where` of an `owner`."""
         if node is None or type(node) in (bool, int, float, str):
             return node
         require(depth <= 2 * DEEPEST, "it is nested too deeply")
         if type(node) is list:
-            return [self.value(item, where, depth + 1) for item in node]
+            return [self.value(item, where, owner, depth + 1) for item in node]
         reader = self._readers.get(tuple(sorted(node)))
         require(reader is not None, f"it holds something unknown ({', '.join(node)[:80]})")
-        return reader(node, where, depth + 1)
+        return reader(node, where, owner, depth + 1)
 
-    def _float(self, node, where, depth):
+    def _float(self, node, where, owner, depth):
         return _FLOATS[_text(node["float"])]
 
-    def _scalar(self, node, where, depth):
+    def _scalar(self, node, where, owner, depth):
         name, value = _list(node["scalar"], 2)
-        value = self.value(value, where, depth)
+        value = self.value(value, where, owner, depth)
         good = _text(name) in DTYPES and type(value) in (bool, int, float)
         require(good, "it holds a number of an unknown kind")
         return np.dtype(name).type(value)
 
-    def _texts(self, node, where, depth):
+    def _texts(self, node, where, owner, depth):
         found = np.empty(len(_list(node["texts"])), dtype=object)
         found[:] = [_text(item) for item in node["texts"]]
         return found
 
-    def _array(self, node, where, depth):
+    def _array(self, node, where, owner, depth):
         name = _text(node["array"])
         if name not in self._arrays:
             self._arrays[name] = self._read_array(name)
-        array = self._arrays[name]
-        require(array.ndim <= DIMENSIONS.get(where, 1), f"its {where} has too many dimensions")
+        array, known = self._arrays[name], owner.arrays.get(where, Array())
+        require(array.ndim <= known.ndim, f"its {where} has too many dimensions")
         self._left -= array.nbytes
         require(self._left >= 0, "its parts use the same arrays too often")
-        _check_finite(array, where)
+        _check_finite(array, where, known)
         return array
 
-    def _tuple(self, node, where, depth):
-        return tuple(self.value(_list(node["tuple"]), where, depth))
+    def _tuple(self, node, where, owner, depth):
+        return tuple(self.value(_list(node["tuple"]), where, owner, depth))
 
-    def _dict(self, node, where, depth):
-        pairs = [_list(pair, 2) for pair in _list(node["dict"])]
-        value = self.value
-        found = {value(key, where, depth): value(item, where, depth) for key, item in pairs}
+    def _dict(self, node, where, owner, depth):
+        pairs = [self.value(_list(pair, 2), where, owner, depth) for pair in _list(node["dict"])]
+        found = dict(pairs)
         require(len(found) == len(pairs), "it says something twice")
         return found
 
-    def _instance(self, node, where, depth):
-        name, state = node["class"], node["state"]
-        kind = known_class(name)
+    def _instance(self, node, where, owner, depth):
+        name, state = _text(node["class"]), node["state"]
+        kind = named_class(name, owner)
+        require(
+            kind is not None,
+            f"it holds a {name[:80]!r}, which this inldl does not know; a newer one may "
+            "(pip install -U inldl)",
+        )
         good = type(state) is dict and all(map(_ATTRIBUTE.fullmatch, state))
         good = good and not any(callable(getattr(kind, key, None)) for key in state)
         require(good, f"it holds a {name} without proper attributes")
-        state = {key: self.value(item, key, depth) for key, item in state.items()}
+        own = _state_of(kind)
+        state = {key: self.value(item, key, own, depth) for key, item in state.items()}
         _check_jobs(state.get("n_jobs"))
-        self._limits.add(name, state)
-        made = _SPECIAL[name][1](state) if name in _SPECIAL else _made(kind, state)
-        for kinds, found in ((MODELS, self.models), (_SPECIAL, self.of_sklearn)):
-            if name in kinds:
-                found.append(made)
+        self._limits.add(kind, state)
+        made = PACKED[name][1](state) if name in PACKED else _made(kind, state)
+        if _is_model(kind):
+            self.models.append(made)
+        if name in PACKED:
+            self.of_sklearn.append(made)
         return made
 
 
@@ -231,12 +264,19 @@ def _made(kind, state):
         needed = {field.name for field in fields if field.default is dataclasses.MISSING}
         missing = needed - state.keys()
         require(not missing, f"it holds a {kind.__name__} without {', '.join(sorted(missing))}")
+    missing = [name for name in _state_of(kind).needed if name not in state]
+    require(not missing or not is_fitted(state), f"it lacks {', '.join(missing)}")
     vars(instance).update(state)  # past frozen fields, properties and __setattr__
     return instance
 
 
-def _check_finite(array, where):
-    good = where in NOT_FINITE or array.dtype.kind != "f" or np.isfinite(array).all()
+def is_fitted(state):
+    """Return whether attributes are those of an instance that was fitted."""
+    return any(name.endswith("_") for name in state)
+
+
+def _check_finite(array, where, known):
+    good = not known.finite or array.dtype.kind != "f" or np.isfinite(array).all()
     require(good, f"its {where} has NaN or infinity in it")
 
 

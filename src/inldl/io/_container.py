@@ -14,8 +14,6 @@ import zipfile
 import numpy as np
 from numpy.lib import format as npy
 
-from inldl.io._known import require
-
 TREE = "inldl-model.json"
 LONGEST_TREE = 64 * 2**20
 _DIGEST = hashlib.sha256().digest_size * 2
@@ -28,6 +26,16 @@ _NPY = re.compile(
     re.DOTALL,
 )
 _ORDERS = {b"True": "F", b"False": "C"}
+
+
+class MalformedError(ValueError):
+    """What is wrong with a file, as the end of a sentence that starts with its name."""
+
+
+def require(good, what):
+    """Refuse a file of which `what` is to be said if something about it is not good."""
+    if not good:
+        raise MalformedError(what)
 
 
 def write_container(path, tree, arrays):

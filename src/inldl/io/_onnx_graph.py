@@ -23,11 +23,17 @@ class Graph:
         The name of the output.
     inputs : list of str
         The names of all inputs. No tensor of the graph will be called so.
+
+    Attributes
+    ----------
+    n_labels : int
+        The width of the output, known once a method has added its own.
     """
 
     def __init__(self, output, inputs):
         self._output, self._names = output, {output, *inputs}
         self._nodes, self._constants, self._inputs = [], [], []
+        self.n_labels = 0
 
     def add_input(self, name, width, text=False):
         """Add an input of `width` columns, of text or numbers; return its name."""
@@ -45,10 +51,48 @@ class Graph:
         self._nodes.append(helper.make_node(operator, given, names, **attributes))
         return names[0]
 
-    def model(self, degrees, n_labels, properties):
+    def scores(self, features, coef, intercept):
+        """Add linear scores, rows x labels."""
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("The model has NaN or infinity among its coefficients; fit it again.")
+        products = self.add("MatMul", features, np.asarray(coef, np.float64).T)
+        self.n_labels = len(coef)
+        return self.add("Add", products, np.asarray(intercept, np.float64)[None])
+
+    def softmax(self, scores):
+        """Add the softmax of each row."""
+        return self.add("Softmax", scores, axis=1)
+
+    def projection(self, scores):
+        """Add the projection of each row onto the simplex.
+
+        It is max(v - theta, 0) where theta is the largest (v_1 + ... + v_j - 1) / j over the
+        sorted row: each of these bounds theta from below, and that of the entries above theta
+        meets it. Entries are relative to the largest one, so that huge scores lose nothing; a sum
+        that overflows is -inf, and so never the largest.
+        """
+        shifted = self.add("Sub", scores, self.add("ReduceMax", scores, axes=[1]))
+        # One more row while sorting: TopK of no rows kills onnxruntime before 1.31.
+        padded = self.add("Concat", shifted, np.zeros((1, self.n_labels)), axis=0)
+        ordered = self.add("TopK", padded, np.array([self.n_labels]), outputs=2, axis=1)
+        ordered = self.add("Slice", ordered, np.array([0]), np.array([-1]))
+        sums = self.add("CumSum", ordered, np.array(1))
+        counts = np.arange(1.0, self.n_labels + 1)[None]
+        bounds = self.add("Div", self.add("Sub", sums, np.array([[1.0]])), counts)
+        theta = self.add("ReduceMax", bounds, axes=[1])
+        return self.add("Relu", self.add("Sub", shifted, theta))
+
+    def repeated(self, features, distribution):
+        """Add the same row for each row of the features."""
+        self.n_labels = len(distribution)
+        count = self.add("Gather", self.add("Shape", features), np.array([0]))
+        shape = self.add("Concat", count, np.array([self.n_labels]), axis=0)
+        return self.add("Expand", np.asarray(distribution, np.float64)[None], shape)
+
+    def model(self, degrees, properties):
         """Return the checked model whose output is the tensor `degrees`."""
         nodes = [*self._nodes, helper.make_node("Identity", [degrees], [self._output])]
-        output = helper.make_tensor_value_info(self._output, _NUMBER, ["N", n_labels])
+        output = helper.make_tensor_value_info(self._output, _NUMBER, ["N", self.n_labels])
         graph = helper.make_graph(nodes, "inldl", self._inputs, [output], self._constants)
         domains = sorted({node.domain for node in nodes})
         opsets = [helper.make_opsetid(domain, _OPSETS[domain]) for domain in domains]
@@ -148,38 +192,3 @@ def _add_category(graph, column, tensor):
         default_int64=n_levels,
     )
     return graph.add("Gather", table, graph.add("Squeeze", code, np.array([1])), axis=0)
-
-
-def add_scores(graph, features, coef, intercept):
-    """Add linear scores, rows x labels."""
-    products = graph.add("MatMul", features, np.asarray(coef, np.float64).T)
-    return graph.add("Add", products, np.asarray(intercept, np.float64)[None])
-
-
-def add_softmax(graph, scores, n_labels):
-    """Add the softmax of each row."""
-    return graph.add("Softmax", scores, axis=1)
-
-
-def add_projection(graph, scores, n_labels):
-    """Add the projection of each row onto the simplex.
-
-    It is max(v - theta, 0) where theta is the largest (v_1 + ... + v_j - 1) / j over the sorted
-    row: each of these bounds theta from below, and that of the entries above theta meets it.
-    Entries are relative to the largest one, so that huge scores lose nothing; a sum that
-    overflows is -inf, and so never the largest.
-    """
-    shifted = graph.add("Sub", scores, graph.add("ReduceMax", scores, axes=[1]))
-    ordered = graph.add("TopK", shifted, np.array([n_labels]), outputs=2, axis=1)
-    sums = graph.add("CumSum", ordered, np.array(1))
-    counts = np.arange(1.0, n_labels + 1)[None]
-    bounds = graph.add("Div", graph.add("Sub", sums, np.array([[1.0]])), counts)
-    theta = graph.add("ReduceMax", bounds, axes=[1])
-    return graph.add("Relu", graph.add("Sub", shifted, theta))
-
-
-def add_constant(graph, features, distribution):
-    """Add the same row for each row of the features."""
-    count = graph.add("Gather", graph.add("Shape", features), np.array([0]))
-    shape = graph.add("Concat", count, np.array([len(distribution)]), axis=0)
-    return graph.add("Expand", np.asarray(distribution, np.float64)[None], shape)

@@ -12,12 +12,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl import __version__
 from inldl._validation import BadRow
-from inldl.io._codec import Decoder, Encoder
-from inldl.io._container import Container, write_container
-from inldl.io._known import MODELS, SAVABLE, TABLE_MODEL, MalformedError, known_name, require
+from inldl._version import __version__
+from inldl.io._codec import Decoder, Encoder, is_fitted, named_class, savable
+from inldl.io._container import Container, MalformedError, require, write_container
 from inldl.io._replacing import check_free, replacing
+from inldl.methods import make_method
 
 FORMAT = "inldl-model"
 VERSION = 1
@@ -26,9 +26,6 @@ _TOO_WIDE = "its features are too many"
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
-_OF_TABLE_MODEL = ("means_", "held_out_", "held_out_rows_", "feature_names_in_",
-                   "completion_scores_")  # fmt: skip
-_OF_ENCODER = ("dropped_", "notes_", "sources_")
 
 
 def save_model(model, path, *, info=None, overwrite=False):
@@ -107,7 +104,7 @@ def load_model(path):
     Raises
     ------
     ValueError
-        If the file is none of a model, damaged, or of a newer version.
+        If it is not a model file, is damaged, or is of a newer version.
     OSError
         If the file cannot be read.
 
@@ -120,9 +117,9 @@ def load_model(path):
         tree = _checked_tree(container)
         decoder = Decoder(container.array, container.size)
         model = decoder.value(tree["model"])
-        good = known_name(type(model)) in MODELS and _is_fitted(model)
+        fitted = [each for each in decoder.models if is_fitted(vars(each))]
+        good = any(each is model for each in fitted)
         require(good, "it holds something else than a fitted model")
-        fitted = list(filter(_is_fitted, decoder.models))
         require(sum(map(_width, fitted)) <= MOST_FEATURES, _TOO_WIDE)
         with _one_tree_each(decoder.of_sklearn):
             for each in fitted:
@@ -171,16 +168,13 @@ def check_savable(estimator):
     Encoder().tree(estimator)
     method = getattr(estimator, "method", None)
     if isinstance(method, str):
-        from inldl.experiments import make_method
-
         check_savable(make_method(method))
 
 
 def _check_kind(model):
-    if known_name(type(model)) not in MODELS:
-        raise ValueError(
-            f"A {type(model).__name__} cannot be saved to a model file; what can is {SAVABLE}."
-        )
+    name = type(model).__name__
+    if named_class(name) is not type(model):
+        raise ValueError(f"A {name} cannot be saved to a model file; what can is {savable()}.")
 
 
 def _checked_info(info):
@@ -195,14 +189,13 @@ def _checked_info(info):
 
 def _header(model, info):
     method = getattr(model, "method", None)
-    inner = getattr(model, "encoder_", model)
-    features, labels = getattr(inner, "feature_names_in_", None), model.label_names_
+    features, labels = getattr(model, "feature_names_in_", None), model.label_names_
     return {
         "class": type(model).__name__,
         "method": method if isinstance(method, str) else " ".join(repr(model).split()),
         "labels": None if labels is None else list(labels),
         "features": None if features is None else list(features),
-        "n_features": int(inner.n_features_in_),
+        "n_features": int(model.n_features_in_),
         "info": info,
         "created": datetime.now(UTC).date().isoformat(),
         "inldl": __version__,
@@ -251,10 +244,6 @@ def _checked_tree(container):
     return tree
 
 
-def _is_fitted(model):
-    return any(name.endswith("_") for name in vars(model))
-
-
 def _width(model):
     """Return the number of features, which bounds the work of a prediction."""
     require(type(model.n_features_in_) is int, _TOO_WIDE)
@@ -300,9 +289,7 @@ def _warn_of_versions(path, saved_with):
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
     require(_width(model) <= MOST_FEATURES, _TOO_WIDE)
-    row, names = np.linspace(1, 2, model.n_features_in_)[None], model.label_names_
-    if type(model).__name__ == TABLE_MODEL:
-        row[:] = np.nan  # a hole is what every column of a table can have
+    row, names = model._example_row(), model.label_names_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         degrees = np.asarray(model.predict(row))
@@ -311,9 +298,8 @@ def _try_out(model):
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
     require(np.isfinite(degrees).all(), "it predicts NaN or infinity")
-    if type(model).__name__ == TABLE_MODEL:
-        model.encoder_.unfamiliar(row)
-        _check_table_model(model, degrees.shape[1])
+    fault = model._fault(degrees)
+    require(fault is None, fault)
 
 
 def _try_intervals(model, row, degrees):
@@ -322,13 +308,3 @@ def _try_intervals(model, row, degrees):
         model.predict_interval(row)
     with suppress(NotFittedError):
         model.complete(row, holes, return_interval=True)
-
-
-def _check_table_model(model, n_labels):
-    """Refuse a model of a table that lacks what only some uses of it need."""
-    parts = ((model, _OF_TABLE_MODEL), (model.encoder_, _OF_ENCODER))
-    missing = [name for part, names in parts for name in names if name not in vars(part)]
-    require(not missing, f"it lacks {', '.join(missing)}")
-    require(np.shape(model.means_) == (n_labels,), "its means are not those of its labels")
-    scale = getattr(model, "scale_", "fraction")
-    require(scale in ("fraction", "percent", "count"), "the scale of its degrees is unknown")

@@ -3,14 +3,12 @@
 import json
 from pathlib import Path
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.estimators import ConstantLDL, DistributionEstimator, RegressorLDL
-from inldl.estimators._base import LinearDistributionEstimator, SoftmaxDistributionEstimator
+from inldl.estimators import DistributionEstimator
 from inldl.io._replacing import check_free, replacing
 
-_INPUT, _OUTPUT = "X", "degrees"
+_OUTPUT = "degrees"
 
 
 def export_onnx(model, path, *, overwrite=False):
@@ -76,24 +74,17 @@ def _graph_of(model):
         import onnx  # noqa: F401
     except ImportError as error:
         raise ImportError("The export needs onnx: pip install 'inldl[onnx]'") from error
-    from inldl.io import _onnx_graph as onnx_graph
+    from inldl.io._onnx_graph import Graph
 
-    if hasattr(model, "encoder_"):  # a model for tables, of a layer above this one
-        estimator, columns = model.estimator_, model.encoder_.columns_
-        _check_columns(columns)
-        graph = onnx_graph.Graph(_OUTPUT, [column.name for column in columns])
-        features, order = onnx_graph.add_encoding(graph, columns)
-    else:
-        estimator, order = model, slice(None)
-        graph = onnx_graph.Graph(_OUTPUT, [_INPUT])
-        features = graph.add_input(_INPUT, estimator.n_features_in_)
-    degrees, n_labels = _add_estimator(onnx_graph, graph, estimator, features, order)
-    return graph.model(degrees, n_labels, _properties(model, estimator, n_labels))
+    names = model._onnx_inputs()
+    _check_names(names)
+    graph = Graph(_OUTPUT, names)
+    degrees = model._add_to_onnx(graph)
+    return graph.model(degrees, _properties(model, graph.n_labels))
 
 
-def _check_columns(columns):
-    """Refuse columns that cannot be told apart by their names in the file."""
-    names = [column.name for column in columns]
+def _check_names(names):
+    """Refuse inputs that cannot be told apart by their names in the file."""
     if "" in names:
         raise ValueError(
             f"Column {names.index('')} of the features has no name, which an ONNX file needs; "
@@ -106,55 +97,18 @@ def _check_columns(columns):
         )
 
 
-def _add_estimator(onnx_graph, graph, estimator, features, order):
-    """Add what the estimator does with the features; return the tensor, and how many labels."""
-    if isinstance(estimator, ConstantLDL):
-        distribution = estimator.distribution_
-        return onnx_graph.add_constant(graph, features, distribution), len(distribution)
-    if isinstance(estimator, SoftmaxDistributionEstimator):
-        close, coef, intercept = onnx_graph.add_softmax, estimator.coef_, estimator.intercept_
-    elif isinstance(estimator, LinearDistributionEstimator):
-        close, coef, intercept = onnx_graph.add_projection, estimator.coef_, estimator.intercept_
-    elif isinstance(estimator, RegressorLDL):
-        close, (coef, intercept) = onnx_graph.add_projection, _of_regressors(estimator)
-    else:
-        raise _not_linear(type(estimator).__name__)
-    if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-        raise ValueError("The model has NaN or infinity among its coefficients; fit it again.")
-    scores = onnx_graph.add_scores(graph, features, coef[:, order], intercept)
-    return close(graph, scores, len(coef)), len(coef)
-
-
-def _of_regressors(estimator):
-    """Return coefficients, labels x features, and intercepts of the regressors."""
-    from sklearn.linear_model import ElasticNet, LinearRegression, Ridge
-
-    coefs, intercepts = [], []
-    for regressor in estimator.regressors_:
-        if not isinstance(regressor, (Ridge, LinearRegression, ElasticNet)):
-            raise _not_linear(f"RegressorLDL with {type(regressor).__name__}")
-        coef = np.atleast_2d(regressor.coef_)
-        coefs.append(coef)
-        intercepts.append(np.broadcast_to(regressor.intercept_, len(coef)))  # 0.0 if not fitted
-    return np.vstack(coefs), np.concatenate(intercepts)
-
-
-def _not_linear(what):
-    return ValueError(f"{what} is not linear in its features; fit with --method winldl to export.")
-
-
-def _properties(model, estimator, n_labels):
-    from inldl import __version__
+def _properties(model, n_labels):
+    from inldl._version import __version__
 
     labels = model.label_names_
     if labels is None:
         labels = [f"label {j}" for j in range(n_labels)]
     properties = {
         "labels": json.dumps([str(label) for label in labels], ensure_ascii=False),
-        "method": type(estimator).__name__,
+        "method": type(model._method()).__name__,
         "inldl_version": __version__,
     }
-    if model is estimator and hasattr(model, "feature_names_in_"):
+    if model._method() is model and hasattr(model, "feature_names_in_"):
         names = [str(name) for name in model.feature_names_in_]
         properties["features"] = json.dumps(names, ensure_ascii=False)
     return properties

@@ -6,37 +6,10 @@ observed, and the measure sees neither p nor q there.
 """
 
 from ._pair import Pair
-from ._paper import canberra, chebyshev, clark, cosine, intersection
-from ._probability import (
-    euclidean,
-    fidelity,
-    jensen_shannon,
-    kl_divergence,
-    sorensen,
-    squared_chi2,
-)
-from ._ranks import kendall, spearman
+from ._paper import *  # noqa: F403
+from ._probability import *  # noqa: F403
+from ._ranks import *  # noqa: F403
 from ._registry import METRICS, Metric, evaluate
 from ._scorers import scorer, scorers
 
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Pair",
-    "canberra",
-    "chebyshev",
-    "clark",
-    "cosine",
-    "euclidean",
-    "evaluate",
-    "fidelity",
-    "intersection",
-    "jensen_shannon",
-    "kendall",
-    "kl_divergence",
-    "scorer",
-    "scorers",
-    "sorensen",
-    "spearman",
-    "squared_chi2",
-]
+__all__ = ["METRICS", "Metric", "Pair", "evaluate", "scorer", "scorers", *METRICS]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from inldl._validation import as_degrees, check_number, label_names
-from inldl.experiments.methods import canonical_method
+from inldl.methods import canonical_method
 from inldl.tables._trials import NOT_CONVERGED, attempt, completing_trials, predicting_trials
 
 CONSTANT = "constant-mean"

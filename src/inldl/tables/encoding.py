@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._file_state import FileState
 from inldl._validation import check_number
 from inldl.tables._cells import named_columns
 from inldl.tables._choosing import choose
@@ -58,6 +59,10 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         How many there are.
     """
+
+    _in_file = FileState(
+        parts=(NumberColumn, CategoryColumn), needed=("dropped_", "notes_", "sources_")
+    )
 
     def __init__(self, max_levels=50):
         self.max_levels = max_levels

@@ -8,6 +8,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._file_state import Array, FileState
 from inldl._validation import (
     as_degrees,
     check_fillable,
@@ -24,7 +25,7 @@ from inldl.estimators._intervals import (
     predict_held_out,
     within_rows,
 )
-from inldl.experiments.methods import make_method
+from inldl.methods import make_method
 from inldl.solvers.completion import error_covariance, fill_near, given_observed
 from inldl.tables.encoding import FeatureEncoder
 from inldl.tables.quality import refill
@@ -81,6 +82,22 @@ class Model(IntervalMixin, DistributionEstimator):
     >>> model.complete(X, y).round(6).loc[2].to_dict()
     {'yes': 0.4, 'no': 0.6}
     """
+
+    _in_file = FileState(
+        {
+            "covariance_": Array(2),
+            "completion_scores_": Array(2, finite=False),
+            "held_out_rows_": Array(rows=False),
+        },
+        parts=(FeatureEncoder,),
+        needed=(
+            "means_",
+            "held_out_",
+            "held_out_rows_",
+            "feature_names_in_",
+            "completion_scores_",
+        ),
+    )
 
     def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None):
         self.method = method
@@ -169,6 +186,29 @@ class Model(IntervalMixin, DistributionEstimator):
         return (
             f"{match[1]} {self.label_names_[number]!r}" if number < len(self.means_) else match[0]
         )
+
+    def _example_row(self):
+        return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
+
+    def _fault(self, degrees):
+        self.encoder_.unfamiliar(self._example_row())
+        if np.shape(self.means_) != degrees.shape[1:]:
+            return "its means are not those of its labels"
+        if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):
+            return "the scale of its degrees is unknown"
+        return None
+
+    def _method(self):
+        return self.estimator_
+
+    def _onnx_inputs(self):
+        return [column.name for column in self.encoder_.columns_]
+
+    def _add_to_onnx(self, graph):
+        from inldl.io._onnx_graph import add_encoding
+
+        features, order = add_encoding(graph, self.encoder_.columns_)
+        return self.estimator_._to_onnx(graph, features, order)
 
     def _learn_to_complete(self, y):
         """Learn what the errors at observed degrees tell of the others, if that is of use."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -40,6 +38,8 @@ def parse(text: str) -> Spec:
     >>> str(parse("my.module:Method(b=2, a='x')"))
     "my.module:Method(a='x', b=2)"
     """
+    import ast  # here and below: time that `import inldl` need not pay
+
     name, bracket, rest = text.strip().partition("(")
     if not bracket:
         return Spec(name.strip())
@@ -77,6 +77,8 @@ def import_object(path: str) -> Callable[..., Any]:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of a sentence: the near matches, or all that is known."""
+    import difflib
+
     names = list(known)
     folded = {each.casefold(): each for each in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)

@@ -1,14 +1,33 @@
-"""Forests for model files: what a prediction needs of their trees, in a few arrays.
+"""Parts of scikit-learn in model files.
 
-The nodes of all trees stand one after the other. `left` and `right` say by how much the number of
-a child is larger than that of its parent; both are 0 at a leaf. `feature`, `threshold` and
-`missing_left` are those of the inner nodes, in order, and `value` those of the leaves.
+Most are held as they are, by their attributes. Forests and neighbours are packed.
+
+Of a forest the file has what a prediction needs, in a few arrays, which are checked before a tree
+is made of them. The nodes of all trees stand one after the other. `left` and `right` say by how
+much the number of a child is larger than that of its parent; both are 0 at a leaf. `feature`,
+`threshold` and `missing_left` are those of the inner nodes, in order, and `value` those of the
+leaves. Of nearest neighbours it has the rows they were fitted to.
 """
+
+from inspect import signature
 
 import numpy as np
 
-from inldl.io._known import defaults, require
+from inldl._file_state import Array, FileState
+from inldl.io._container import require
 
+STATES = {
+    "ExtraTreesRegressor": FileState({"value": Array(2), "threshold": Array(finite=False)}),
+    "KNeighborsRegressor": FileState({"fitted_X": Array(2, finite=False), "fitted_y": Array(2)}),
+    "Nystroem": FileState({"components_": Array(2), "normalization_": Array(2)}),
+    "PCA": FileState({"components_": Array(2), "explained_variance_ratio_": Array(finite=False)}),
+    "Ridge": FileState({"coef_": Array(2)}),
+    "StandardScaler": FileState(),
+    "TruncatedSVD": FileState(
+        {"components_": Array(2), "explained_variance_ratio_": Array(finite=False)}
+    ),
+}
+"""What a file holds of each class."""
 DEEPEST = 10_000  # levels; real trees have tens
 _PARTS = {"sizes": "iu", "left": "iu", "right": "iu", "feature": "iu", "threshold": "f",
           "missing_left": "b", "value": "f"}  # fmt: skip
@@ -146,4 +165,47 @@ def _regressor(forest, nodes, values, depth):
 
 
 def _check(good):
-    require(good, "it holds trees that are none")
+    require(good, "its trees are damaged")
+
+
+def pack_neighbors(regressor):
+    """Return the parameters of a KNeighborsRegressor and, if it is fitted, its rows."""
+    state = regressor.get_params(deep=False)
+    if state.get("metric_params") is not None:
+        raise ValueError("A model file cannot hold a KNeighborsRegressor with metric_params.")
+    if not hasattr(regressor, "_fit_X"):
+        return state
+    if not isinstance(regressor._fit_X, np.ndarray):
+        raise ValueError(
+            "A model file cannot hold a KNeighborsRegressor that was fitted to sparse features; "
+            "fit it to X.toarray()."
+        )
+    names = getattr(regressor, "feature_names_in_", None)
+    return state | {"fitted_X": regressor._fit_X, "fitted_y": regressor._y, "feature_names": names}
+
+
+def unpack_neighbors(state):
+    """Return the KNeighborsRegressor; fitting it again needs nothing but memory and moments."""
+    from sklearn.neighbors import KNeighborsRegressor
+
+    require(state.get("metric_params") is None, "it holds neighbours with metric_params")
+    known = defaults(KNeighborsRegressor)
+    regressor = KNeighborsRegressor(**{name: state.get(name, known[name]) for name in known})
+    if "fitted_X" in state:
+        regressor.fit(state["fitted_X"], state["fitted_y"])
+        if state["feature_names"] is not None:
+            regressor.feature_names_in_ = state["feature_names"]
+    return regressor
+
+
+def defaults(kind):
+    """Return the parameters of a constructor that have a default, with it."""
+    found = signature(kind).parameters.values()
+    return {each.name: each.default for each in found if each.default is not each.empty}
+
+
+PACKED = {
+    "ExtraTreesRegressor": (pack_forest, unpack_forest),
+    "KNeighborsRegressor": (pack_neighbors, unpack_neighbors),
+}
+"""How to make the state of an instance, and an instance of a state."""

@@ -1,0 +1,174 @@
+"""The methods by name: the only list of them.
+
+A method is a solver, an estimator, a test, and one line here. Commands, comparisons, model files,
+the names that ``inldl`` exports, and scikit-learn's checks all ask this list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inldl._specs import Spec, did_you_mean, import_object, parse
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that can be asked for by name.
+
+    Parameters
+    ----------
+    name : str
+        As people write it, such as ``winldl``.
+    path : str
+        Where its class is: ``package.module:Class``.
+    about : str
+        What it does, in one line.
+    arguments : mapping, optional
+        What its class is called with. Arguments of the one who asks go before them.
+    published : bool, default=False
+        Whether to call ``Class.as_published`` instead: the settings of its paper.
+    regressor : str, optional
+        The path of a regressor of scikit-learn that the class is put around. Arguments are then
+        those of the regressor.
+    """
+
+    name: str
+    path: str
+    about: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    published: bool = False
+    regressor: str | None = None
+
+    @property
+    def class_name(self) -> str:
+        """The name of its class."""
+        return self.path.partition(":")[2]
+
+    def make(self, **arguments: Any) -> Any:
+        """Return the estimator, not fitted."""
+        kind, arguments = import_object(self.path), {**self.arguments, **arguments}
+        if self.regressor is not None:
+            return kind(import_object(self.regressor)(**arguments))
+        return kind.as_published(**arguments) if self.published else kind(**arguments)
+
+
+METHODS: dict[str, Method] = {}
+"""All methods by name. Any other one is named ``package.module:Class``."""
+
+
+def register(method: Method) -> None:
+    """Add a method to the list, under a name that it does not have yet."""
+    if method.name in METHODS:
+        raise ValueError(f"There is a method {method.name!r} already; choose another name.")
+    METHODS[method.name] = method
+
+
+def _add(name: str, path: str, about: str, published: bool = False, **rest: Any) -> None:
+    """Register a method of ours, and its published variant if it has one."""
+    path = f"inldl.estimators.{path}"
+    register(Method(name, path, about, **rest))
+    if published:
+        about = f"{name} as it was published"
+        register(Method(f"{name}-published", path, about, published=True))
+
+
+# fmt: off
+_BOTH = True  # also as published
+_add("winldl", "winldl:WInLDL", "weighted least squares with rows on the simplex: linear, fast")
+_add("inldl-p", "inldl:InLDLProx", "linear, predictions of low rank, by proximal gradient", _BOTH)
+_add("inldl-a", "inldl:InLDLADMM", "linear, predictions of low rank, by ADMM", _BOTH)
+_add("bfgs-ldl", "bfgs:BFGSLDL", "softmax of a linear score, by L-BFGS", _BOTH)
+_add("iis-ldl", "iis:IISLDL", "softmax of a linear score, by iterative scaling", _BOTH)
+_add("edl-lrl", "edl_lrl:EDLLRL", "softmax of a linear score, low rank in groups of rows", _BOTH)
+_add("ldm", "ldm:LDM", "softmax of a linear score, with labels that explain each other", _BOTH)
+_add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three, with chosen kernels")
+_add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
+_add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
+_add("forest", "forest:ForestLDL", "extra trees on completed distributions")
+# fmt: on
+for _name, _weights in [
+    ("inldl-u", "uniform"),
+    ("inldl-i", "proportional"),
+    ("inldl-ii", "exponential"),
+    ("inldl-rand", "random"),
+]:
+    _about = f"WInLDL with {_weights} weights"
+    _add(_name, "winldl:WInLDL", _about, arguments={"weighting": _weights})
+_TREES = {"n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.3}
+for _name, _regressor, _arguments in [
+    ("ridge", "sklearn.linear_model:Ridge", {}),
+    ("knn", "sklearn.neighbors:KNeighborsRegressor", {"n_neighbors": 10}),
+    ("extra-trees", "sklearn.ensemble:ExtraTreesRegressor", _TREES),
+    ("boosting", "sklearn.ensemble:HistGradientBoostingRegressor", {}),
+]:
+    _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
+    _add(_name, "regressor:RegressorLDL", _about, arguments=_arguments, regressor=_regressor)
+for _name, _about in [
+    ("mean", "the mean of the observed degrees, for every row"),
+    ("uniform", "1/C, for every row"),
+]:
+    _arguments = {"strategy": _name}
+    _add(f"constant-{_name}", "constant:ConstantLDL", _about, arguments=_arguments)
+
+
+def classes() -> dict[str, str]:
+    """Return the path of each class of a method, by its name."""
+    return {each.class_name: each.path for each in METHODS.values()}
+
+
+def canonical_method(text: str) -> str:
+    """Return the one way to write the method `text`, or say what is near it."""
+    spec = parse(text)
+    if ":" in spec.name:
+        return str(spec)
+    name = spec.name.casefold().replace("_", "-")
+    if name not in METHODS:
+        raise ValueError(
+            f"There is no method {spec.name!r}{did_you_mean(name, METHODS)} "
+            "A method of your own is named package.module:Class."
+        )
+    return str(Spec(name, spec.arguments))
+
+
+def make_method(text: str, seed: int | None = None) -> Any:
+    """Return the estimator that `text` names, with `seed` where it draws random numbers.
+
+    Parameters
+    ----------
+    text : str
+        A name in ``METHODS`` or ``package.module:Class``, with arguments if it has any.
+    seed : int, optional
+        Given to every ``random_state`` that is None.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> make_method("winldl(mu=8)")
+    WInLDL(mu=8)
+    """
+    spec = parse(canonical_method(text))
+    make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
+    try:
+        estimator = make(**spec.arguments)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{text!r} cannot be made: {error}.") from error
+    missing = [each for each in ("fit", "predict", "get_params") if not hasattr(estimator, each)]
+    if missing:
+        raise ValueError(
+            f"{text!r} has no {' and no '.join(missing)}: a method is a scikit-learn estimator "
+            "whose y has NaN where a degree is unobserved."
+        )
+    return _seeded(estimator, seed)
+
+
+def _seeded(estimator: Any, seed: int | None) -> Any:
+    parameters = estimator.get_params(deep=True)
+    free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
+    return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
