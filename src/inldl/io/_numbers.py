@@ -69,7 +69,7 @@ def written(value, decimal):
     return text if decimal == "." else text.replace(".", decimal)
 
 
-class Evidence:
+class SignEvidence:
     """Gather how the numbers of a table are written, some cells of a column at a time.
 
     A column with text in it tells nothing, unless it is one of the `labels`.
@@ -162,7 +162,7 @@ def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
     Parameters
     ----------
     places : dict
-        Where the kinds of signs stand, of `Evidence`.
+        Where the kinds of signs stand, of `SignEvidence`.
     cell : callable
         Returns the words for the place of a cell, and its text, by row and column.
     decimal, thousands : str or None

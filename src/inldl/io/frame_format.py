@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.io._labels import shortened
-from inldl.io._numbers import ADVICE, Evidence, find_signs, numbers
+from inldl.io._numbers import ADVICE, SignEvidence, find_signs, numbers
 from inldl.io._tokenizer import Block
 from inldl.io.table import Format, Piece
 
@@ -48,7 +48,7 @@ class FrameFormat:
         A text column is one of numbers if it has signs that numbers of a file have not: text
         such as 007 or 1.2 is text on purpose.
         """
-        found, row = Evidence(labels), 0
+        found, row = SignEvidence(labels), 0
         names = self.names if self.text_names is None else self.text_names
         for frame, _ in self.frames(names) if names else ():
             for name in names:

@@ -7,7 +7,7 @@ import numpy as np
 from inldl._validation import check_choice
 from inldl.io._labels import check_columns, select_labels
 from inldl.io._numbers import check_signs
-from inldl.io._scale import SCALES, Degrees, Evidence
+from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.table import Table
 
@@ -196,7 +196,7 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
-        evidence = Evidence()
+        evidence = ScaleEvidence()
         for piece in self.pieces():
             evidence.add(piece.values)
         return evidence.scale()

@@ -11,7 +11,7 @@ import pandas as pd
 from inldl._validation import check_choice
 from inldl.io._encoding import from_utf8, open_text
 from inldl.io._labels import shortened
-from inldl.io._numbers import ADVICE, Evidence, find_signs, is_plain, numbers, written
+from inldl.io._numbers import ADVICE, SignEvidence, find_signs, is_plain, numbers, written
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
 from inldl.io.table import Format, Piece
 
@@ -57,7 +57,7 @@ class DelimitedText:
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
-        found, row = Evidence(labels), 0
+        found, row = SignEvidence(labels), 0
         for block in islice(self.cells.blocks(), n_blocks):
             for name in names:
                 found.add(name, block, self.names.index(name), row)
