@@ -26,59 +26,60 @@ def read_table(
     thousands=None,
     encoding=None,
 ):
-    r"""Read a table whose degrees may have holes.
+    r"""Read a table in which degrees may be missing.
 
-    A degree is a hole if its cell is empty or one of NA, N/A, #N/A, NaN, null, None, ? and -, in
-    any case and with any space around it. Columns other than the labels are features: those with
-    numbers and such holes only become float64, all others stay text in which only an empty cell
-    is a hole (NA may be a word there). In a text all degrees may have a percent sign.
+    A degree is missing if its cell is empty or holds NA, N/A, #N/A, NaN, null, None, ? or -, in
+    capitals or not. All columns other than the labels are features. A feature becomes float64 if
+    its cells are numbers or missing in this sense; any other stays text, in which only an empty
+    cell is missing (NA may be a word there). In a text file all degrees may have a percent sign.
 
     Parameters
     ----------
     path : str or path
-        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet or .xlsx (its
-        first sheet, without rows and columns that are empty); or "-" for standard input. Of
-        that, and of a pipe, a copy is read.
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
+        first sheet, without empty rows and columns); or "-" for standard input. Standard input
+        and pipes are copied first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
     scale : {"auto", "fraction", "percent", "count"}, default="auto"
         What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
         or neither), and at the largest degree if no row is complete. Counts are divided by the
-        sum of their row and may have no holes.
+        sum of their row, and none may be missing.
     normalize : bool, default=False
-        Divide complete rows that do not sum to the whole by their sum, instead of refusing them;
-        and rows with holes whose observed degrees exceed the whole by at most 5 percent, so that
-        0 is left for the holes. Rows that miss the whole by no more than the rounding of their
-        degrees explains (half a unit of the last decimal each, at most 5 percent in all) are
-        always divided. `write_table` keeps all of them as they are.
+        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
+        Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
+        leaves 0 for their missing degrees. Rows that are off by no more than rounding explains
+        (half a unit of the last decimal for each degree, at most 5 percent in all) are always
+        divided. `write_table` keeps all these rows as they are in the file.
     delimiter : {",", ";", "\t", "|"}, default=None
-        What separates the cells of a text; found out if None, a tab for .tsv and .tab.
+        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
     decimal : {".", ","}, default=None
-        The decimal sign; found out from all numbers of the table if None.
+        The decimal sign; detected from all numbers of the table if None.
     thousands : {"", ",", ".", " ", "'"}, default=None
         What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
-        and thin spaces as well, and an apostrophe for the typographic one. Found out if None; a
-        table in which 47,300 can be both is refused.
+        and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
+        table in which 47,300 could mean 47300 or 47.3 is refused.
     encoding : str, default=None
-        The encoding of a text. If None: by its mark, UTF-8 if it is that, else cp1252 or latin-1.
+        The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
+        if the file is valid UTF-8, or cp1252 or latin-1.
 
     Returns
     -------
     Table
-        The degrees as fractions, the features, and notes on what was found out.
+        The degrees as fractions, the features, and notes on what was detected.
 
     Raises
     ------
     ValueError
-        If the table cannot be read as one; the message names the line (the header is line 1
-        if nothing is above it) and the column.
+        If the file holds no such table; the message names the line (the header is usually
+        line 1) and the column.
     OSError
         If there is no such file, or it cannot be read.
 
     See Also
     --------
-    TableFile : The same file a piece at a time.
+    TableFile : Read the same file a piece at a time.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def read_table(
 
 
 class TableFile:
-    r"""A table in a file, whose rows are read when they are asked for.
+    r"""A table in a file, whose rows are read when you ask for them.
 
     Parameters
     ----------
@@ -116,13 +117,13 @@ class TableFile:
     Attributes
     ----------
     path : Path
-        The file; the copy of a pipe.
+        The file, or the copy of a pipe.
     format : Format
         How it is written.
     labels, features : list of str
         Names of the label columns and of all others.
     notes : list of str
-        Sentences that tell what was found out about the format.
+        Sentences that tell what was detected about the file.
     source : TableFormat
         The table as the format of the file opens it.
 
@@ -163,7 +164,7 @@ class TableFile:
         most_rows : int, default=None
             About how many rows to take, drawn evenly from all; None takes all.
         least_rows : int, default=2
-            With how many rows to be content; learning needs two.
+            Refuse a table with fewer rows; learning needs two.
 
         Returns
         -------
@@ -185,12 +186,12 @@ class TableFile:
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
 
     def find_scale(self):
-        """Find out what the degrees are, from the label columns alone and a piece at a time.
+        """Detect what the degrees are, from the label columns alone and a piece at a time.
 
         Returns
         -------
         scale : {"fraction", "percent", "count"}
-            What `read` takes them for.
+            What `read` would take them for.
         note : str
             A sentence that says so, and why.
         """
@@ -226,7 +227,7 @@ class TableFile:
         return degrees.fractions(scale, normalize=normalize, part=True)[0]
 
     def check_unchanged(self):
-        """Refuse to go on with a file that is not the one that was opened."""
+        """Refuse to go on if the file has changed since it was opened."""
         if not self.path.exists() or self._looks() != self._stamp:
             raise OSError(f"{self.path} was changed while it was read; start again.")
 
@@ -235,9 +236,9 @@ class TableFile:
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
     def place_of(self, rows=None, first=0):
-        """Return a function that tells where a row stands, such as "Line 7".
+        """Return a function that says where a row stands in the file, such as "Line 7".
 
-        The rows are those from `first` on, or those with the numbers `rows`.
+        Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
