@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.io import TableFile, read_table
-from inldl.io._cells import Cells
-from inldl.io._content import Content
-from inldl.io._sources import FrameSource
+from inldl.io._encoding import Content
+from inldl.io._tokenizer import Cells
+from inldl.io.frame_format import FrameFormat
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
 
@@ -388,7 +388,17 @@ def test_any_bytes_give_a_table_or_a_sentence(tmp_path_factory, content):
 
 def test_frames_are_read_like_text():
     frame = pd.DataFrame({"x": ["a", "b"], "joy": [0.25, None], "anger": ["0.75", "NA"]})
-    source = FrameSource(list(frame), lambda: iter([(frame, frame)]), 2)
+
+    class Frame(FrameFormat):
+        kind, names, n_rows = "frame", list(frame), len(frame)
+
+        def open(self, path):
+            pass
+
+        def frames(self, names=None):
+            yield frame, frame
+
+    source = Frame(None)
     values, features, _ = source.read(["anger", "joy"], ["x"], 2)
     np.testing.assert_array_equal(values, [[0.75, 0.25], [np.nan, np.nan]])
     assert features.equals(frame[["x"]])

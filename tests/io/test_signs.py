@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.io import TableFile, read_table, write_table
-from inldl.io import _signs as signs
-from inldl.io._content import Content
+from inldl.io import _numbers as signs
+from inldl.io._encoding import Content
 
 COMMAS = "Commas separate thousands (as in {})."
 DOTS = "Dots separate thousands (as in {})."

@@ -8,14 +8,16 @@ from hypothesis import strategies as st
 
 from inldl import _kernels
 
+HOLES = np.array([int.from_bytes(word) for word in (b"", b"na", b"-")])
 
-def read(cells, decimal="."):
+
+def read(cells, decimal=".", thousands=(0, 0, 0, 0), percent=False):
+    """Return the numbers of some cells, and which were not read: 1 long numbers, 2 text."""
     texts = [cell.encode() for cell in cells]
     ends = np.cumsum([len(text) for text in texts])
-    data = np.frombuffer(b"".join(texts) + b"#", np.uint8)
-    out = np.empty(len(cells))
-    left = _kernels.read_numbers(data, ends - [len(t) for t in texts], ends, ord(decimal), out)
-    return out, left
+    data, out = np.frombuffer(b"".join(texts) + b"#", np.uint8), np.empty(len(cells))
+    starts, signs = ends - [len(text) for text in texts], np.array([ord(decimal), *thousands])
+    return out, _kernels.read_numbers(data, starts, ends, signs, HOLES, percent, out)
 
 
 decimals = st.from_regex(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?",
@@ -27,8 +29,8 @@ decimals = st.from_regex(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE]
 def test_what_is_read_is_what_python_reads(cells):
     out, left = read(cells)
     expected = np.array([float(cell) for cell in cells])
-    np.testing.assert_array_equal(out[~left], expected[~left])
-    assert (np.signbit(out[~left]) == np.signbit(expected[~left])).all()
+    np.testing.assert_array_equal(out[left == 0], expected[left == 0])
+    assert (np.signbit(out[left == 0]) == np.signbit(expected[left == 0])).all()
 
 
 def test_ordinary_numbers_are_not_left():
@@ -40,25 +42,37 @@ def test_ordinary_numbers_are_not_left():
 
 
 @given(st.text(st.sampled_from("0123456789+-.eE x_,inf"), max_size=8))
-def test_what_is_no_number_is_left_and_empty_is_a_hole(cell):
+def test_what_is_no_number_is_text_and_empty_is_a_hole(cell):
     out, left = read([cell])
-    if not cell.strip():
+    if cell.strip() in ("", "-"):
         assert math.isnan(out[0])
         assert not left[0]
         return
     try:
         float(cell.replace("_", "x").replace("inf", "x"))
     except ValueError:
-        assert left[0]
+        assert left[0] == 2
+
+
+def test_numbers_with_many_digits_are_left_to_others():
+    cells = ["0.12345678901234567", "1e23", "1e-0023", "9" * 64, "9" * 65, "1" * 30 + "x"]
+    assert read(cells)[1].tolist() == [1, 1, 1, 1, 2, 2]
+
+
+def test_words_for_holes_are_read_in_any_case():
+    out, left = read(["NA", " nA\n", "-", "nan", "na%", "1%", "%"])
+    assert np.isnan(out[:3]).all()
+    assert left.tolist() == [0, 0, 0, 2, 2, 2, 2]
+
+
+def test_percent_signs_stand_at_all_numbers_or_at_none():
+    out, left = read(["1%", " 2.5 % ", "NA", "", "3", "%", "na%"], percent=True)
+    np.testing.assert_array_equal(out[:4], [1, 2.5, np.nan, np.nan])
+    assert left.tolist() == [0, 0, 0, 0, 2, 2, 2]
 
 
 def test_signs_between_thousands_are_left_out():
     cells = ["1,234,567.5", " -47,300", "12,34", "1.5", "0,123", "1,234.5,6", ""]
-    texts = [cell.encode() for cell in cells]
-    ends = np.cumsum([len(text) for text in texts])
-    data = np.frombuffer(b"".join(texts), np.uint8)
-    commas = np.array([False, True, False, False, False])
-    bounds = ends - [len(text) for text in texts], ends
-    out, starts, ends = _kernels.ungroup(data, *bounds, ord("."), commas)
-    found = [out[a:b].tobytes().decode() for a, b in zip(starts, ends, strict=True)]
-    assert found == ["1234567.5", "-47300", "12,34", "1.5", "0,123", "1,234.5,6", ""]
+    out, left = read(cells, thousands=(1, 0, 0, 0))
+    assert left.tolist() == [0, 0, 2, 0, 2, 2, 0]
+    np.testing.assert_array_equal(out[left == 0], [1234567.5, -47300, 1.5, np.nan])

@@ -11,7 +11,6 @@ _ROOMS = {
     "read_numbers": "text",
     "shrink_singular_values": "shrinkage",
     "shrinker": "shrinkage",
-    "ungroup": "text",
     "weighted_simplex_columns": "simplex",
     "winldl_step": "winldl",
 }

@@ -1,24 +1,25 @@
-"""From digits to numbers."""
+"""Numbers in the bytes of a text: read them, and tell which signs they are written with."""
 
 import numpy as np
 
 from inldl._kernels.compile import exact_kernel
 
+# What `read_numbers` makes of a cell. A long number is correct, but not read to the last bit.
+READ, LONG, TEXT = 0, 1, 2
 # What a number can have between its digits. Spaces and apostrophes have several forms.
 COMMA, DOT, SPACE, APOSTROPHE = 1, 2, 3, 4
-# How a cell is written. What could be both is a number such as 1,234 or 1.234.
-TEXT, SIGN_KINDS = 0, 9
 POWERS = 10.0 ** np.arange(23)  # those that double precision holds exactly
 _EXACT = np.uint64(1) << np.uint64(53)
+_MANY = np.uint64(100_000_000_000_000_000)  # one more digit still fits
+_WIDEST = 64  # bytes: no number that people write is wider
 
 
 @exact_kernel
-def read_numbers(data, starts, ends, decimal, out):
-    """Read the number of each cell into `out`; return which cells were not read.
+def read_numbers(data, starts, ends, signs, holes, percent, out):
+    """Read the number of each cell into `out`; return what each cell is: READ, LONG or TEXT.
 
     What is read is correctly rounded: digits that make a whole number below 2^53, times or divided
-    by a power of ten up to 22, take one rounding. Empty cells become NaN. All else, such as words
-    or very long numbers, is left to others.
+    by a power of ten up to 22, take one rounding. Empty cells and holes are read as NaN.
 
     Parameters
     ----------
@@ -26,28 +27,55 @@ def read_numbers(data, starts, ends, decimal, out):
         Bytes.
     starts, ends : int arrays of shape (n,)
         Bounds of the cells.
-    decimal : int
-        The byte of the decimal sign.
+    signs : int array of shape (5,)
+        The byte of the decimal sign; then 1 for each of the signs above that separates thousands.
+    holes : int array
+        Words for missing values, as `_is_hole` packs them.
+    percent : bool
+        Whether all numbers have a percent sign; without it a number is text.
     out : float64 array of shape (n,)
         The numbers.
     """
-    left = np.zeros(len(starts), np.bool_)
+    kinds = np.zeros(len(starts), np.uint8)
     for i in range(len(starts)):
         at, end = _trimmed(data, starts[i], ends[i])
         if at == end:
             out[i] = np.nan
             continue
-        number, good = _number(data, at, end, decimal)
+        signed = percent and data[end - 1] == 37
+        if signed:
+            at, end = _trimmed(data, at, end - 1)
+        number, kind = _number(data, at, end, signs[0], 0)
+        if kind == TEXT:
+            number, kind = _with_groups(data, at, end, signs)
+        if kind == TEXT and not signed and _is_hole(data, at, end, holes):
+            kind = READ
+        elif percent and not signed:
+            kind = TEXT
         out[i] = number
-        left[i] = not good
-    return left
+        kinds[i] = kind
+    return kinds
 
 
 @exact_kernel
-def _number(data, at, end, decimal):
-    """Return the number in data[at:end] and whether it could be read exactly."""
-    negative = data[at] == 45
-    if negative or data[at] == 43:
+def _with_groups(data, at, end, signs):
+    """Return the number with groups of digits in data[at:end], and its kind."""
+    if at < end and signs[1:].any():
+        good, group, point, _ = _shape(data, at, end)
+        fits = point == 0 or point == (COMMA if signs[0] == 44 else DOT)
+        if good and group and fits and signs[group]:
+            return _number(data, at, end, signs[0], group)
+    return np.nan, TEXT
+
+
+@exact_kernel
+def _number(data, at, end, decimal, group):
+    """Return the number in data[at:end] and its kind; the sign `group` between digits is skipped.
+
+    Whether the groups have three digits is for `_shape` to tell.
+    """
+    start, negative = at, at < end and data[at] == 45
+    if negative or (at < end and data[at] == 43):
         at += 1
     digits, shown, power, pointed = np.uint64(0), 0, 0, False
     while at < end:
@@ -55,26 +83,27 @@ def _number(data, at, end, decimal):
         if 48 <= byte <= 57:
             shown += 1
             power -= pointed
-            if digits >= np.uint64(100_000_000_000_000_000):
-                return np.nan, False
-            digits = digits * np.uint64(10) + np.uint64(byte - 48)
+            if digits < _MANY:
+                digits = digits * np.uint64(10) + np.uint64(byte - 48)
         elif byte == decimal and not pointed:
             pointed = True
-        else:
+        elif group == 0 or _sign(data, at, end)[0] != group:
             break
+        else:
+            at += _sign(data, at, end)[1] - 1
         at += 1
     if shown == 0:
-        return np.nan, False
+        return np.nan, TEXT
     if at < end:
         exponent, good = _exponent(data, at, end)
         if not good:
-            return np.nan, False
+            return np.nan, TEXT
         power += exponent
     if digits >= _EXACT or power > 22 or power < -22:
-        return np.nan, False
+        return np.nan, LONG if end - start <= _WIDEST else TEXT
     value = float(digits)
     value = value / POWERS[-power] if power < 0 else value * POWERS[power]
-    return (-value if negative else value), True
+    return (-value if negative else value), READ
 
 
 @exact_kernel
@@ -86,90 +115,46 @@ def _exponent(data, at, end):
     negative = at < end and data[at] == 45
     if at < end and (negative or data[at] == 43):
         at += 1
-    if at == end or end - at > 3:
+    stop, exponent = _digits(data, at, end), 0
+    if at == end or stop < end:
         return 0, False
-    exponent = 0
     while at < end:
-        if data[at] < 48 or data[at] > 57:
-            return 0, False
-        exponent = exponent * 10 + (data[at] - 48)
+        exponent = min(exponent * 10 + (data[at] - 48), 1_000_000)
         at += 1
     return (-exponent if negative else exponent), True
 
 
 @exact_kernel
-def note_signs(data, starts, ends, first_row, first):
-    """Note the first row of each kind of sign in `first`; return which cells have no digit.
+def note_signs(data, starts, ends, holes, first_row, first):
+    """Note in `first` the first row of each way to write a number, and of text.
 
-    With s the sign, the kinds are: 0 no number; 3s - 2 a decimal sign, 3s - 1 either, 3s between
+    With s the sign, the ways are: 0 text; 3s - 2 a decimal sign, 3s - 1 either, 3s between
     thousands for commas and dots; s + 4 for spaces and apostrophes, which only separate thousands.
+    Either is a number such as 1,234 or 1.234. The cells and `holes` are those of `read_numbers`.
 
     Parameters
     ----------
-    data : uint8 array
-        Bytes.
-    starts, ends : int arrays of shape (n,)
-        Bounds of the cells.
     first_row : int
         The number of the first cell.
-    first : int array of shape (SIGN_KINDS,)
+    first : int array of shape (9,)
         Rows, -1 where there is none yet.
     """
-    words = np.zeros(len(starts), np.bool_)
     for i in range(len(starts)):
-        at, end = _trimmed(data, starts[i], ends[i])
+        start, stop = _trimmed(data, starts[i], ends[i])
+        at, end = start, stop
         if at < end and data[end - 1] == 37:  # a percent sign
             at, end = _trimmed(data, at, end - 1)
-        words[i] = at < end and not _has_digit(data, at, end)
-        if at == end or words[i]:
+        if at == end:
             continue
         good, group, decimal, either = _shape(data, at, end)
-        if not good:
-            _note(first, TEXT, first_row + i)
+        if not good and not _is_hole(data, start, stop, holes):
+            _note(first, 0, first_row + i)
         if either:
             _note(first, 3 * group - 1, first_row + i)
         elif group:
             _note(first, 3 * group if group <= DOT else group + 4, first_row + i)
         if decimal:
             _note(first, 3 * decimal - 2, first_row + i)
-    return words
-
-
-@exact_kernel
-def ungroup(data, starts, ends, decimal, signs):
-    """Return a copy of the cells without the `signs` between thousands, and its bounds.
-
-    Cells that are not numbers with groups of three digits are copied as they are.
-
-    Parameters
-    ----------
-    data : uint8 array
-        Bytes.
-    starts, ends : int arrays of shape (n,)
-        Bounds of the cells.
-    decimal : int
-        The byte of the decimal sign.
-    signs : bool array of shape (5,)
-        Which signs separate thousands.
-    """
-    out = np.empty(max(1, (ends - starts).sum()), np.uint8)
-    new_starts, new_ends, size = starts.copy(), ends.copy(), 0
-    for i in range(len(starts)):
-        at, end = _trimmed(data, starts[i], ends[i])
-        group = 0
-        if at < end:
-            good, group, point, _ = _shape(data, at, end)
-            fits = point == 0 or point == (COMMA if decimal == 44 else DOT)
-            group = group if good and fits and signs[group] else 0
-        new_starts[i] = size
-        while at < end:
-            sign, width = _sign(data, at, end)
-            if group == 0 or sign != group:
-                out[size] = data[at]
-                size, width = size + 1, 1
-            at += width
-        new_ends[i] = size
-    return out, new_starts, new_ends
 
 
 @exact_kernel
@@ -198,7 +183,7 @@ def _shape(data, at, end):
         at = stop
     either = groups == 1 and decimal == 0 and group <= DOT
     if at == end:
-        return True, group, decimal, either
+        return whole > 0 or decimal > 0, group, decimal, either
     if not _exponent(data, at, end)[1] or (groups > 0 and not either):
         return False, 0, 0, False
     return True, 0, max(group, decimal), False  # 1,234e5
@@ -227,31 +212,37 @@ def _sign(data, at, end):
 
 
 @exact_kernel
-def _is_digit(byte):
-    return 48 <= byte <= 57
-
-
-@exact_kernel
 def _digits(data, at, end):
     """Return the end of the digits that start at a place."""
-    while at < end and _is_digit(data[at]):
+    while at < end and 48 <= data[at] <= 57:
         at += 1
     return at
 
 
 @exact_kernel
-def _has_digit(data, at, end):
-    while at < end and not _is_digit(data[at]):
+def _is_hole(data, at, end, holes):
+    """Return whether data[at:end] is one of the words in `holes`, in small letters or capitals.
+
+    A word of up to seven bytes is packed into a number, with the first byte highest.
+    """
+    if end - at > 7:
+        return False
+    word = 0
+    while at < end:
+        word = word * 256 + data[at] + 32 * (65 <= data[at] <= 90)
         at += 1
-    return at < end
+    found = False
+    for hole in holes:
+        found = found or word == hole
+    return found
 
 
 @exact_kernel
 def _trimmed(data, at, end):
-    """Return the bounds of a cell without blanks around it."""
-    while at < end and (data[at] == 32 or data[at] == 9):
+    """Return the bounds of a cell without white space around it."""
+    while at < end and data[at] <= 32:
         at += 1
-    while at < end and (data[end - 1] == 32 or data[end - 1] == 9):
+    while at < end and data[end - 1] <= 32:
         end -= 1
     return at, end
 

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from inldl.io.formats import suffixes
+
 FORMAT = "How the file is written"
 LABELS = (
     'The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
@@ -38,7 +40,7 @@ def flag(*names, **more):
 File = Annotated[
     Path,
     typer.Argument(
-        help="The table: .csv, .tsv, .txt, .parquet or .xlsx; - is standard input.",
+        help=f"The table: {', '.join(suffixes())}; - is standard input.",
         metavar="TABLE",
     ),
 ]
@@ -109,14 +111,8 @@ def open_table(path, labels, delimiter, decimal, thousands, encoding):
 
     delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
     thousands = {"space": " ", "none": ""}.get(thousands, thousands)
-    return TableFile(
-        path,
-        labels,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-    )
+    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    return TableFile(path, labels, encoding=encoding, **signs)
 
 
 def check_apart(onto_table=False, **files):

@@ -1,21 +1,33 @@
-"""Tables and models in files: read, write, save, load, export."""
+"""Tables and models in files: read, write, save, load, export.
 
-from inldl.io.model_file import load_model, model_info, save_model
-from inldl.io.onnx_file import export_onnx
-from inldl.io.reading import TableFile, read_table
-from inldl.io.table import Format, Piece, Table
-from inldl.io.writing import TableWriter, write_table
+Names are imported when they are first used, so that help texts can ask for the file formats.
+"""
 
-__all__ = [
-    "Format",
-    "Piece",
-    "Table",
-    "TableFile",
-    "TableWriter",
-    "export_onnx",
-    "load_model",
-    "model_info",
-    "read_table",
-    "save_model",
-    "write_table",
-]
+from importlib import import_module
+
+_HOMES = {
+    "Format": "table",
+    "Piece": "table",
+    "Table": "table",
+    "TableFile": "reading",
+    "TableWriter": "writing",
+    "export_onnx": "onnx_file",
+    "load_model": "model_file",
+    "model_info": "model_file",
+    "read_table": "reading",
+    "save_model": "model_file",
+    "write_table": "writing",
+}
+__all__ = [*_HOMES]
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_HOMES})

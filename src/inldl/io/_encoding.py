@@ -1,12 +1,10 @@
-"""From the bytes of a text file to UTF-8, and back."""
+"""The bytes of a text file: a piece at a time, as UTF-8, and back in their encoding."""
 
 import codecs
 import tempfile
 import weakref
 from hashlib import blake2b
 from pathlib import Path
-
-from inldl.io._content import Content
 
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -16,6 +14,43 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_PIECE = 1 << 22  # bytes
+
+
+class Content:
+    """Read parts of a file without keeping it in memory.
+
+    Parameters
+    ----------
+    path : Path
+        The file, in UTF-8.
+    skip : int
+        Bytes at its start that do not belong to the text.
+    """
+
+    def __init__(self, path, skip=0):
+        self.path, self._skip = path, skip
+        self.size = path.stat().st_size - skip
+
+    def read(self, start, stop):
+        """Return the bytes from `start` to `stop`, or to the end."""
+        length = max(0, min(stop, self.size) - start)
+        with self.path.open("rb") as file:
+            file.seek(self._skip + start)
+            found = file.read(length)
+        if len(found) < length:
+            raise OSError(f"{self.path} became shorter while it was read; try again.")
+        return found
+
+    def pieces(self, stop=None):
+        """Yield the bytes up to `stop`, some millions at a time."""
+        stop = self.size if stop is None else stop
+        for start in range(0, stop, _PIECE):
+            yield self.read(start, min(start + _PIECE, stop))
+
+    def count(self, byte, stop=None):
+        """Return how often a byte occurs before `stop`."""
+        return sum(piece.count(byte) for piece in self.pieces(stop))
 
 
 def open_text(path, encoding=None):

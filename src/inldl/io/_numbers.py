@@ -1,15 +1,33 @@
-"""From the cells of a text to numbers, a column of a block at a time."""
+"""How numbers are written in a text: find out their signs, and read them.
+
+A comma with three digits behind it, as in 47,300, can be both a decimal sign and one between
+thousands. Any other number of digits makes it a decimal sign (0,5 or 0,123); several such commas,
+or a decimal point behind it, one between thousands (1,234,000 or 47,300.5). The same is true of
+dots; spaces and apostrophes can only separate thousands. A file has one decimal sign.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from inldl import _kernels
+from inldl._validation import check_choice
+from inldl.io._labels import shortened
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
-_MISSING = [word.encode() for word in MISSING]
-_BLANKS, _PERCENT = list(b" \t"), ord("%")
-_WIDEST = 64  # no number that people write is wider
+ADVICE = "correct it, or leave the cell empty if the degree is unknown."
+DECIMALS = 10  # of the numbers that are written, at most
+THOUSANDS = (",", ".", " ", "'")
+_HOLES = np.array([int.from_bytes(word.encode()) for word in MISSING])  # as the kernel packs them
+_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
+_TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
+_DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
+_USUAL = [_DECIMAL["."], _EITHER["."]]
+_OTHER = {",": ".", ".": ","}
+_NAMES = {",": "Commas", ".": "Dots", " ": "Spaces", "'": "Apostrophes"}
+_WORDS = {1: "a decimal comma", 2: "a comma", 3: "commas between thousands",
+          4: "a decimal point", 5: "a dot", 6: "dots between thousands"}  # fmt: skip
+_PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
 
 
 class Signs(NamedTuple):
@@ -19,111 +37,189 @@ class Signs(NamedTuple):
     thousands: str = ""
 
 
-def numbers(block, column, signs):
+def numbers(block, column, signs, *, percent=False):
     """Return the numbers of a column with NaN for missing ones, and the first row that is text.
 
-    The words of `MISSING` are holes, whatever their case. The second value is None if every cell
-    is a number or a hole; otherwise the first is of no use.
+    The words of `MISSING` are holes, whatever their case. With `percent` each number must have a
+    percent sign. The second value is None if every cell is a number or a hole; otherwise the
+    first is of no use.
     """
-    return _read(block.data, *block.bounds(column), signs)
-
-
-def percentages(block, column, signs):
-    """Do the same for numbers with a percent sign each; a number without one is text."""
-    data, (starts, ends) = block.data, block.bounds(column)
-    while (blank := (ends > starts) & np.isin(data[ends - 1], _BLANKS)).any():
-        ends = ends - blank
-    signed = (ends > starts) & (data[ends - 1] == _PERCENT)
-    values, bad = _read(data, starts, ends - signed, signs)
-    if bad is not None:
-        return None, bad
-    wrong = signed == np.isnan(values)  # a sign without a number is wrong as well
-    return (None, int(np.argmax(wrong))) if wrong.any() else (values, None)
-
-
-def first_word(block, column, which):
-    """Return the first of the rows `which` that is no word for a hole, or None."""
-    starts, ends = (bound[which] for bound in block.bounds(column))
-    widths = ends - starts
-    known = widths <= _WIDEST
-    known[known] = _holes(_gather(block.data, starts[known], widths[known]))
-    return None if known.all() else int(np.flatnonzero(which)[np.argmin(known)])
-
-
-def _read(data, starts, ends, signs):
-    values, decimal = np.empty(len(starts)), ord(signs.decimal)
-    rest = np.flatnonzero(_kernels.read_numbers(data, starts, ends, decimal, values))
-    if not len(rest):
-        return values, None
-    starts, ends = starts[rest], ends[rest]
-    if signs.thousands:
-        data, starts, ends = _kernels.ungroup(data, starts, ends, decimal, _marked(signs))
-        found = np.empty(len(rest))
-        left = _kernels.read_numbers(data, starts, ends, decimal, found)
-        values[rest] = found
-        rest, starts, ends = rest[left], starts[left], ends[left]
-    if len(rest):
-        values[rest], bad = _rare(data, starts, ends, signs.decimal)
-        if bad is not None:
-            return None, int(rest[bad])
+    values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
+    used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
+    kinds = _kernels.read_numbers(block.data, starts, ends, used, _HOLES, percent, values)
+    if kinds.any():
+        text = kinds == kinds.max()
+        if kinds.max() > 1:
+            return None, int(np.argmax(text))
+        values[text] = _long_numbers(block.data, starts[text], ends[text], signs.decimal)
     return values, None
 
 
-def _marked(signs):
-    """Return which signs separate thousands, by their numbers in the kernel."""
-    return np.array([False, *(sign in signs.thousands for sign in ",. '")])
+def _long_numbers(data, starts, ends, decimal):
+    """Return numbers with many digits, of which the kernel has told that they are numbers."""
+    content, bounds = data.tobytes(), zip(starts.tolist(), ends.tolist(), strict=True)
+    cells = b"|".join([content[start:end] for start, end in bounds])
+    others = _AROUND_DIGITS.replace(decimal.encode(), b"")
+    return list(map(float, cells.translate(bytes.maketrans(b",", b"."), others).split(b"|")))
 
 
-def _rare(data, starts, ends, decimal):
-    """Do the same for words, and for numbers with many digits."""
-    widths = ends - starts
-    if widths.max() > _WIDEST:
-        return np.nan, int(np.argmax(widths > _WIDEST))
-    cells = _gather(data, starts, widths)
-    holes = _holes(cells)
-    shapes = _as_words(_plain(decimal)[cells])
-    shapes[holes] = b"0"
-    try:
-        values = shapes.astype(np.float64)
-    except ValueError:
-        return np.nan, _first_text(shapes)
-    values[holes] = np.nan
-    return values, None
+def written(value, decimal):
+    """Return a number as it is written into a text."""
+    text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
+    return text if decimal == "." else text.replace(".", decimal)
 
 
-def _gather(data, starts, widths):
-    """Return the bytes of each cell as a row that is padded with zeros."""
-    steps = np.arange(max(1, int(widths.max(initial=0))))
-    cells = data[np.minimum(starts[:, None] + steps, len(data) - 1)]
-    cells[steps >= widths[:, None]] = 0
-    return cells
+class SignEvidence:
+    """Gather how the numbers of a table are written, some cells of a column at a time.
+
+    A column with text in it tells nothing, unless it is one of the `labels`.
+    """
+
+    def __init__(self, labels=()):
+        self._labels, self._first = set(labels), {}
+
+    def add(self, name, block, column, first_row=0):
+        """Look at a column of a block."""
+        first = self._first.setdefault(name, np.full(_WAYS, -1))
+        if first[_TEXT] >= 0 and name not in self._labels:
+            return
+        data, bounds = block.data, block.bounds(column)
+        _kernels.note_signs(data, *bounds, _HOLES, first_row, first)
+
+    def places(self, names=None):
+        """Return the first row and column of each kind of sign, in some columns or in all."""
+        found = {}
+        for name, first in self._first.items():
+            text = first[_TEXT] >= 0 and name not in self._labels
+            if not text and (names is None or name in names):
+                for kind in np.flatnonzero(first >= 0).tolist():
+                    if kind not in found or first[kind] < found[kind][0]:
+                        found[kind] = int(first[kind]), name
+        return found
+
+    def shows_points(self):
+        """Return whether a number can only have a decimal point."""
+        return _DECIMAL["."] in self.places()
+
+    def unusual(self):
+        """Return the columns without text that have other signs than a decimal point."""
+        first = {name: np.delete(each, _USUAL) for name, each in self._first.items()}
+        return [name for name, each in first.items() if each[_TEXT] < 0 and each.max() >= 0]
 
 
-def _as_words(cells):
-    return np.ascontiguousarray(cells).view(f"S{cells.shape[1]}").ravel()
+def check_signs(decimal, thousands):
+    """Refuse signs that cannot be those of a number."""
+    if decimal is not None:
+        check_choice("decimal", decimal, (".", ","))
+    if thousands is not None:
+        check_choice("thousands", thousands, ("", *THOUSANDS))
+        if thousands and thousands == decimal:
+            raise ValueError(
+                f"{decimal!r} cannot be the decimal sign and separate thousands at once."
+            )
 
 
-def _holes(cells):
-    # A number needs a digit and no word for a hole has one: only few cells are looked at closely.
-    holes = ~((cells >= ord("0")) & (cells <= ord("9"))).any(axis=1)
-    words = np.char.lower(np.char.strip(_as_words(cells[holes])))
-    holes[holes] = np.isin(words, _MISSING)
-    return holes
+def is_plain(content, delimiter):
+    """Return whether no number in a text has another sign than one decimal point."""
+    inside = False
+    for start in range(0, content.size, _PIECE):
+        text = content.read(max(0, start - 1), start + _PIECE + 4)  # one byte before, four behind
+        if start == 0:
+            text = b"\n" + text
+        text += b"\n" * max(0, start + _PIECE + 4 - content.size)
+        if _has_unusual_signs(text, delimiter, inside):
+            return False
+        inside ^= text[1:-4].count(b'"') % 2 == 1
+    return True
 
 
-def _plain(decimal):
-    """Return a table of bytes that spoils all but plain numbers: numpy takes 1_0 and inf too."""
-    table = np.full(256, ord("x"), np.uint8)
-    plain = list(b"\x000123456789+-eE \t")
-    table[plain] = plain
-    table[ord(decimal)] = ord(".")
-    return table
+def _has_unusual_signs(text, delimiter, inside):
+    """Return whether there are digits beside a comma, a space or an apostrophe, or as in .234."""
+    data = np.frombuffer(text, np.uint8)
+    for sign in (b" ", b"'", b"\xc2", b"\xe2"):
+        if sign in text and _beside_digits(data, data[1:-4] == sign[0], both=sign in b" '"):
+            return True
+    if b"," in text and (delimiter != "," or inside or b'"' in text):
+        commas = data[1:-4] == ord(",")
+        if delimiter == ",":
+            commas &= np.logical_xor.accumulate(data[1:-4] == ord('"')) ^ inside
+        if _beside_digits(data, commas):
+            return True
+    dots = data == ord(".")
+    pairs = np.flatnonzero(dots[:-4] & dots[4:])
+    return bool((data[pairs + 2] >= ord("0")).any())  # not as in 0.5,0.5
 
 
-def _first_text(words):
-    for row, word in enumerate(words.tolist()):
-        try:
-            float(word)
-        except ValueError:
-            return row
-    raise AssertionError("every cell is a number")
+def _beside_digits(data, signs, *, both=False):
+    at = np.flatnonzero(signs) + 1
+    left, right = ((data[at + step] - np.uint8(48)) < 10 for step in (-1, 1))
+    return bool((left & right if both else left | right).any())
+
+
+def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
+    """Return the signs of a table, and notes on what was found out.
+
+    Parameters
+    ----------
+    places : dict
+        Where the kinds of signs stand, of `SignEvidence`.
+    cell : callable
+        Returns the words for the place of a cell, and its text, by row and column.
+    decimal, thousands : str or None
+        What a user gave.
+    points : bool
+        Whether 1.234 is a number with a decimal point if nothing tells.
+    """
+    found = _decimal(places, cell, thousands, points) if decimal is None else decimal
+    notes = ["The decimal sign is a comma."] if decimal is None and found == "," else []
+    if thousands is not None:
+        return Signs(found, thousands), notes
+    thousands = ""
+    for sign in THOUSANDS:
+        at = [places[kind] for kind in (_GROUPS[sign], _EITHER.get(sign)) if kind in places]
+        if at and sign != found:
+            thousands += sign
+            text = cell(*min(at))[1]
+            notes.append(f"{_NAMES[sign]} separate thousands (as in {text}).")
+    return Signs(found, thousands), notes
+
+
+def _decimal(places, cell, thousands, points):
+    """Return the decimal sign that the cells tell, or refuse to guess."""
+    if thousands in _OTHER:
+        return _OTHER[thousands]
+    proofs = {s: places.keys() & {_DECIMAL[s], _GROUPS[_OTHER[s]]} for s in _OTHER}
+    groups = places.keys() & {_GROUPS[" "], _GROUPS["'"]}
+    if thousands is not None or (groups and not any(proofs.values())):
+        # Neither commas nor dots separate thousands.
+        proofs = {s: places.keys() & {_DECIMAL[s], _EITHER[s]} for s in _OTHER}
+    if all(proofs.values()):
+        _refuse_both(
+            cell, *sorted(min((places[k], k) for k in kinds) for kinds in proofs.values())
+        )
+    proved = [sign for sign, kinds in proofs.items() if kinds]
+    if proved:
+        return proved[0]
+    if _EITHER[","] in places or (_EITHER["."] in places and not points):
+        _refuse_either(cell, *min((places[k], s) for s, k in _EITHER.items() if k in places))
+    return "."
+
+
+def _refuse_both(cell, first, second):
+    (where, text), (place, known) = cell(*second[0]), cell(*first[0])
+    place = place[0].lower() + place[1:]
+    raise ValueError(
+        f"{where}: {shortened(text)!r} has {_WORDS[second[1]]}, but {shortened(known)!r} "
+        f"({place}) has {_WORDS[first[1]]}; write all numbers in one way, or give decimal='.' or "
+        "',' (--decimal on the command line)."
+    )
+
+
+def _refuse_either(cell, at, sign):
+    where, text = cell(*at)
+    whole, decimal = text.replace(sign, ""), text.replace(sign, ".")
+    raise ValueError(
+        f"{where}: {shortened(text)!r} could mean {shortened(whole)} or {shortened(decimal)}, and "
+        f"no other number in the file settles it; give --thousands {sign} or --decimal {sign} "
+        f"(in Python, thousands={sign!r} or decimal={sign!r})."
+    )

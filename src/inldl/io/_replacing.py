@@ -19,7 +19,13 @@ def check_free(path, *, overwrite=False):
         raise FileNotFoundError(f"There is no folder {folder}; make it first.")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"Nothing can be written to the folder {folder}; choose another.")
-    if path.exists() and not overwrite:
+    if not overwrite:
+        check_new(path)
+
+
+def check_new(path):
+    """Refuse a path at which a file stands."""
+    if Path(path).exists():
         raise FileExistsError(
             f"{path} exists already; write to another file, or give overwrite=True (--overwrite "
             "on the command line) to replace it."

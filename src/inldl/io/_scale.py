@@ -3,10 +3,10 @@
 import numpy as np
 
 from inldl._validation import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
-from inldl.io._rounding import gap_notes, span
 
 ROUNDING = 1e-9  # what a computation may leave of 0
 WHOLE = {"fraction": 1.0, "percent": 100.0}
+SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
@@ -17,7 +17,7 @@ _FORGOTTEN = "is a label missing from --labels? Else "
 _WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
 
 
-class Evidence:
+class ScaleEvidence:
     """Gather what tells the scale of degrees, some rows at a time."""
 
     def __init__(self):
@@ -48,7 +48,7 @@ class Evidence:
         """Return the start of a sentence that says why the degrees were taken as counts."""
         reason = f"No row is complete and the largest degree is {self._largest:g}"
         if self._rows:
-            reason = f"Complete rows sum to {span(self._sums)}, not to 1 or 100"
+            reason = f"Complete rows sum to {_span(self._sums)}, not to 1 or 100"
         return f"{reason}, so the degrees were taken as counts"
 
     def _complete(self):
@@ -71,6 +71,8 @@ class Evidence:
 class Degrees:
     """Check the numbers of the label columns and make fractions of them.
 
+    What a share may be, and what rounding explains, is known to `inldl._validation`.
+
     Parameters
     ----------
     values : ndarray of shape (n, C)
@@ -85,29 +87,41 @@ class Degrees:
 
     def __init__(self, values, labels, where, *, check=True):
         self.values, self.labels, self.where, self.check = values, labels, where, check
+        self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
 
     def fractions(self, scale="auto", *, normalize=False, part=False):
         """Return the degrees as fractions, their scale in the file, and a list of notes.
 
         A `part` of a table may lack a label altogether.
         """
-        check_choice("scale", scale, ("auto", *WHOLE, "count"))
+        check_choice("scale", scale, SCALES)
         if self.check and not part:
             self._refuse_unobserved()
-        self._refuse(self.values < -ROUNDING, "is below 0")
+        self._refuse_degree(self.values < -ROUNDING, "is below 0")
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
             self.values = np.where(rounded, 0, self.values)
-        self._refuse(np.isinf(self.values), "is not finite")
+        self._refuse_degree(np.isinf(self.values), "is not finite")
         notes, evidence = [], None
         if scale == "auto":
-            evidence = Evidence()
+            evidence = ScaleEvidence()
             evidence.add(self.values)
             scale, note = evidence.scale()
             notes = [note]
         if scale == "count":
             return self._shares_of_counts(notes, evidence), scale, notes
         return self._shares_of(scale, normalize, notes), scale, notes
+
+    def _refuse(self, bad, problem):
+        """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
+        if self.check and bad.any():
+            at = tuple(np.argwhere(bad)[0].tolist())
+            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
+            raise ValueError(problem(at, self.where(at[0]) + column))
+
+    def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
+        words = f"{problem}; {advice}."
+        self._refuse(bad, lambda at, place: f"{place}: the degree {self.values[at]:g} {words}")
 
     def _refuse_unobserved(self):
         unseen = np.isnan(self.values).all(axis=0)
@@ -117,63 +131,28 @@ class Degrees:
                 "drop it from the labels, or observe it in at least one row."
             )
 
-    def _refuse(self, bad, problem, advice="correct it, or leave the cell empty"):
-        if self.check and bad.any():
-            row, column = (int(i) for i in np.argwhere(bad)[0])
-            raise ValueError(
-                f"{self.where(row)}, column {self.labels[column]!r}: the degree "
-                f"{self.values[row, column]:g} {problem}; {advice}."
-            )
-
     def _shares_of_counts(self, notes, evidence):
         holes = np.isnan(self.values)
         if holes.any():
-            self._refuse_count_holes(holes, evidence)
+            self._refuse(holes, lambda _, place: _missing_count(place, evidence))
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
-        sums = np.nansum(self.values, axis=1, keepdims=True)
+        sums = np.nansum(self.values, axis=1)
         self._refuse_zero_sums(sums)
-        return self.values / np.where(sums == 0, 1, sums)
-
-    def _refuse_count_holes(self, holes, evidence):
-        if not self.check:
-            return
-        row, column = (int(i) for i in np.argwhere(holes)[0])
-        place = f"{self.where(row)}, column {self.labels[column]!r}"
-        if evidence is not None:
-            raise ValueError(
-                f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
-                f"{_FORGOTTEN}fill in the count, or say what the numbers are with "
-                "scale='fraction' or 'percent' (--scale on the command line)."
-            )
-        raise ValueError(
-            f"{place}: a count is missing, so the total of the row is unknown; give fractions or "
-            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
-            "command line, if the numbers are such)."
-        )
+        return self.values / np.where(sums == 0, 1, sums)[:, None]
 
     def _refuse_zero_sums(self, sums):
-        if self.check and (sums == 0).any():
-            row = int(np.argmax(sums == 0))
-            raise ValueError(
-                f"{self.where(row)}: the degrees ({self._span()}) sum to 0, so they have no "
-                "shares; remove the row."
-            )
-
-    def _span(self):
-        return f"columns {self.labels[0]!r} to {self.labels[-1]!r}"
+        words = f"the degrees ({self._span}) sum to 0, so they have no shares; remove the row."
+        self._refuse(sums == 0, lambda _, place: f"{place}: {words}")
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
         y = self.values if whole == 1 else self.values / whole  # no copy of a large table
         tolerance = sum_tolerance(y.dtype)
-        advice = (
-            "correct it, or give scale='count' (--scale count) if the columns are no "
-            f"{_WORDS[scale]}"
-        )
-        self._refuse(y > 1 + tolerance, f"is above {whole:g}", advice)
+        advice = f"give scale='count' (--scale count) if the columns are no {_WORDS[scale]}"
+        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", f"correct it, or {advice}")
         sums = np.nansum(y, axis=1)
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
@@ -184,35 +163,70 @@ class Degrees:
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            return _normalized(y, sums, off, few, notes)
+            notes += _normalized_notes(off, few)
+            return _divided(y, sums, off | few)
         rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
         advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
         self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
         short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
         advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
         self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-        notes += gap_notes(sums, off & rounded, over & rounded, whole)
+        notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
         return _divided(y, sums, (off | over) & rounded)
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
-        if self.check and bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"{self.where(row)}: the observed degrees ({self._span()}) sum to "
-                f"{sums[row] * whole:.6g}, {compared} {whole:g} ({bad.sum()} such row(s)); "
-                f"{advice}."
-            )
+        start = f"the observed degrees ({self._span}) sum to"
+        end = f"{compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
+        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
 
 
-def _normalized(y, sums, off, few, notes):
-    """Return `y` with some of its rows divided by their sums, in place."""
-    for rows, which in ((off, "Complete rows"), (few, "Rows with holes, which become 0,")):
+def _missing_count(place, evidence):
+    """Return why a row of counts needs all of them, and how it came to be one."""
+    if evidence is None:
+        return (
+            f"{place}: a count is missing, so the total of the row is unknown; give fractions or "
+            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
+            "command line, if the numbers are such)."
+        )
+    return (
+        f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
+        f"{_FORGOTTEN}fill in the count, or say what the numbers are with scale='fraction' or "
+        "'percent' (--scale on the command line)."
+    )
+
+
+def _normalized_notes(complete, holed):
+    """Return notes on the rows that a user wants to have divided."""
+    kinds = ((complete, "Complete rows"), (holed, "Rows with holes, which become 0,"))
+    return [
+        f"{which} that were divided by their sums: {rows.sum()}; that is for learning, a file "
+        "that is written keeps them as they are."
+        for rows, which in kinds
+        if rows.any()
+    ]
+
+
+def _rounded_notes(sums, complete, holed):
+    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
+    many = complete.sum() > 1
+    divided = "they are divided by their sums" if many else "it is divided by its sum"
+    kinds = (
+        (complete, "", f"{divided} for learning"),
+        (holed, " with holes", "the holes become 0"),
+    )
+    notes = []
+    for rows, which, what in kinds:
         if rows.any():
-            notes.append(
-                f"{which} that were divided by their sums: {rows.sum()}; that is for learning, "
-                "a file that is written keeps them as they are."
-            )
-    return _divided(y, sums, off | few)
+            count = int(rows.sum())
+            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
+            notes.append(f"{who} to {_span(sums[rows])}, as rounded numbers do; {what}.")
+    return notes
+
+
+def _span(numbers):
+    """Return "99 to 101", or "99" if all numbers look the same."""
+    ends = [f"{end:.6g}" for end in (numbers.min(), numbers.max())]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _divided(y, sums, rows):

@@ -1,32 +1,18 @@
 """Read a table of features and degrees from a file."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io import _frames
-from inldl.io._dialect import DELIMITERS, find_delimiter, has_percent_signs
-from inldl.io._encoding import open_text
 from inldl.io._labels import check_columns, select_labels
-from inldl.io._scale import Degrees, Evidence
-from inldl.io._signs import check_signs
-from inldl.io._sources import TextSource
-from inldl.io._spooling import spooled
-from inldl.io.table import Format, Table
+from inldl.io._numbers import check_signs
+from inldl.io._scale import SCALES, Degrees, ScaleEvidence
+from inldl.io.formats import open_format, readable_twice
+from inldl.io.table import Table
 
-KINDS = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".txt": "text",
-    ".parquet": "parquet",
-    ".xlsx": "excel",
-}
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The degrees are taken as percentages: they have a percent sign."
-_NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def read_table(
@@ -40,59 +26,60 @@ def read_table(
     thousands=None,
     encoding=None,
 ):
-    r"""Read a table whose degrees may have holes.
+    r"""Read a table in which degrees may be missing.
 
-    A degree is a hole if its cell is empty or one of NA, N/A, #N/A, NaN, null, None, ? and -, in
-    any case and with any space around it. Columns other than the labels are features: those with
-    numbers and such holes only become float64, all others stay text in which only an empty cell
-    is a hole (NA may be a word there). In a text all degrees may have a percent sign.
+    A degree is missing if its cell is empty or holds NA, N/A, #N/A, NaN, null, None, ? or -, in
+    capitals or not. All columns other than the labels are features. A feature becomes float64 if
+    its cells are numbers or missing in this sense; any other stays text, in which only an empty
+    cell is missing (NA may be a word there). In a text file all degrees may have a percent sign.
 
     Parameters
     ----------
     path : str or path
-        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet or .xlsx (its
-        first sheet, without rows and columns that are empty); or "-" for standard input. Of
-        that, and of a pipe, a copy is read.
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
+        first sheet, without empty rows and columns); or "-" for standard input. Standard input
+        and pipes are copied first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
     scale : {"auto", "fraction", "percent", "count"}, default="auto"
         What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
         or neither), and at the largest degree if no row is complete. Counts are divided by the
-        sum of their row and may have no holes.
+        sum of their row, and none may be missing.
     normalize : bool, default=False
-        Divide complete rows that do not sum to the whole by their sum, instead of refusing them;
-        and rows with holes whose observed degrees exceed the whole by at most 5 percent, so that
-        0 is left for the holes. Rows that miss the whole by no more than the rounding of their
-        degrees explains (half a unit of the last decimal each, at most 5 percent in all) are
-        always divided. `write_table` keeps all of them as they are.
+        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
+        Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
+        leaves 0 for their missing degrees. Rows that are off by no more than rounding explains
+        (half a unit of the last decimal for each degree, at most 5 percent in all) are always
+        divided. `write_table` keeps all these rows as they are in the file.
     delimiter : {",", ";", "\t", "|"}, default=None
-        What separates the cells of a text; found out if None, a tab for .tsv and .tab.
+        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
     decimal : {".", ","}, default=None
-        The decimal sign; found out from all numbers of the table if None.
+        The decimal sign; detected from all numbers of the table if None.
     thousands : {"", ",", ".", " ", "'"}, default=None
         What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
-        and thin spaces as well, and an apostrophe for the typographic one. Found out if None; a
-        table in which 47,300 can be both is refused.
+        and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
+        table in which 47,300 could mean 47300 or 47.3 is refused.
     encoding : str, default=None
-        The encoding of a text. If None: by its mark, UTF-8 if it is that, else cp1252 or latin-1.
+        The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
+        if the file is valid UTF-8, or cp1252 or latin-1.
 
     Returns
     -------
     Table
-        The degrees as fractions, the features, and notes on what was found out.
+        The degrees as fractions, the features, and notes on what was detected.
 
     Raises
     ------
     ValueError
-        If the table cannot be read as one; the message names the line (the header is line 1
-        if nothing is above it) and the column.
+        If the file holds no such table; the message names the line (the header is usually
+        line 1) and the column.
     OSError
         If there is no such file, or it cannot be read.
 
     See Also
     --------
-    TableFile : The same file a piece at a time.
+    TableFile : Read the same file a piece at a time.
 
     Examples
     --------
@@ -110,19 +97,13 @@ def read_table(
     The decimal sign is a comma.
     The degrees are taken as fractions: most complete rows sum to about 1.
     """
-    file = TableFile(
-        path,
-        labels,
-        delimiter=delimiter,
-        decimal=decimal,
-        thousands=thousands,
-        encoding=encoding,
-    )
+    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    file = TableFile(path, labels, encoding=encoding, **signs)
     return file.read(scale=scale, normalize=normalize)
 
 
 class TableFile:
-    r"""A table in a file, whose rows are read when they are asked for.
+    r"""A table in a file, whose rows are read when you ask for them.
 
     Parameters
     ----------
@@ -136,15 +117,15 @@ class TableFile:
     Attributes
     ----------
     path : Path
-        The file; the copy of a pipe.
+        The file, or the copy of a pipe.
     format : Format
         How it is written.
     labels, features : list of str
         Names of the label columns and of all others.
     notes : list of str
-        Sentences that tell what was found out about the format.
-    source : object
-        The rows of the file.
+        Sentences that tell what was detected about the file.
+    source : TableFormat
+        The table as the format of the file opens it.
 
     Examples
     --------
@@ -162,18 +143,14 @@ class TableFile:
         self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
     ):
         check_signs(decimal, thousands)
-        self.path = spooled(Path(path), KINDS, owner=self)
-        kind, self.notes = _kind(self.path), []
+        self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        if kind == "text":
-            self._open_text(delimiter, encoding)
-        else:
-            self.source, self.format = _frames.open_source(self.path, kind), Format(kind)
-            self.notes += self.source.notes
+        self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
         check_columns(self.source.names)
         self.labels = [] if labels is None else select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
-        self._find_signs(decimal, thousands)
+        self.source.find_signs(self.labels, decimal, thousands)
+        self.notes, self.format = list(self.source.notes), self.source.format
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -187,13 +164,13 @@ class TableFile:
         most_rows : int, default=None
             About how many rows to take, drawn evenly from all; None takes all.
         least_rows : int, default=2
-            With how many rows to be content; learning needs two.
+            Refuse a table with fewer rows; learning needs two.
 
         Returns
         -------
         Table
         """
-        check_choice("scale", scale, ("auto", "fraction", "percent", "count"))
+        check_choice("scale", scale, SCALES)
         bound, keep = self.source.most_rows(), None
         if most_rows is not None and most_rows < bound:
             keep = _Draw(most_rows / bound)
@@ -209,18 +186,18 @@ class TableFile:
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
 
     def find_scale(self):
-        """Find out what the degrees are, from the label columns alone and a piece at a time.
+        """Detect what the degrees are, from the label columns alone and a piece at a time.
 
         Returns
         -------
         scale : {"fraction", "percent", "count"}
-            What `read` takes them for.
+            What `read` would take them for.
         note : str
             A sentence that says so, and why.
         """
         if self.format.percent:
             return "percent", _SIGNED
-        evidence = Evidence()
+        evidence = ScaleEvidence()
         for piece in self.pieces():
             evidence.add(piece.values)
         return evidence.scale()
@@ -250,7 +227,7 @@ class TableFile:
         return degrees.fractions(scale, normalize=normalize, part=True)[0]
 
     def check_unchanged(self):
-        """Refuse to go on with a file that is not the one that was opened."""
+        """Refuse to go on if the file has changed since it was opened."""
         if not self.path.exists() or self._looks() != self._stamp:
             raise OSError(f"{self.path} was changed while it was read; start again.")
 
@@ -259,61 +236,17 @@ class TableFile:
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
     def place_of(self, rows=None, first=0):
-        """Return a function that tells where a row stands, such as "Line 7".
+        """Return a function that says where a row stands in the file, such as "Line 7".
 
-        The rows are those from `first` on, or those with the numbers `rows`.
+        Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
-
-    def _open_text(self, delimiter, encoding):
-        if delimiter is not None:
-            check_choice("delimiter", delimiter, DELIMITERS)
-        content, encoding, mark, note = open_text(self.path, encoding)
-        if all(piece.isspace() for piece in content.pieces()):
-            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
-        self.notes += [note] if note else []
-        if delimiter is None:
-            tabs = self.path.suffix.lower() in (".tsv", ".tab")
-            delimiter = "\t" if tabs else find_delimiter(content)
-            self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
-        self.source = TextSource(content, delimiter)
-        newline = self.source.cells.newline.decode()
-        if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
-            newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark)
-
-    def _find_signs(self, decimal, thousands):
-        self.notes += self.source.find_signs(self.labels, decimal, thousands)
-        self.format = replace(self.format, **self.source.signs._asdict())
-        if self.format.kind == "text":
-            columns = [self.source.names.index(name) for name in self.labels]
-            self.source.percent = has_percent_signs(self.source.cells, columns)
-            self.format = replace(self.format, percent=self.source.percent)
 
     def _check_rows(self, count, least):
         if count < least:
             problem = "only one row" if count else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
-
-
-def kind_of(path):
-    """Return the kind of file that the suffix of `path` stands for."""
-    kind = KINDS.get(path.suffix.lower())
-    if kind is None:
-        raise ValueError(
-            f"{path} ends in {path.suffix!r}, which is no known kind of table; known are "
-            f"{', '.join(KINDS)}."
-        )
-    return kind
-
-
-def _kind(path):
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
-    if not path.exists():
-        raise FileNotFoundError(f"There is no file {path}; check its name and its folder.")
-    return kind_of(path)
 
 
 class _Draw:

@@ -1,7 +1,10 @@
-"""What a file of features and degrees holds, once it is read."""
+"""A table and its parts, and what the format of a file must be able to do."""
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -92,3 +95,70 @@ class Table:
     def degrees(self):
         """Return `y` as a frame with the names of the labels."""
         return pd.DataFrame(self.y, columns=self.labels, copy=False)
+
+
+class TableFormat(Protocol):
+    """A table in an open file. A file format is one class that can do this.
+
+    The class is listed in `inldl.io.formats`. One whose files are read as frames takes most of it
+    from `inldl.io.frame_format.FrameFormat`. Errors are a ValueError or an OSError in one sentence
+    that says where in the file and what to do.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns that can be labels or features.
+    notes : list of str
+        Sentences that tell what was found out about the file.
+    format : Format
+        How the file is written.
+    """
+
+    names: list[str]
+    notes: list[str]
+    format: Format
+
+    def __init__(self, path: Path, *, delimiter: str | None, encoding: str | None) -> None:
+        """Open a file; a format without delimiter and encoding ignores what is given."""
+
+    def find_signs(
+        self, labels: Sequence[str], decimal: str | None, thousands: str | None
+    ) -> None:
+        """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
+
+    def where(self, row: int) -> str:
+        """Return the place of a row in words, such as "Line 7"."""
+
+    def most_rows(self) -> int:
+        """Return a number of rows that is not exceeded."""
+
+    def pieces(
+        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] = ()
+    ) -> Iterator[Piece]:
+        """Yield the rows a piece at a time, with the columns in `text` as text."""
+
+    def read(
+        self,
+        labels: Sequence[str],
+        features: Sequence[str],
+        most: int,
+        keep: Callable[[Piece], np.ndarray] | None = None,
+    ) -> tuple[np.ndarray, pd.DataFrame, np.ndarray | None]:
+        """Return the label columns, the feature columns, and the numbers of the rows.
+
+        `keep(piece)` tells which rows of a piece to take, at most `most` in all; without it all
+        are taken, and their numbers are None.
+        """
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name for a new column that cannot be written to such a file."""
+
+    def writer(
+        self, part: Path, labels: Sequence[str], filled: Sequence[str], extra: Sequence[str]
+    ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
+        """Give a function that writes the file to `part` again, a piece at a time.
+
+        It takes the raw rows of the next piece, what to write into its label columns (NaN where
+        nothing changes; only columns in `filled` change at all), and the values of the columns
+        `extra` that are added on the right (NaN leaves a cell empty).
+        """

@@ -11,6 +11,7 @@ from inldl._validation import DataError, check_predictable
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
+from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
@@ -228,7 +229,8 @@ def complete_table(
 
 def check_completion(file, path, *, coverage=None, mark=False, overwrite=False):
     """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
-    TableWriter(file, path, extra=_added_to_completed(file, coverage, mark), overwrite=overwrite)
+    extra = _added_to_completed(file, coverage, mark)
+    check_writable(file, path, extra=extra, overwrite=overwrite)
 
 
 def _added_to_completed(file, coverage, mark):

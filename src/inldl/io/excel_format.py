@@ -11,37 +11,65 @@ import numpy as np
 import pandas as pd
 
 from inldl.io._numbers import MISSING
-from inldl.io._sources import FrameSource
+from inldl.io.frame_format import FrameFormat
 
 
-class SheetSource(FrameSource):
-    """Answer for the first sheet of an Excel file.
+class Excel(FrameFormat):
+    """A table in the first sheet of an Excel file.
 
-    Parameters
-    ----------
-    names : list of str
-        Names of the columns.
-    cells : list of list
-        What stands in these columns, in the rows below the header.
-    rows, columns : list of int
-        Where they stand in the sheet, from 1; the first row is that of the header.
-    notes : list of str
-        What a user should know.
+    Rows and columns of the sheet without any content are none of the table. `rows` and `columns`
+    tell where the others stand in the sheet, from 1; the first row is that of the header.
     """
 
-    def __init__(self, names, cells, rows, columns, notes):
-        series = [_column([row[j] for row in cells]) for j in range(len(columns))]
-        frame = pd.DataFrame(dict(zip(names, series, strict=True)))
-        super().__init__(names, lambda chosen=None: iter([(frame, rows[1:])]), len(rows) - 1)
-        self.rows, self.columns, self.notes = rows, dict(zip(names, columns, strict=True)), notes
+    kind = "excel"
+
+    def open(self, path):
+        """Read the sheet."""
+        sheet, self.notes = _first_sheet(path)
+        # Only the cells in the file: a sheet with one in its last corner has 17 billion.
+        content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
+        if not content:
+            raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
+        self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
+        _check_merged(sheet, self.rows[0])
+        self.names = _names(sheet, self.rows[0], columns)
+        self.columns = dict(zip(self.names, columns, strict=True))
+        self.n_rows = len(self.rows) - 1
+        cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
+        self._frame = pd.DataFrame({name: _column(column) for name, column in cells.items()})
+
+    def frames(self, names=None):
+        """Yield one frame, and where its rows stand in the sheet."""
+        yield self._frame, self.rows[1:]
 
     def where(self, row):
         """Return the place of a row in words."""
         return f"Row {self.rows[row + 1]} of the sheet"
 
+    @contextmanager
+    def writer(self, part, labels, filled, extra):
+        """Give a function that fills cells of the sheet; all else in the file stays."""
+        from openpyxl import load_workbook
 
-def open_sheet(path):
-    """Return the source of an Excel file; rows and columns without any content are none."""
+        book = load_workbook(self.path, rich_text=True)
+        sheet, right = book.worksheets[0], max(self.columns.values()) + 1
+        added = {name: right + j for j, name in enumerate(extra)}
+        for name, column in added.items():
+            sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
+
+        def write(rows, fills, values):
+            put = [(self.columns[name], fills[:, labels.index(name)]) for name in filled]
+            put += [(column, values[:, j]) for j, column in enumerate(added.values())]
+            for column, each in put:
+                for i in np.flatnonzero(~np.isnan(each)):
+                    sheet.cell(rows[i], column).value = float(each[i])
+
+        yield write
+        part.write_bytes(_saved(book))
+
+
+def _first_sheet(path):
+    """Return the first sheet with values in place of formulas, and notes."""
     from openpyxl import load_workbook
 
     with warnings.catch_warnings():
@@ -57,15 +85,7 @@ def open_sheet(path):
                 "Formulas are taken at the values that the file holds; in a file that is written "
                 "they get theirs when Excel opens it."
             )
-    # Only the cells in the file: a sheet with one in its last corner has 17 billion.
-    content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
-    if not content:
-        raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
-    rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
-    _check_merged(sheet, rows[0])
-    names = _names(sheet, rows[0], columns)
-    cells = [[content.get((i, j)) for j in columns] for i in rows[1:]]
-    return SheetSource(names, cells, rows, columns, notes)
+    return sheet, notes
 
 
 def _with_values(formulas, values):
@@ -110,28 +130,6 @@ def _column(cells):
 
 def _is_hole(cell):
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
-
-
-@contextmanager
-def sheet_writer(file, part, filled, extra):
-    """Give a function that fills cells of the sheet; all else in the file stays."""
-    from openpyxl import load_workbook
-
-    book, source = load_workbook(file.path, rich_text=True), file.source
-    sheet, right = book.worksheets[0], max(source.columns.values()) + 1
-    columns = {name: right + j for j, name in enumerate(extra)}
-    for name, column in columns.items():
-        sheet.cell(source.rows[0], column, name).data_type = "s"  # "=a" is a name, not a formula
-
-    def write(rows, fills, values):
-        put = [(source.columns[name], each) for name, each in fills.items()]
-        put += [(columns[name], each) for name, each in values.items()]
-        for column, each in put:
-            for i in np.flatnonzero(~np.isnan(each)):
-                sheet.cell(rows[i], column).value = float(each[i])
-
-    yield write
-    part.write_bytes(_saved(book))
 
 
 def _saved(book):

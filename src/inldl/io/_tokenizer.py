@@ -1,12 +1,14 @@
-"""Find the cells of a delimited text where they stand, without changing or copying them."""
+"""Split a delimited text into cells where they stand, without changing or copying them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
+DELIMITERS = (",", ";", "\t", "|")
 _QUOTE = ord('"')
 _RETURN = ord("\r")
 _BLOCK = 1 << 21  # bytes: small enough to stay near the processor, large enough for numpy
+_SAMPLE = 1 << 16  # bytes that tell the delimiter
 
 
 @dataclass(frozen=True)
@@ -18,9 +20,8 @@ class Block:
     starts: np.ndarray
     ends: np.ndarray
 
-    def rows(self, start, stop=None):
-        """Return some of the rows of the block."""
-        chosen = slice(start, stop)
+    def rows(self, chosen):
+        """Return some of the rows of the block, chosen by a slice or by truth values."""
         return Block(self.data, self.offset, self.starts[chosen], self.ends[chosen])
 
     def quoted(self, column):
@@ -63,12 +64,15 @@ class Cells:
         self.names, self.header_end = [], 0
         if header is not None:
             self.header_end = header.offset + int(header.ends[0, -1])
-            self.names = [header.rows(0, 1).text(j)[0].strip() for j in range(self._n_columns)]
+            self.names = [header.rows(slice(1)).text(j)[0].strip() for j in range(self._n_columns)]
 
     def blocks(self):
         """Yield the blocks of rows below the header."""
-        for number, block in enumerate(self._blocks()):
-            yield block.rows(1) if number == 0 else block
+        blocks = self._blocks()
+        header = next(blocks, None)
+        if header is not None and len(header.starts) > 1:
+            yield header.rows(slice(1, None))
+        yield from blocks
 
     def line(self, row):
         """Return the line of the file in which a row starts; the first line is 1."""
@@ -188,3 +192,26 @@ class Cells:
             f"{self.delimiter!r}); give it a cell for each column, and put cells with a delimiter "
             "in them into quotation marks."
         )
+
+
+def find_delimiter(content):
+    """Return the delimiter with which most rows have as many cells as the header."""
+    sample = content.read(0, _SAMPLE)
+    if content.size > _SAMPLE:  # the last line is likely to be cut
+        sample = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
+    return max(DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter))
+
+
+def _agreement(sample, delimiter):
+    """Return the share of rows with as many cells as the header, and the number of its cells."""
+    data = np.frombuffer(sample, np.uint8)
+    outside = ~np.logical_xor.accumulate(data == _QUOTE)
+    newline = b"\n" if b"\n" in sample else b"\r"
+    breaks = np.flatnonzero(outside & (data == newline[0]))
+    edges = np.unique(np.concatenate([[-1], breaks, [len(data)]]))
+    marks = np.concatenate([[0], np.cumsum(outside & (data == ord(delimiter)))])
+    counts = np.diff(marks[np.minimum(edges + 1, len(data))]) + 1
+    counts = counts[np.diff(edges) > 2]  # longer than "\r": no empty line
+    if not len(counts) or counts[0] < 2:
+        return 0.0, 0
+    return float(np.mean(counts == counts[0])), int(counts[0])

@@ -1,0 +1,108 @@
+"""The file formats of tables: which ones there are, and which one a file has.
+
+A format is a class with the methods of `inldl.io.table.TableFormat` in a module of its own, and a
+line in `FORMATS`. Its module is imported when a file is opened, so that help texts are quick.
+"""
+
+import shutil
+import stat
+import sys
+import tempfile
+import weakref
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Listing(NamedTuple):
+    """What is known of a format before a file is opened.
+
+    Attributes
+    ----------
+    home : str
+        The module and the class in it.
+    suffixes : tuple of str
+        How the names of its files end.
+    start : bytes
+        How the content of its files starts, if that tells it from other formats.
+    """
+
+    home: str
+    suffixes: tuple[str, ...]
+    start: bytes = b""
+
+
+FORMATS = (
+    Listing("inldl.io.text_format.DelimitedText", (".csv", ".tsv", ".tab", ".txt")),
+    Listing("inldl.io.parquet_format.Parquet", (".parquet",), b"PAR1"),
+    Listing("inldl.io.excel_format.Excel", (".xlsx",), b"PK\x03\x04"),
+)
+_STANDARD_INPUT = ("-", "/dev/stdin")
+
+
+def suffixes():
+    """Return the endings of all files that can hold a table."""
+    return [suffix for listing in FORMATS for suffix in listing.suffixes]
+
+
+def find_format(path):
+    """Return the listing of the format that the name of a file stands for."""
+    for listing in FORMATS:
+        if path.suffix.lower() in listing.suffixes:
+            return listing
+    raise ValueError(
+        f"{path} ends in {path.suffix!r}, which is no known kind of table; known are "
+        f"{', '.join(suffixes())}."
+    )
+
+
+def open_format(path, **options):
+    """Return the table in a file, as its format opens it."""
+    module, _, name = find_format(path).home.rpartition(".")
+    return getattr(import_module(module), name)(path, **options)
+
+
+def readable_twice(path, owner):
+    """Return a file that can be read twice, or refuse a path that holds none.
+
+    Of a pipe and of standard input ("-") it is a copy, which goes when `owner` does. The name of
+    the copy ends as that of the pipe, or as its content calls for.
+    """
+    if str(path) in _STANDARD_INPUT:
+        return _copied(_standard_input(), "stdin", owner)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}; check its name and its folder.")
+    if path.is_file():
+        return path
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        raise OSError(f"{path} is a device or a socket; name a file or a pipe.")
+    with path.open("rb") as pipe:
+        return _copied(pipe, path.name, owner)
+
+
+def _standard_input():
+    if sys.stdin is None or sys.stdin.isatty():
+        raise OSError("Standard input holds no table; name a file, or send a table into a pipe.")
+    return sys.stdin.buffer
+
+
+def _copied(source, name, owner):
+    folder = tempfile.mkdtemp(prefix="inldl-")
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    start = source.read(max(len(listing.start) for listing in FORMATS))
+    if Path(name).suffix.lower() not in suffixes():
+        fitting = [each for each in FORMATS if each.start and start.startswith(each.start)]
+        name += (fitting or FORMATS)[0].suffixes[0]
+    path = Path(folder, name)
+    try:
+        with path.open("wb") as copy:
+            copy.write(start)
+            shutil.copyfileobj(source, copy)
+    except OSError as error:
+        raise OSError(
+            f"The copy of a pipe, {path}, could not be written ({error.strerror or error}); make "
+            "room there, or save the table to a file."
+        ) from None
+    return path
