@@ -5,12 +5,12 @@ import signal
 import sys
 import warnings
 
-from inldl.cli._streams import prepare, printable
+from inldl._text import printable
 
 
 def main() -> None:
     """Run the command line; an error that a user can cause is one sentence, not a traceback."""
-    prepare()
+    _prepare_streams()
     signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = _warn
     try:
@@ -31,6 +31,19 @@ def main() -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         _interrupted()
+
+
+def _prepare_streams():
+    """Make the standard streams take every text, also where the caller has closed them.
+
+    What a closed one is replaced by takes its number too; the next file that is opened would.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # "?" for what an ASCII terminal does not know
 
 
 def _out_of_memory(error):

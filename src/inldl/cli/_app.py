@@ -90,24 +90,7 @@ def _interruptible(command):
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
-for panel, commands in {
-    TABLES: (
-        _tables.complete,
-        _tables.fit,
-        _tables.predict,
-        _tables.evaluate,
-        _tables.inspect,
-        _tables.compare,
-        _tables.export,
-    ),
-    RESEARCH: (
-        _experiments.datasets,
-        _experiments.methods,
-        _experiments.bench,
-        _experiments.report,
-        _experiments.reproduce,
-    ),
-}.items():
+for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMANDS}.items():
     for command in commands:
         app.command(rich_help_panel=panel, **_help(command))(_interruptible(command))
 

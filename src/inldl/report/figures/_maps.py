@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..style import FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._names import LINE, name_columns, name_rows
+from ._panels import LINE, name_columns, name_rows
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
