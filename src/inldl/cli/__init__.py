@@ -5,7 +5,7 @@ import signal
 import sys
 import warnings
 
-from inldl._text import printable
+from inldl._text import say
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
         if os.environ.get("INLDL_DEBUG"):
             raise
         text = _out_of_memory(error) if isinstance(error, MemoryError) else error
-        print(f"inldl: {printable(text)}", file=sys.stderr)
+        say(f"inldl: {text}", err=True)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         _interrupted()
@@ -57,7 +57,7 @@ def _out_of_memory(error):
 
 
 def _interrupted():
-    print("inldl: interrupted", file=sys.stderr)
+    say("inldl: interrupted", err=True)
     raise SystemExit(130) from None
 
 
@@ -67,4 +67,4 @@ def _end(number, frame):
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
-    print(f"inldl: {printable(message)}", file=sys.stderr)
+    say(f"inldl: {message}", err=True)

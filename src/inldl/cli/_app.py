@@ -94,7 +94,7 @@ for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMAND
     for command in commands:
         app.command(rich_help_panel=panel, **_help(command))(_interruptible(command))
 
-model = typer.Typer(no_args_is_help=True, help="Tell what a model file holds: `inldl model info`.")
+model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")
 model.command("info", **_help(_tables.info))(_tables.info)
 model.callback()(lambda: None)
 app.add_typer(model, name="model", rich_help_panel=TABLES)

@@ -40,9 +40,9 @@ def complete(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Fill the empty degrees of a table.
+    """Fill in the missing shares of a table.
 
-    Observed degrees and all other columns stay as they are; rows sum to 1.
+    Known shares and all other columns stay as they are; rows sum to 1, or to 100%.
 
         inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
@@ -105,7 +105,7 @@ def fit(
 ) -> None:
     """Fit a model to a table, and save it for new rows.
 
-    The table may have holes in its degrees and in its features.
+    Shares and features may be missing in the table.
 
         inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
         inldl fit survey.csv -l "emo_*" -o survey.inldl --page model.html
@@ -148,9 +148,9 @@ def predict(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Predict the degrees of new rows.
+    """Predict the shares of new rows.
 
-    The columns of the table stay as they are; the degrees are added on the right.
+    The columns of the table stay as they are; the shares are added on the right.
 
         inldl predict survey.inldl new.csv -o predicted.csv
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
@@ -186,9 +186,9 @@ def evaluate(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Judge a model on rows that it was not fitted to.
+    """Test a model on rows that it was not fitted to.
 
-    Only observed degrees count; the constant mean of the fit stands beside the model.
+    Only known shares count. The model is compared with the means of the rows it was fitted to.
 
         inldl evaluate survey.inldl test.csv
         inldl evaluate survey.inldl test.csv --page test.html
@@ -266,7 +266,7 @@ def compare(
 ) -> None:
     """Find the method that suits a table.
 
-    Observed degrees are hidden and completed, and rows are left out and predicted.
+    Known shares are hidden and filled in, and rows are left out and predicted.
 
         inldl compare survey.csv --labels "joy,anger,fear"
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
@@ -293,9 +293,9 @@ def compare(
 
 
 def info(model: o.ModelFile) -> None:
-    """Tell what a model file holds.
+    """Show what a model file holds.
 
-    Nothing in the file is run.
+    No code from the file is run.
 
         inldl model info survey.inldl
     """
@@ -372,7 +372,9 @@ def _refuse_options_of_fit(context):
     options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
     for name, option in options.items():
         if context.get_parameter_source(name).name == "COMMANDLINE":
-            raise ValueError(f"{option} is for fitting, but --model is fitted; give one of both.")
+            raise ValueError(
+                f"{option} is for fitting, but --model is fitted; leave out one of them."
+            )
 
 
 def _scale_for(model, file, scale):

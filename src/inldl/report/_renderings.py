@@ -147,15 +147,7 @@ def html(table):
 
 
 def markdown_document(document, folder):
-    """Write a document as Markdown.
-
-    Parameters
-    ----------
-    document : Document
-        What is said.
-    folder : str
-        Where its figures are, as .svg.
-    """
+    """Write a document as Markdown; its figures are .svg files in the folder."""
     parts = [f"# {markdown_text(document.title)}", *map(markdown_text, document.summary)]
     for section in document.sections:
         parts.append(f"## {markdown_text(section.title)}")

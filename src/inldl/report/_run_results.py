@@ -95,15 +95,7 @@ def run_results(rows) -> RunResults:
 
 
 def result_blocks(rows, run):
-    """Return the blocks that show scores, wins, tests and curves.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of a store.
-    run : RunResults
-        Their views.
-    """
+    """Return the blocks that show scores, wins, tests and curves of rows and their views."""
     contents = {"scores": _scores, "wins": _wins, "tests": _tests}
     slots = {
         name: Chosen(name, {view.key: content(view) for view in run.views})

@@ -54,21 +54,12 @@ def _views(document):
 
 
 def _table_data(table):
-    plain = [[_short(cell) for cell in row] for row in table.cells(table.rows)]
-    foot = [[_short(cell) for cell in row] for row in table.cells(table.foot)]
+    def plain(rows):
+        return [[pair if pair[1] else pair[0] for pair in row] for row in table.cells(rows)]
+
     head = [[column.name, "text"] if column.words else column.name for column in table.columns]
-    return {
-        "head": head,
-        "rows": plain,
-        "foot": foot,
-        "caption": table.caption,
-        "name": table.name,
-    }
-
-
-def _short(cell):
-    text, mark = cell
-    return [text, mark] if mark else text
+    parts = {"head": head, "rows": plain(table.rows), "foot": plain(table.foot)}
+    return {**parts, "caption": table.caption, "name": table.name}
 
 
 def script_json(data):

@@ -22,15 +22,7 @@ TITLES = {
 
 
 def reproduction_figures(found, width=COLUMN):
-    """Return the figures of a reproduction, each with its name and caption.
-
-    Parameters
-    ----------
-    found : inldl.experiments.paper_figures.Reproduction
-        What was measured.
-    width : float
-        Of the figures with a single panel, in inches: a column of a paper, or a page.
-    """
+    """Return the figures of a `Reproduction`; those with one panel are `width` inches wide."""
     total = "CPU seconds of a fit, summed over the datasets"
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
     degrees = found.degree_errors, found.degree_counts
@@ -114,13 +106,7 @@ def write_reproduction(found, folder):
 
 
 def reproduction_page(found):
-    """Return what is said about a reproduction of the paper.
-
-    Parameters
-    ----------
-    found : inldl.experiments.paper_figures.Reproduction
-        What was measured.
-    """
+    """Return what is said about a `Reproduction` of the paper."""
     counts = [(f"Table {number}", _counts(table)) for number, table in found.tables.items()]
     tables = [
         Section(TITLES[number], [_table(number, table)], page_only=True)

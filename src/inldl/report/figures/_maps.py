@@ -187,14 +187,6 @@ def influence(frame, *, label="influence", width=FULL):
 
 
 def most_influential(frame, most=MOST_FEATURES):
-    """Return the rows with the largest sums of absolute values, the largest first.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (features, labels)
-        Numbers.
-    most : int
-        How many rows are kept.
-    """
+    """Return the `most` rows with the largest sums of absolute values, the largest first."""
     sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
     return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:most]]

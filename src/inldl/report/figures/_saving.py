@@ -70,14 +70,8 @@ def small_svg(figure, title, prefix):
     """Return the same as `svg`, a third as long: many of them fit into one page.
 
     Numbers keep two decimals, ids become short, each style is written once, and groups without
-    a meaning are left out. Texts stay as they are.
-
-    Parameters
-    ----------
-    figure, title
-        As in `svg`.
-    prefix : str
-        A word that no other drawing on the page has: ids and classes start with it.
+    a meaning are left out. Texts stay as they are. Ids and classes start with `prefix`, which no
+    other drawing on the page has.
     """
     root = _named(_parsed(_rendered(figure, "svg", _NO_METADATA)), title)
     ids, styles = {}, {}
