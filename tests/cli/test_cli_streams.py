@@ -10,8 +10,8 @@ import pytest
 from test_cli_tables import LABELS
 
 from inldl import WInLDL
+from inldl._text import printable
 from inldl.cli import main
-from inldl.cli._streams import printable
 from inldl.datasets import make_distributions
 from inldl.io import save_model
 

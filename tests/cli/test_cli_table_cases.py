@@ -93,16 +93,22 @@ def test_errors_have_the_units_of_the_table(inldl, tmp_path, percent):
         run = ("complete", table, "-l", LABELS, "-o", f"w_{table}", "-m", "winldl", *page)
         code, out, _ = inldl(*run)
         assert code == 0
-        told.append(re.search(r"the mean error is ([\d.]+)( percentage points)?;", out))
+        told.append(re.search(r"Expected error: ([\d.]+)( percentage points)? \(", out))
     assert [found[2] for found in told] == [None, " percentage points"]
     assert float(told[1][1]) == pytest.approx(100 * float(told[0][1]), abs=0.02)
-    assert f"missed by {told[1][1]} percentage points" in written(tmp_path, "percent.csv.html")
+    page = written(tmp_path, "percent.csv.html")
+    assert f"Expected error: {told[1][1]} percentage points" in page
     assert "percentage points" not in written(tmp_path, "survey.csv.html")
-    for command in (("inspect",), ("compare", "--methods", "winldl", "--rows", "60")):
-        name, *options = command
-        note = "told as fractions of the whole"
-        assert note in inldl(name, "percent.csv", "-l", LABELS, *options)[1]
-        assert note not in inldl(name, *TABLE, *options)[1]
+    numbers = {
+        "inspect": r"food +\d+ +[\d.]+% +([\d.]+)",
+        "compare": r"winldl +([\d.]+)",
+    }
+    for name, pattern in numbers.items():
+        options = ("--methods", "winldl", "--rows", "60") if name == "compare" else ()
+        outs = [inldl(name, t, "-l", LABELS, *options)[1] for t in ("survey.csv", "percent.csv")]
+        fraction, points = (float(re.search(pattern, out)[1]) for out in outs)
+        assert points == pytest.approx(100 * fraction, abs=0.02)
+        assert ["percentage points" in out for out in outs] == [False, name == "compare"]
 
 
 def small_table(tmp_path, y, labels):
@@ -118,21 +124,21 @@ def test_two_labels_are_judged_by_new_rows(inldl, tmp_path):
     y[:20, 0] = y[15:25, 1] = np.nan
     code, out, _ = inldl(*small_table(tmp_path, y, ["yes", "no"]), "--page", "page.html")
     assert code == 0
-    assert "Filled 30 degrees in 25 rows." in out
-    assert "20 of them are given by the sums of their rows" in out
-    assert "On 90 degrees of rows that were left out (with two labels a hidden one is 1" in out
-    assert "Over 90 observed degrees the model missed by" in written(tmp_path, "page.html")
+    assert "Filled in 30 missing shares in 25 rows." in out
+    assert "The sums of the rows give 20 of them exactly." in out
+    assert "measured on 90 known shares of rows that were left out (with two labels, a hid" in out
+    assert "measured on 90 known shares of rows" in written(tmp_path, "page.html")
 
 
 def test_an_error_that_few_degrees_tell_is_said_to_be_rough(inldl, tmp_path):
     y = np.random.default_rng(1).dirichlet(np.ones(3), 500).round(3)
     y[:, 2] = (1 - y[:, :2].sum(axis=1)).round(3)
     y[0, :2] = np.nan
-    rough = re.compile(r"The error rests on few degrees \((\d+)\); take it as a rough estimate")
+    rough = re.compile(r"This is a rough estimate: only (\d+) shares could be used")
     assert not rough.search(inldl(*small_table(tmp_path, y, ["a", "b", "c"]))[1])
     out = inldl(*small_table(tmp_path, y[:90], ["a", "b", "c"]), "--overwrite")[1]
     assert 0 < int(rough.search(out)[1]) < 50
-    assert "Filled 2 degrees in 1 row." in out
+    assert "Filled in 2 missing shares in 1 row." in out
 
 
 @pytest.mark.parametrize("row", ["50,43,", "1,1,"])
@@ -142,7 +148,7 @@ def test_counts_with_holes_are_not_judged_by_their_sums(inldl, tmp_path, row):
     out = inldl("inspect", "t.csv", "-l", "a,b,c")[1]
     assert "their totals are unknown" in out
     assert "seem to be zeros" not in out
-    assert "single hole" not in out
+    assert "single missing share" not in out
     code, _, err = inldl("complete", "t.csv", "-l", "a,b,c", "-o", "o.csv")
     assert code == 1
     assert "so the degrees were taken as counts" in err
@@ -178,11 +184,11 @@ def test_degrees_that_the_sums_give_have_no_error(inldl, tmp_path):
     y[np.arange(60), np.arange(60) % 3] = np.nan
     code, out, _ = inldl(*small_table(tmp_path, y, ["a", "b", "c"]), "--page", "page.html")
     assert code == 0
-    assert "All of them are given by the sums of their rows" in out
+    assert "The sums of the rows give all of them exactly" in out
     assert "error" not in out
     page = written(tmp_path, "page.html")
-    assert "All of them are given by the sums of their rows" in page
-    assert "model missed by" not in page
+    assert "The sums of the rows give all of them exactly" in page
+    assert "Expected error" not in page
 
 
 def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, model):
@@ -197,10 +203,10 @@ def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, 
     for page in (predicted, completed):
         assert "could be held out" not in page
         assert "`" not in page
-    assert "300 rows were predicted" in predicted
+    assert "for 300 rows." in predicted
     for word in ("not observed", "ompleted", "filled"):
         assert word not in predicted
-    assert "A model that was fitted before has filled the table" in completed
+    assert "The model was fitted before" in completed
 
 
 EARLY = {
@@ -270,7 +276,7 @@ def test_a_single_row_is_enough_to_judge(inldl, tmp_path, survey, model):
     survey[:1].assign(**shares).to_csv(tmp_path / "one.csv", index=False)
     code, out, _ = inldl("evaluate", "m.inldl", "one.csv")
     assert code == 0
-    assert "observed degrees of 1 rows" in out
+    assert "known shares of 1 row." in out
 
 
 def test_names_are_no_markup(inldl, tmp_path, survey):
@@ -285,7 +291,7 @@ def test_names_are_no_markup(inldl, tmp_path, survey):
 def test_compare_fits_a_terminal_of_80_columns(inldl, survey, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("inldl.cli._telling.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("inldl.report.terminal.sys.stdout.isatty", lambda: True, raising=False)
     methods = ("--methods", "winldl,knn(n_neighbors=500),ridge", "--rows", "60")
     code, out, _ = inldl("compare", *TABLE, *methods)
     assert code == 0

@@ -32,9 +32,9 @@ def test_complete_changes_only_empty_degrees(inldl, tmp_path, survey):
     assert code == 0
     missing = survey[LABELS.split(",")].isna()
     n_rows = missing.any(axis=1).sum()
-    assert f"Filled {missing.sum().sum()} degrees in {n_rows} rows." in out
+    assert f"Filled in {missing.sum().sum()} missing shares in {n_rows} rows." in out
     assert n_rows < 300
-    assert "hidden on purpose, the mean error is 0.0" in out
+    assert "Expected error: 0.0" in out
     assert "Column 'key' is left out" in out
     before, after = (
         (tmp_path / name).read_bytes().decode() for name in ("survey.csv", "whole.csv")
@@ -89,7 +89,7 @@ def test_fit_predict_and_evaluate(inldl, tmp_path, survey, suffix):
     code, out, _ = inldl("evaluate", "m.inldl", table)
     assert code == 0
     assert re.search(r"cosine +0\.9\d+ +0\.9\d+ +higher", out)
-    assert "Of the intervals for 90% of the degrees" in out
+    assert "The 90% intervals contain" in out
 
 
 def test_a_model_completes_another_table(inldl, tmp_path, survey):
@@ -114,8 +114,8 @@ def test_auto_is_the_default_and_can_be_saved(inldl, tmp_path, survey):
 def test_inspect_and_compare(inldl, survey):
     code, out, _ = inldl("inspect", "survey.csv", "-l", LABELS, "--page", "look.html")
     assert code == 0
-    assert "300 rows, 6 feature columns, 6 labels; 39.8% of the degrees are missing." in out
-    assert "Missing degrees look random" in out
+    assert "300 rows, 6 feature columns, 6 labels; 39.8% of the shares are missing." in out
+    assert "Shares seem to be missing at random" in out
     methods = ("--methods", "winldl,ridge", "--rows", "100", "--page", "methods.html")
     code, out, err = inldl("compare", "survey.csv", "-l", LABELS, *methods)
     assert code == 0

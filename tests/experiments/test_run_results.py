@@ -19,9 +19,11 @@ from inldl.experiments.results import (
     costs,
     environments,
     remarks,
+    standing,
     summarize,
     unfinished,
 )
+from inldl.experiments.statistics import friedman, mean_ranks, nemenyi, wins_ties_losses
 
 RANDOM = ["random(C=3, k=4, n=60)", "random(C=5, k=20, n=1000)"]
 
@@ -43,6 +45,23 @@ def test_common_ground_leaves_out_a_hopeless_method_before_any_dataset():
     assert ground.dropped == {"Movie": ("b",), "Scene": ("b",)}
     assert ground.scores.index.tolist() == ["Gene"]
     assert ground.scores.columns.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(("n_methods", "n_datasets"), [(1, 2), (2, 2), (3, 1), (3, 2)])
+def test_standing_is_what_the_statistics_say_of_the_common_ground(n_methods, n_datasets):
+    methods = ["winldl", "ridge", "constant-mean"][:n_methods]
+    rows = frame(grid(RANDOM[:n_datasets], methods, rates=[0.5], splits=2))
+    found = standing(rows, "cosine")
+    scores = common_ground(summarize(rows, "cosine")).scores
+    pd.testing.assert_frame_equal(found.ground.scores, scores)
+    assert (found.mean_ranks is None, found.wins is None) == (n_methods < 2, n_methods < 2)
+    assert (found.friedman is None) == (found.nemenyi is None) == (n_methods < 3 or n_datasets < 2)
+    if n_methods > 1:
+        pd.testing.assert_series_equal(found.mean_ranks, mean_ranks(scores, True))
+        pd.testing.assert_frame_equal(found.wins, wins_ties_losses(scores, True))
+    if found.friedman is not None:
+        assert found.friedman.p_value == friedman(scores, True).p_value
+        assert found.nemenyi.groups == nemenyi(scores, True, 0.05).groups
 
 
 def test_noise_makes_no_winner():

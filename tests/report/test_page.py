@@ -3,7 +3,6 @@
 import json
 import re
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,24 @@ from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
 from inldl.report import ScoreTable, svg, write_page
-from inldl.report._compact import compact
-from inldl.report.page import Page, Section, Table, Views, code, paragraph, script_json, terms
-from inldl.report.reproduction import _overview
+from inldl.report._renderings import markdown_document
+from inldl.report.document import (
+    Choices,
+    Chosen,
+    Code,
+    Column,
+    Controls,
+    Facts,
+    Figure,
+    Items,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+)
+from inldl.report.document import Document as Page
+from inldl.report.figures._saving import small_svg
+from inldl.report.html import script_json
 from inldl.report.run_page import run_page
 
 VOID = {"meta", "link", "br", "use", "path"}
@@ -203,9 +217,9 @@ def test_a_stopped_run_says_what_it_lacks(few):
 @pytest.mark.parametrize(
     ("methods", "datasets", "rates", "splits", "told"),
     [
-        (["a"], ["Gene", "Movie"], [0.1, 0.5], 2, "1 of this view has scores"),
-        (["a", "b"], ["Gene", "Movie"], [0.5], 2, "3 methods or more; 2 of this view have scores"),
-        (["a", "b", "c"], ["Gene"], [0.5], 2, "there is 1"),
+        (["a"], ["Gene", "Movie"], [0.1, 0.5], 2, "The tests need 3 methods, and 2 datasets"),
+        (["a", "b"], ["Gene", "Movie"], [0.5], 2, "methods here: 2, datasets: 2."),
+        (["a", "b", "c"], ["Gene"], [0.5], 2, "methods here: 3, datasets: 1."),
         (["a", "b", "c"], ["Gene", "Movie"], [0.5], 1, "the score of the one split"),
         (["a", "b", "c"], ["Gene", "Movie"], [0.3], 2, "no curve to draw"),
         (["a"], ["Gene"], [0.0], 1, "1 fit, all ended well"),
@@ -293,16 +307,18 @@ def test_stores_that_others_have_changed(few, name, value):
         document(changed)
 
 
-def test_the_overview_of_a_reproduction_holds_no_html():
-    found = SimpleNamespace(
-        run_times=pd.DataFrame({"dataset": ["<img src=x>"]}),
-        not_run={"<b>Gene</b>": "*no* file"},
-        tables={2: pd.DataFrame({"dataset": ["<i>d"], "verdict": "differs", "why": "<u>"})},
-        environment={"processor": "<script>\nx"},
-    )
-    text = _overview(found, {"one": (None, "On <b>Gene</b>: a [link](x)")})
+def test_a_document_as_markdown_holds_no_html():
+    blocks = [
+        Facts([("processor", "<script>\nx")]),
+        Table([Column("dataset"), Column("why", words=True)], [["<i>d", "<u>"]]),
+        Figure(None, "On <b>Gene</b>: a [link](x)", "one"),
+        Code("inldl reproduce"),
+    ]
+    page = Page("The <b>paper</b>", ["*no* file"], sections=[Section("<h1>", blocks)])
+    text = markdown_document(page, "figures")
     assert not re.search(r"(?<!\\)[<>]", text)
     assert r"\[link\](x)" in text
+    assert "](figures/one.svg)" in text
     assert r"- processor: \<script\> x" in text
 
 
@@ -347,9 +363,16 @@ def test_names_do_no_harm(harmless, methods, dataset):
 @given(st.text())
 def test_parts_show_the_text_they_are_given(text):
     # A carriage return and a NUL are not the same after a browser has read them.
-    parts = [paragraph(text), code(text), terms([(text, text)]), Table([text], [[text]]).html()]
-    for part in parts:
-        found = Document(part)
+    blocks = [
+        Paragraph(text),
+        Note(text),
+        Items([text]),
+        Code(text),
+        Facts([(text, text)]),
+        Table([Column(text)], [[text]]),
+    ]
+    for block in blocks:
+        found = Document(Page("Title", sections=[Section("Section", [block])]).html())
         assert text in found.texts or not text.strip("\n")
 
 
@@ -362,16 +385,14 @@ def test_json_cannot_end_its_script(data):
 
 def test_a_page_of_ones_own():
     table = Table(
-        ["dataset", "printed", "ours", ("verdict", "text")],
-        [["SJAFFE", "0.94", ("0.95", "best"), ("same", "good")]],
+        [Column("dataset"), Column("printed", ".2f"), Column("ours", ".2f"), Column("verdict")],
+        [["SJAFFE", 0.9412, (0.949, "best"), ("same", "good")]],
         caption="Ours beside the printed",
     )
-    views = Views({"Pick": ["x", "y"]}, {"0": {"a": ["one"]}, "1": {"a": ["two"]}}, "1")
-    sections = [
-        Section("A title!", [table.html()]),
-        Section("More", [views.controls(), views.slot("a")]),
-    ]
-    found = Document(Page("Own", [paragraph("Hello.")], sections, views).html())
+    slot = Chosen("a", {"0": ["one"], "1": ["two"]})
+    sections = [Section("A title!", [table]), Section("More", [Controls(), slot])]
+    choices = Choices({"Pick": ["x", "y"]}, "1")
+    found = Document(Page("Own", ["Hello."], sections=sections, choices=choices).html())
     assert found.tables == [
         [["dataset", "printed", "ours", "verdict"], ["SJAFFE", "0.94", "0.95", "same"]]
     ]
@@ -390,7 +411,7 @@ def test_compact_drawings_keep_texts_and_lines():
     axes.plot([0, 1, 2], [0.123456, 0.5, 0.25], marker="o")
     axes.set_title("two  words 1.23456789 <g> & more")
     text = svg(figure, "a title 0.123456")
-    small = compact(text, "d1-")
+    small = small_svg(figure, "a title 0.123456", "d1-")
     before, after = Document(text), Document(small)
     assert after.open == before.open == []
     assert len(small) < 0.75 * len(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgba
 
 from inldl import report
-from inldl.report.figures._names import shortened
+from inldl.report.figures._panels import shortened
 from inldl.report.style import COLUMN, FULL
 
 drawn_texts = layout.drawn_texts

@@ -10,7 +10,7 @@ from test_page import Document
 
 from inldl import report
 from inldl.metrics import METRICS, evaluate
-from inldl.report.table_pages import inspection_page, prediction_page
+from inldl.report import inspection_page, prediction_page
 from inldl.tables.comparison import Comparison, compare
 from inldl.tables.inspection import inspect_table
 from inldl.tables.quality import HeldOut
@@ -180,13 +180,13 @@ def test_the_result_is_said_in_words_with_the_numbers_and_how():
     overall = held.overall()
     assert held.how in found.text
     assert (
-        f"Over 600 observed degrees the model missed by {overall['mae']:.3f} on average; "
-        "guessing the mean of each label misses by "
-        f"{np.abs(held.observed - held.observed.mean()).mean():.3f}."
+        f"Expected error: {overall['mae']:.4f} (using column means: "
+        f"{np.abs(held.observed - held.observed.mean()).mean():.4f}), "
+        "measured on 600 known shares."
     ) in found.text
-    assert f"takes away {overall['explained']:.0%} of the mean squared error" in found.text
+    assert f"The squared error is {overall['explained']:.0%} smaller" in found.text
     inside = np.mean(np.abs(held.observed - held.predicted) <= 0.05 + 1e-12)
-    assert f"{inside:.1%} of the degrees lay in their interval" in found.text
+    assert f"{inside:.1%} of the shares lie in their intervals" in found.text
 
 
 def test_numbers_of_percentages_have_their_unit():
@@ -198,7 +198,7 @@ def test_numbers_of_percentages_have_their_unit():
     )
     found = document(page)
     overall = held.overall()
-    assert f"missed by {overall['mae']:.2f} percentage points on average" in found.text
+    assert f"Expected error: {overall['mae']:.2f} percentage points" in found.text
     assert found.text.count("in percentage points") >= 4
     errors = table_of(found, "label")
     np.testing.assert_allclose(errors["error"].astype(float), held.by_label()["rmse"], atol=5e-3)
@@ -210,8 +210,8 @@ def test_numbers_of_percentages_have_their_unit():
 def test_the_summary_of_a_completion_can_be_given():
     found = document(completion(5, 3, summary="All is exact."))
     assert "All is exact." in found.text
-    assert "cannot tell how good the model is" not in found.text
-    assert "errors of that prediction at the observed degrees of the row" in found.text
+    assert "cannot be estimated" not in found.text
+    assert "how far the prediction is off at the known shares of the row" in found.text
 
 
 def test_a_prediction_page_shows_predictions_and_nothing_else():
@@ -221,7 +221,7 @@ def test_a_prediction_page_shows_predictions_and_nothing_else():
     rows = table_of(found, "row")
     assert list(rows["row"]) == [str(number) for number in frame.index]
     np.testing.assert_allclose(rows[labels].astype(float), after, atol=5.1e-5)
-    assert "300 rows were predicted" in found.text
+    assert "for 300 rows." in found.text
     for word in ("not observed", "filled", "ompleted", "`", "held out"):
         assert word not in found.text
 
@@ -234,8 +234,8 @@ def test_influence_is_said_to_be_that_of_known_rows():
 
 def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so():
     found = document(report.model_page("A model", [], [], held_out(labels_of(4), noise=0.5)))
-    assert "no better than guessing the mean" in found.text
-    assert "The model takes away" not in found.text
+    assert "no better than the column means" in found.text
+    assert "The squared error is" not in found.text
 
 
 def test_a_model_that_is_hardly_better_is_said_to_be_so():
@@ -250,7 +250,7 @@ def test_a_model_that_is_hardly_better_is_said_to_be_so():
 @pytest.mark.parametrize("held", [None, HeldOut(*[np.empty(0)] * 5, ["a", "b"], "How.")])
 def test_without_held_out_degrees_the_page_says_that_it_cannot_tell(held):
     found = document(completion(2, 3, held_out=held))
-    assert "cannot tell how good the model is" in found.text
+    assert "The error cannot be estimated" in found.text
     assert [each["id"] for tag, each in found.tags if tag == "section"] == ["before-and-after"]
 
 
@@ -261,7 +261,7 @@ def test_a_label_that_was_never_held_out_has_dashes():
         held.observed, held.predicted, held.constant, held.label, held.row, labels, "How."
     )
     rows = table_of(document(report.model_page("A model", [], [], held)), "label")
-    assert list(rows.iloc[2][["degrees", "error", "explained"]]) == ["0", "–", "–"]
+    assert list(rows.iloc[2][["shares", "error", "explained"]]) == ["0", "–", "–"]
 
 
 def test_the_report_of_a_model_keeps_its_lines():
@@ -275,11 +275,11 @@ def test_an_evaluation_has_all_scores_with_their_direction():
         {"model": evaluate(before, after), "constant mean": evaluate(before, after[::-1])}
     )
     page = report.evaluation_page("A test", FACTS, NOTES, scores, held_out(labels_of(5)))
-    rows = table_of(document(page), "metric")
+    rows = table_of(document(page), "measure")
     assert len(rows) == len(scores)
     np.testing.assert_allclose(rows["model"].astype(float), scores["model"], atol=5.1e-5)
-    for name, text in zip(scores.index, rows["metric"], strict=True):
-        assert text.endswith("↑" if METRICS[name].higher_is_better else "↓")
+    for name, better in zip(rows["measure"], rows["better is"], strict=True):
+        assert better == ("higher" if METRICS[name].higher_is_better else "lower")
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -290,45 +290,46 @@ def test_an_inspection_shows_what_was_found(whole):
     for finding in found.findings:
         assert finding in page.text
     assert found.size.verdict in page.text
-    assert f"{np.isnan(y.to_numpy()).mean():.1%} of the degrees are missing" in page.text
-    labels = [table for table in page.tables if table[0][:2] == ["label", "observed"]]
+    assert f"{np.isnan(y.to_numpy()).mean():.1%} of the shares are missing" in page.text
+    labels = [table for table in page.tables if table[0][:2] == ["label", "known"]]
     assert [row[1] for row in labels[0][1:]] == [str(count) for count in y.notna().sum()]
-    counts = table_of(page, "missing degrees").astype(int).set_index("missing degrees")["rows"]
+    counts = table_of(page, "missing shares").astype(int).set_index("missing shares")["rows"]
     assert counts.to_dict() == y.isna().sum(axis=1).value_counts().to_dict()
-    assert "Line 6 (degree -0.2)" in page.text
+    assert "Line 6 (share -0.2)" in page.text
     columns = table_of(page, "column")
     assert list(columns["column"]) == list(X.columns)
-    mass = table_of(page, "hidden mass").iloc[0]
-    difference = float(mass["hidden"]) - float(mass["expected"])
+    mass = table_of(page, "sum").iloc[0]
+    difference = float(mass["mean"]) - float(mass["expected"])
     assert float(mass["difference"]) == pytest.approx(difference, abs=2e-4)
-    assert ("most frequent sets of missing degrees: those of" in page.text) is not whole
+    assert ("most frequent sets of missing shares: those of" in page.text) is not whole
 
 
 def test_an_inspection_of_a_table_without_holes_or_features():
     y = pd.DataFrame({"a": [0.2, 0.5, 0.1], "b": [0.8, 0.5, 0.9]})
     page = document(inspection_page(inspect_table(pd.DataFrame(index=range(3)), y)))
-    assert "0.0% of the degrees are missing" in page.text
-    assert "No degree is missing." in page.text
-    assert "All rows can be distributions" in page.text
-    assert "no columns of features" in page.text
+    assert "0.0% of the shares are missing" in page.text
+    assert "No share is missing." in page.text
+    assert "All rows are possible" in page.text
+    assert "no feature columns" in page.text
 
 
 def test_long_sets_of_missing_labels_are_cut_short():
     y = pd.DataFrame(np.full((6, 30), np.nan), columns=labels_of(30))
     y.iloc[:5, 0] = 0.5
     page = document(inspection_page(inspect_table(pd.DataFrame({"x": np.arange(6.0)}), y)))
-    assert table_of(page, "place")["which"][0].endswith("label 8, and 21 others")
+    assert table_of(page, "place")["which"][0].endswith("label 8 and 21 more")
 
 
 def test_a_comparison_marks_the_recommended_and_names_failures():
     found = document(report.comparison_page(compared()))
-    (rows,) = [table for table in found.tables if table[0][:2] == ["method", "completing: error"]]
-    assert [row[0] for row in rows[1:]] == ["auto", "winldl", f"package:{EVIL}", "constant-mean"]
+    (rows,) = found.tables
+    names = ["auto", "winldl", f"package:{EVIL}", "constant-mean", "ldm"]
+    assert [row[0] for row in rows[1:]] == names
     assert rows[1][1] == "0.0400"
-    assert [row[5] for row in rows[1:]] == ["yes", "yes", "yes", "no"]
-    assert sum(tag == "strong" for tag, _ in found.tags) == 9
-    (failed,) = [table for table in found.tables if table[0] == ["method", "reason"]]
-    assert failed[1:] == [["ldm", f"broken {EVIL}"]]
+    assert [row[7] for row in rows[1:]] == ["recommended", "", "", "", "failed"]
+    assert [row[8] for row in rows[1:]] == ["yes", "yes", "yes", "no", "no"]
+    assert sum(tag == "strong" for tag, _ in found.tags) == 10
+    assert f"ldm failed: broken {EVIL}" in found.texts
     whole = compared()
     table = whole.table.iloc[:4]
     page = report.comparison_page(Comparison(table, "auto", "Why.", 5, []))
@@ -343,7 +344,7 @@ def test_a_real_comparison_can_be_shown():
     found = compare(X, y, ["ridge"])
     page = document(report.comparison_page(found))
     assert found.why in page.text
-    (rows,) = [table for table in page.tables if table[0][:2] == ["method", "completing: error"]]
+    (rows,) = page.tables
     assert {row[0] for row in rows[1:]} == {"ridge", "constant-mean"}
 
 

@@ -280,6 +280,18 @@ def test_a_label_that_the_sample_lacks_is_no_obstacle(budget, closed):
     assert found.notes == ["A random sample of 50 of the 400 rows was used."]
 
 
+def test_errors_in_percentage_points(budget):
+    X, y = budget
+    fraction, points = (compare(X, y, ["ridge"], scale=scale) for scale in ("count", "percent"))
+    assert (fraction.unit, points.unit) == ("", "percentage points")
+    errors = [name for name in fraction.table if name.endswith(("rmse", "mae", "se"))]
+    np.testing.assert_allclose(points.table[errors], 100 * fraction.table[errors])
+    np.testing.assert_array_equal(points.table["cosine"], fraction.table["cosine"])
+    assert points.recommended == fraction.recommended
+    lowest = points.table["completing_rmse"].min()
+    assert f"{lowest:.2f} percentage points" in points.why
+
+
 def test_two_labels_are_judged_by_predicting(budget):
     X, y = budget
     two = pd.DataFrame({"food": y["food"], "rest": 1 - y["food"]})
@@ -288,7 +300,7 @@ def test_two_labels_are_judged_by_predicting(budget):
     assert found.recommended == "ridge"
     assert "predicts new rows" in found.why
     assert found.notes == [
-        "With two labels a hidden degree is 1 minus the other; predicting decides."
+        "With two labels, a hidden share is 1 minus the other; predicting decides."
     ]
 
 

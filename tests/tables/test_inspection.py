@@ -75,14 +75,15 @@ def test_impossible_rows_are_counted_once_and_named():
     )  # fmt: skip
     found = inspect_table(X, y, where=lambda row: f"Line {row + 2}")
     assert [(p.what, p.n_rows, p.severe, p.examples) for p in found.problems] == [
-        ("have a degree below 0", 1, True, ("Line 3 (degree -0.1)",)),
-        ("have a degree above 1", 2, True, ("Line 4 (degree 1.2)", "Line 8 (degree inf)")),
-        ("have observed degrees that sum to more than 1", 1, True, ("Line 5 (sum 1.4)",)),
-        ("are complete but do not sum to 1", 1, True, ("Line 6 (sum 0.9)",)),
-        ("have no observed degree", 1, False, ("Line 7",)),
+        ("a share below 0", 1, True, ("Line 3 (share -0.1)",)),
+        ("a share above 1", 2, True, ("Line 4 (share 1.2)", "Line 8 (share inf)")),
+        ("known shares that sum to more than 1", 1, True, ("Line 5 (sum 1.4)",)),
+        ("a sum other than 1", 1, True, ("Line 6 (sum 0.9)",)),
+        ("no known share", 1, False, ("Line 7",)),
     ]
-    assert found.findings[0].startswith("1 of 8 rows has a degree below 0: Line 3 (degree -0.1);")
-    assert "1 of 8 rows is complete but does not sum to 1: Line 6 (sum 0.9)" in found.findings[3]
+    first = "Rows with a share below 0 (1 of 8): Line 3 (share -0.1);"
+    assert found.findings[0].startswith(first)
+    assert "Rows with a sum other than 1 (1 of 8): Line 6 (sum 0.9)" in found.findings[3]
 
 
 def test_impossible_rows_do_not_change_the_test(budget):
@@ -159,7 +160,7 @@ def test_small_degrees_that_are_missing_are_seen(budget):
         assert found.size.answer == "small"
         assert found.size.p_value < 1e-6
         assert found.size.upper < 0
-    assert found.size.verdict.startswith("Small degrees are missing more often: a row with holes")
+    assert found.size.verdict.startswith("Small shares are missing more often: the missing shares")
     assert any(finding.startswith(found.size.verdict) for finding in found.findings)
 
 
@@ -180,7 +181,7 @@ def test_large_degrees_that_are_missing_are_seen(budget):
     X, y = budget
     found = inspect_table(X, y.mask(y > 0.3))
     assert found.size.answer == "large"
-    assert found.size.verdict.startswith("Large degrees are missing more often")
+    assert found.size.verdict.startswith("Large shares are missing more often")
 
 
 def test_means_of_hidden_degrees_are_near_the_truth(budget):
@@ -224,11 +225,15 @@ def test_one_label_that_hides_by_size_is_found_though_another_balances_it(budget
 @pytest.mark.parametrize(
     ("y", "answer", "words"),
     [
-        ([[0.5, 0.5], [0.2, 0.8]], "complete", "No degree is missing."),
+        ([[0.5, 0.5], [0.2, 0.8]], "complete", "No share is missing."),
         ([[0.5, 0.5], [0.2, 0.8], [NAN, NAN]], "unknown", "either complete or empty"),
         ([[0.5, 0.5], [0.2, NAN], [0.3, NAN]], "unknown", "'d1' is observed less than twice"),
-        ([[0.5, 0.5], [1, NAN], [NAN, 1], [1, NAN]], "zeros", "in 100% of the rows with holes"),
-        ([[0.9, 0.1], [0.2, 0.8], [0.1, NAN], [NAN, 0.5]], "few", "Too few rows have holes"),
+        (
+            [[0.5, 0.5], [1, NAN], [NAN, 1], [1, NAN]],
+            "zeros",
+            "in 100% of the rows",
+        ),
+        ([[0.9, 0.1], [0.2, 0.8], [0.1, NAN], [NAN, 0.5]], "few", "Too few rows to tell"),
     ],
 )
 def test_what_cannot_be_told(y, answer, words):
@@ -349,7 +354,7 @@ def test_a_large_table_is_sampled_and_says_so(monkeypatch):
     X = frame(x=rng.normal(size=3000), z=rng.normal(size=3000))
     y = np.where(X[["x"]] > 0, NAN, [[0.5, 0.5]])
     found = inspect_table(X, y)
-    assert found.notes == ["Correlations are those of a random sample of 1000 rows."]
+    assert found.notes == ["Correlations come from a random sample of 1,000 rows."]
     assert "where 'x' is larger" in " ".join(found.findings)
 
 
@@ -388,8 +393,25 @@ def test_what_it_refuses():
 def test_the_limit_of_a_p_value_is_told_beside_it(budget):
     found = inspect_table(budget[0], hide(budget[1], 0.3, random_state=0)).size
     assert found.answer == "random"
-    limit = f"(p = {found.p_value:.2g}, where less than 0.01 would tell against it)"
-    assert found.verdict.startswith(f"Missing degrees look random {limit}: ")
+    limit = f"(p = {found.p_value:.2g}; below 0.01 would count against it)"
+    assert found.verdict.startswith(f"Shares seem to be missing at random {limit}: ")
+
+
+def test_a_table_of_percentages_is_described_in_percent(budget):
+    X, y = budget
+    y = hide(y, 0.3, mechanism="small", random_state=0)
+    y.iloc[0] = 0.5
+    fraction, percent = (inspect_table(X, y, scale=scale) for scale in ("fraction", "percent"))
+    assert (fraction.unit, percent.unit) == ("", "percent")
+    for name in ("mean", "smallest", "largest", "hidden_mean"):
+        np.testing.assert_allclose(percent.by_label[name], 100 * fraction.by_label[name])
+    for name in ("missing", "zeros", "hidden_p"):
+        np.testing.assert_array_equal(percent.by_label[name], fraction.by_label[name])
+    assert percent.size.answer == fraction.size.answer == "small"
+    assert percent.size.expected == pytest.approx(100 * fraction.size.expected)
+    assert f"sum to {percent.size.hidden:.1f}% on average" in percent.size.verdict
+    assert percent.findings[0].startswith("Rows with a sum other than 100 (1 of")
+    assert percent.problems[0].examples == ("Row 0 (sum 300)",)
 
 
 def test_a_cell_that_is_refused_is_found_in_its_line():

@@ -19,7 +19,7 @@ def counts_with_holes():
 
 def test_rows_without_totals_tell_nothing_of_their_holes():
     X, y = counts_with_holes()
-    assert "Missing degrees seem to be zeros" in inspect_table(X, y).findings[0]
+    assert "Missing shares seem to be zeros" in inspect_table(X, y).findings[0]
     found = inspect_table(X, y, totals=False)
     assert found.size.answer == "unknown"
     assert found.size.n_rows == y.isna().any(axis=1).sum()

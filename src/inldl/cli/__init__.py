@@ -5,12 +5,12 @@ import signal
 import sys
 import warnings
 
-from inldl.cli._streams import prepare, printable
+from inldl._text import say
 
 
 def main() -> None:
     """Run the command line; an error that a user can cause is one sentence, not a traceback."""
-    prepare()
+    _prepare_streams()
     signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = _warn
     try:
@@ -21,7 +21,7 @@ def main() -> None:
         if os.environ.get("INLDL_DEBUG"):
             raise
         text = _out_of_memory(error) if isinstance(error, MemoryError) else error
-        print(f"inldl: {printable(text)}", file=sys.stderr)
+        say(f"inldl: {text}", err=True)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         _interrupted()
@@ -31,6 +31,19 @@ def main() -> None:
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         _interrupted()
+
+
+def _prepare_streams():
+    """Make the standard streams take every text, also where the caller has closed them.
+
+    What a closed one is replaced by takes its number too; the next file that is opened would.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # "?" for what an ASCII terminal does not know
 
 
 def _out_of_memory(error):
@@ -44,7 +57,7 @@ def _out_of_memory(error):
 
 
 def _interrupted():
-    print("inldl: interrupted", file=sys.stderr)
+    say("inldl: interrupted", err=True)
     raise SystemExit(130) from None
 
 
@@ -54,4 +67,4 @@ def _end(number, frame):
 
 
 def _warn(message, category, filename, lineno, file=None, line=None):
-    print(f"inldl: {printable(message)}", file=sys.stderr)
+    say(f"inldl: {message}", err=True)

@@ -90,28 +90,11 @@ def _interruptible(command):
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
-for panel, commands in {
-    TABLES: (
-        _tables.complete,
-        _tables.fit,
-        _tables.predict,
-        _tables.evaluate,
-        _tables.inspect,
-        _tables.compare,
-        _tables.export,
-    ),
-    RESEARCH: (
-        _experiments.datasets,
-        _experiments.methods,
-        _experiments.bench,
-        _experiments.report,
-        _experiments.reproduce,
-    ),
-}.items():
+for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMANDS}.items():
     for command in commands:
         app.command(rich_help_panel=panel, **_help(command))(_interruptible(command))
 
-model = typer.Typer(no_args_is_help=True, help="Tell what a model file holds: `inldl model info`.")
+model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")
 model.command("info", **_help(_tables.info))(_tables.info)
 model.callback()(lambda: None)
 app.add_typer(model, name="model", rich_help_panel=TABLES)

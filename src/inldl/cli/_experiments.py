@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from inldl._text import say
 from inldl.cli._options import check_apart, flag, threads
-from inldl.cli._telling import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.", callback=threads)]
@@ -17,29 +17,34 @@ Retry = Annotated[bool, flag("--retry", help="Compute failed cells again.")]
 
 def datasets() -> None:
     """List the public datasets: shape, source, and whether they are on this machine."""
-    from rich.console import Console
-    from rich.table import Table
-
     from inldl.datasets import catalogue
 
-    table = Table("name", "in the paper", "n", "k", "C", "here", "source", box=None)
-    for each in catalogue():
-        shape = [str(size) for size in each.shape or ("", "", "")]
-        table.add_row(each.name, each.alias or "", *shape, "yes" * bool(each.path), each.source)
-    Console().print(table)
+    lines = [
+        [
+            each.name,
+            each.alias or "",
+            *(each.shape or [""] * 3),
+            "yes" * bool(each.path),
+            each.source,
+        ]
+        for each in catalogue()
+    ]
+    _list(lines, "name", "in the paper", "n", "k", "C", "here", "source")
 
 
 def methods() -> None:
     """List the methods that `bench` knows by name."""
-    from rich.console import Console
-    from rich.table import Table
-
     from inldl.methods import METHODS
 
-    table = Table("name", "what it is", box=None)
-    for name, method in METHODS.items():
-        table.add_row(name, method.about)
-    Console().print(table)
+    _list([(name, method.about) for name, method in METHODS.items()], "name", "what it is")
+
+
+def _list(lines, *names):
+    from inldl.report.document import Column, Document, Section, Table
+    from inldl.report.terminal import show
+
+    columns = [Column(name, words=name not in ("n", "k", "C")) for name in names]
+    show(Document("", sections=[Section("", [Table(columns, list(lines))])]))
 
 
 def bench(
@@ -131,7 +136,8 @@ def reproduce(
     from inldl.experiments.paper_figures import collect
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
     from inldl.io._replacing import make_folder
-    from inldl.report.reproduction import counts, write_reproduction
+    from inldl.report.reproduction import write_reproduction
+    from inldl.report.terminal import show
 
     wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
     make_folder(out)
@@ -147,10 +153,12 @@ def reproduce(
     _compute(cells, store, jobs, timeout, retry, "reproduce")
     say("Drawing the figures ...")
     found = collect(Store(store).frame(), not_run)
-    pages = write_reproduction(found, out)
-    for number, table in found.tables.items():
-        say(f"table {number}: {counts(table)}")
+    document, pages = write_reproduction(found, out)
+    show(document)
     say(f"Wrote {' and '.join(map(str, pages))}")
+
+
+COMMANDS = (datasets, methods, bench, report, reproduce)
 
 
 def _missing(names):

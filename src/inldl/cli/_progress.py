@@ -1,11 +1,60 @@
-"""Show how far a run is: a bar on a terminal, a line now and then elsewhere."""
+"""Show how far the work is: a bar on a terminal, a line now and then elsewhere."""
 
 import sys
 import time
 from collections import Counter
 from contextlib import contextmanager
 
+from inldl._text import printable, say
+
 SILENCE = 20.0  # seconds between two lines where there is no terminal
+
+
+@contextmanager
+def working(text):
+    """Show that something is going on, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    what = TextColumn("{task.description}", markup=False)
+    columns = (SpinnerColumn(), what, TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        progress.add_task(printable(text), total=None)
+        yield
+
+
+@contextmanager
+def bar(text):
+    """Give a function to call with the share that is done; a bar, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(text, total=1.0)
+        yield lambda share: progress.update(task, completed=share)
+
+
+@contextmanager
+def steps(text, total):
+    """Give a function to call with the name of each step that is done."""
+    with bar(text) as show:
+        done = 0
+
+        def step(name):
+            nonlocal done
+            done += 1
+            if show is not None:
+                show(done / total)
+            else:
+                say(f"{text}: {name} ({done} of {total})", err=True)
+
+        yield step
 
 
 @contextmanager
@@ -56,7 +105,7 @@ def _lines(total, what, finished):
             last = now
             left = (now - start) / count * (total - count)
             text = f"{what}: {count} of {total}, about {left:.0f} s left{_troubles(finished)}"
-            print(text, file=sys.stderr, flush=True)
+            say(text, err=True)
 
     return done
 

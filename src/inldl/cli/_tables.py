@@ -1,11 +1,16 @@
 """Commands of the practitioner: complete, fit, predict, evaluate, inspect, compare."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from inldl._text import say
 from inldl.cli import _options as o
+from inldl.cli._progress import bar, steps, working
+
+MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 
 
 def complete(
@@ -35,16 +40,15 @@ def complete(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Fill the empty degrees of a table.
+    """Fill in the missing shares of a table.
 
-    Observed degrees and all other columns stay as they are; rows sum to 1.
+    Known shares and all other columns stay as they are; rows sum to 1, or to 100%.
 
         inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
     """
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
+    from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table
 
     fitted = None if model is None else _load(model, uncertainty)
@@ -63,7 +67,7 @@ def complete(
         _refuse_options_of_fit(context)
         _check_labels(fitted, file.labels)
         scale = _scale_for(fitted, file, scale)
-    with tell.bar("Writing") as done:
+    with bar("Writing") as done:
         written = complete_table(
             file,
             fitted,
@@ -76,9 +80,11 @@ def complete(
             overwrite=overwrite,
             done=done,
         )
-    tell.completed(written, learned, out)
+    document = partial(completed, written, learned, fitted, file.path.name, out.name)
+    _show(document(), out)
     if page is not None:
-        _pages.write_completion_page(page, overwrite, file.path, out, fitted, written, learned)
+        known = learned is None or written.n_exact == written.n_filled
+        _write(document(None if known else _influence(learned)), page, overwrite)
 
 
 def fit(
@@ -99,16 +105,15 @@ def fit(
 ) -> None:
     """Fit a model to a table, and save it for new rows.
 
-    The table may have holes in its degrees and in its features.
+    Shares and features may be missing in the table.
 
         inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
         inldl fit survey.csv -l "emo_*" -o survey.inldl --page model.html
         inldl fit survey.csv -l "emo_*" -o survey.inldl --method "winldl(mu=2)"
     """
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
     from inldl.io._replacing import check_free
     from inldl.io.model_file import check_savable, save_model
+    from inldl.report.table_pages import fitted
     from inldl.tables import Model
 
     o.check_apart(table=table, out=out, page=page)
@@ -122,13 +127,13 @@ def fit(
         "table": file.path.name,
         "rows": learned.n_rows,
         "scale": learned.scale,
-        "missing": learned.n_missing / (learned.n_missing + learned.n_observed),
+        "missing": learned.missing,
         **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
     }
     save_model(learned.model, out, info=info, overwrite=overwrite)
-    tell.fitted(learned, out)
+    _show(fitted(learned, file.path.name), out)
     if page is not None:
-        _pages.write_model_page(page, overwrite, file.path, learned)
+        _write(fitted(learned, file.path.name, _influence(learned)), page, overwrite)
 
 
 def predict(
@@ -143,17 +148,16 @@ def predict(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Predict the degrees of new rows.
+    """Predict the shares of new rows.
 
-    The columns of the table stay as they are; the degrees are added on the right.
+    The columns of the table stay as they are; the shares are added on the right.
 
         inldl predict survey.inldl new.csv -o predicted.csv
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
     from inldl.io.writing import check_target
+    from inldl.report.table_pages import predicted
     from inldl.tables.tasks import predict_table
 
     fitted = _load(model, uncertainty)
@@ -161,14 +165,13 @@ def predict(
     file = o.open_table(table, None, delimiter, decimal, thousands, encoding)
     check_target(file, out, overwrite=overwrite)
     o.check_page(page, overwrite)
-    with tell.bar("Writing") as done:
+    with bar("Writing") as done:
         written = predict_table(
             file, fitted, out, coverage=uncertainty, overwrite=overwrite, done=done
         )
-    tell.understood(file)
-    tell.predicted(written, fitted, out)
-    if page is not None:
-        _pages.write_prediction_page(page, overwrite, file.path, out, fitted, written)
+    document = predicted(written, fitted, file.path.name, out.name, file.notes)
+    _show(document, out)
+    _write(document, page, overwrite)
 
 
 def evaluate(
@@ -183,16 +186,15 @@ def evaluate(
     thousands: o.Thousands = None,
     encoding: o.Encoding = None,
 ) -> None:
-    """Judge a model on rows that it was not fitted to.
+    """Test a model on rows that it was not fitted to.
 
-    Only observed degrees count; the constant mean of the fit stands beside the model.
+    Only known shares count. The model is compared with the means of the rows it was fitted to.
 
         inldl evaluate survey.inldl test.csv
         inldl evaluate survey.inldl test.csv --page test.html
         inldl evaluate survey.inldl test.csv --scale percent
     """
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
+    from inldl.report.table_pages import evaluated
     from inldl.tables.tasks import evaluate_table
 
     fitted = _load(model)
@@ -200,10 +202,9 @@ def evaluate(
     file = o.open_table(table, _labels_of(fitted), delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
-    tell.understood(file)
-    tell.evaluated(found)
-    if page is not None:
-        _pages.write_evaluation_page(page, overwrite, file.path, fitted, found)
+    document = evaluated(found, fitted, file.path.name, file.notes)
+    _show(document)
+    _write(document, page, overwrite)
 
 
 def inspect(
@@ -225,20 +226,25 @@ def inspect(
         inldl inspect survey.csv --labels "emo_*" --page inspection.html
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
+    from inldl.report import inspection_page
     from inldl.tables import inspect_table
 
     o.check_apart(table=table, page=page)
     file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     read = file.read(scale=scale, check=False)
-    totals = read.scale != "count"
-    found = inspect_table(read.features, read.degrees, file.source.where, totals=totals)
-    found = tell.with_units(found, read.scale)
-    tell.inspected(found, read.notes)
-    if page is not None:
-        _pages.write_inspection_page(page, overwrite, file.path, read, found)
+    found = inspect_table(
+        read.features,
+        read.degrees,
+        file.source.where,
+        totals=read.scale != "count",
+        scale=read.scale,
+    )
+    known = None if page is None else read.degrees.notna().to_numpy()
+    notes = [*read.notes, *_of_counts(read)]
+    document = inspection_page(found, known, f"A look at {file.path.name}", notes)
+    _show(document)
+    _write(document, page, overwrite)
 
 
 def compare(
@@ -260,15 +266,14 @@ def compare(
 ) -> None:
     """Find the method that suits a table.
 
-    Observed degrees are hidden and completed, and rows are left out and predicted.
+    Known shares are hidden and filled in, and rows are left out and predicted.
 
         inldl compare survey.csv --labels "joy,anger,fear"
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
     from inldl._specs import split_list
-    from inldl.cli import _pages
-    from inldl.cli import _telling as tell
+    from inldl.report import comparison_page
     from inldl.tables import compare as compare_methods
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
@@ -277,26 +282,27 @@ def compare(
     o.check_page(page, overwrite)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     read = file.read(scale=scale, normalize=normalize)
-    with tell.steps("Comparing", len({*wanted, CONSTANT})) as done:
-        found = compare_methods(read.features, read.degrees, wanted, max_rows=rows, done=done)
-    found = tell.with_units(found, read.scale)
-    tell.understood(file)
-    tell.compared(found)
-    if page is not None:
-        _pages.write_comparison_page(page, overwrite, file.path, found)
+    with steps("Comparing", len({*wanted, CONSTANT})) as done:
+        found = compare_methods(
+            read.features, read.degrees, wanted, max_rows=rows, scale=read.scale, done=done
+        )
+    notes = [*file.notes, *_of_counts(read)]
+    document = comparison_page(found, f"Methods for {file.path.name}", notes)
+    _show(document)
+    _write(document, page, overwrite)
 
 
 def info(model: o.ModelFile) -> None:
-    """Tell what a model file holds.
+    """Show what a model file holds.
 
-    Nothing in the file is run.
+    No code from the file is run.
 
         inldl model info survey.inldl
     """
-    from inldl.cli import _telling as tell
     from inldl.io.model_file import model_info
+    from inldl.report.table_pages import model_facts
 
-    tell.model_file(model, model_info(model))
+    _show(model_facts(model_info(model)))
 
 
 def export(
@@ -311,19 +317,20 @@ def export(
         inldl fit survey.csv --labels "emo_*" -o survey.inldl --method winldl
         inldl export survey.inldl survey.onnx
     """
-    from inldl.cli import _telling as tell
     from inldl.io.onnx_file import export_onnx
 
     o.check_apart(model=model, out=out)
     export_onnx(_load(model), out, overwrite=overwrite)
-    tell.say(f"Wrote {out}")
+    say(f"Wrote {out}")
+
+
+COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
 def _fit(file, method, scale, normalize, learn_from, jobs):
-    from inldl.cli import _telling as tell
     from inldl.tables.tasks import fit_table
 
-    with tell.working(f"Learning from {file.path.name} with {method}"):
+    with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(
             file, method, scale=scale, normalize=normalize, most_rows=learn_from, n_jobs=jobs
         )
@@ -365,14 +372,15 @@ def _refuse_options_of_fit(context):
     options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
     for name, option in options.items():
         if context.get_parameter_source(name).name == "COMMANDLINE":
-            raise ValueError(f"{option} is for fitting, but --model is fitted; give one of both.")
+            raise ValueError(
+                f"{option} is for fitting, but --model is fitted; leave out one of them."
+            )
 
 
 def _scale_for(model, file, scale):
     """Return the scale of a table that a model completes, and refuse one that is in doubt."""
-    from inldl.cli import _telling as tell
-
-    tell.understood(file)
+    for note in file.notes:
+        say(note)
     if scale != "auto":
         return scale
     scale, note = file.find_scale()
@@ -382,5 +390,35 @@ def _scale_for(model, file, scale):
             f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
             f"--scale {scale} or --scale {known} to say which it is."
         )
-    tell.say(note)
+    say(note)
     return scale
+
+
+def _of_counts(read):
+    """Return a note on the units of a table of counts."""
+    return ["Shares are fractions of the sum of their row."] if read.scale == "count" else []
+
+
+def _show(document, out=None):
+    """Print what a result says, and what was written."""
+    from inldl.report.terminal import show
+
+    show(document)
+    if out is not None:
+        say(f"Wrote {out}")
+
+
+def _write(document, page, overwrite):
+    """Write what a result says as a page, if one is wanted."""
+    if page is not None:
+        with working("Drawing"):
+            document.write(page, overwrite=overwrite)
+        say(f"Wrote {page}")
+
+
+def _influence(learned):
+    """Return the influence of the columns, if there are few enough to measure it."""
+    if len(learned.model.encoder_.columns_) > MOST_COLUMNS:
+        return None
+    with working("Measuring the influence of the columns"):
+        return learned.influence()

@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 import shlex
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from inldl.experiments.statistics import (
+    FriedmanResult,
+    NemenyiResult,
+    friedman,
+    mean_ranks,
+    nemenyi,
+    wins_ties_losses,
+)
 from inldl.metrics import METRICS
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
+
+ALPHA = 0.05  # level of the tests
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,50 @@ def common_ground(summary: Summary) -> CommonGround:
         if line.isna().any()
     }
     return CommonGround(scores.dropna(), left_out, dropped)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How methods compare on one metric, at one rate and setting.
+
+    Parameters
+    ----------
+    summary : Summary
+        Means and deviations.
+    ground : CommonGround
+        The scores that ranks, wins and tests are about.
+    unfinished : DataFrame
+        What `unfinished` returns.
+    mean_ranks : Series or None
+        Mean rank of each method, NaN for one that is left out.
+    wins : DataFrame or None
+        What `wins_ties_losses` returns. Ranks and wins need two methods with scores.
+    friedman, nemenyi : result or None
+        The tests at the level `ALPHA`; they need three methods and two datasets.
+    """
+
+    summary: Summary
+    ground: CommonGround
+    unfinished: DataFrame
+    mean_ranks: Series | None = None
+    wins: DataFrame | None = None
+    friedman: FriedmanResult | None = None
+    nemenyi: NemenyiResult | None = None
+
+
+def standing(rows: DataFrame, metric: str) -> Standing:
+    """Return means, ranks, wins and tests of a metric; `rows` are as in `summarize`."""
+    summary = summarize(rows, metric)
+    ground, higher = common_ground(summary), summary.higher_is_better
+    found = Standing(summary, ground, unfinished(rows))
+    n_datasets, n_methods = ground.scores.shape
+    if n_datasets and n_methods > 1:
+        order = mean_ranks(ground.scores, higher).reindex(summary.mean.columns)
+        found = replace(found, mean_ranks=order, wins=wins_ties_losses(ground.scores, higher))
+    if n_datasets > 1 and n_methods > 2:
+        tests = friedman(ground.scores, higher), nemenyi(ground.scores, higher, ALPHA)
+        found = replace(found, friedman=tests[0], nemenyi=tests[1])
+    return found
 
 
 def against_rate(rows: DataFrame, metric: str) -> DataFrame:

@@ -1,63 +1,33 @@
-"""Draw what was measured: tables, figures and pages. Nothing but the layout is computed here."""
+"""Show what was measured: figures, tables, and documents for the terminal and as pages.
 
-from .figures import (
-    comparison,
-    completion_map,
-    critical_difference,
-    error_by_degree,
-    errors_by_label,
-    growth,
-    hidden_mass,
-    holes_per_row,
-    influence,
-    metric_against_rate,
-    missing_map,
-    mu_study,
-    predicted_map,
-    relative_error_by_size,
-    reliability,
-    risk_bound,
-    run_time,
-    save,
-    svg,
-)
+Nothing but the layout is computed here.
+"""
+
+from .document import Document
+from .figures import FIGURES, save, svg
+from .inspection_page import inspection_page
 from .run_page import write_page
 from .table_pages import (
     comparison_page,
     completion_page,
     evaluation_page,
-    inspection_page,
     model_page,
     prediction_page,
 )
 from .tables import ScoreTable
 
+globals().update(FIGURES)
 __all__ = [
+    "Document",
     "ScoreTable",
-    "comparison",
     "comparison_page",
-    "completion_map",
     "completion_page",
-    "critical_difference",
-    "error_by_degree",
-    "errors_by_label",
     "evaluation_page",
-    "growth",
-    "hidden_mass",
-    "holes_per_row",
-    "influence",
     "inspection_page",
-    "metric_against_rate",
-    "missing_map",
     "model_page",
-    "mu_study",
-    "predicted_map",
     "prediction_page",
-    "relative_error_by_size",
-    "reliability",
-    "risk_bound",
-    "run_time",
     "save",
     "svg",
     "write_page",
 ]
+__all__ += sorted(FIGURES)

@@ -1,9 +1,10 @@
-"""Write a score table as plain text, Markdown, LaTeX, CSV and HTML."""
+"""Write score tables as plain text, Markdown, LaTeX, CSV and HTML, and documents as Markdown."""
 
 import re
-from html import escape
 
 import pandas as pd
+
+from .html import template_environment
 
 NOTE = "mean(standard deviation), {direction}; {best} and {second} of the row"
 
@@ -142,36 +143,35 @@ def csv(table):
 
 def html(table):
     """Write a table whose cells carry their numbers; the ranks stand in ``<tfoot>``."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in ["dataset", *table.methods])
-    footer = _html_rows(table.footer())
-    note = NOTE.format(
-        direction=table.direction, best="<strong>best</strong>", second="<u>second best</u>"
-    )
-    title = f"{escape(table.title)}: " if table.title else ""
-    return "\n".join(
-        [
-            '<table class="scores" '
-            f'data-higher-is-better="{str(bool(table.higher_is_better)).lower()}">',
-            f"<caption>{title}{note}</caption>",
-            f"<thead><tr>{head}</tr></thead>",
-            f"<tbody>\n{_html_rows(table.rows())}\n</tbody>",
-            *([f"<tfoot>\n{footer}\n</tfoot>"] if footer else []),
-            "</table>",
-        ]
-    )
+    return template_environment().get_template("scores.html.j2").render(table=table).rstrip()
 
 
-def _html_rows(rows):
-    return "\n".join(
-        f'<tr><th scope="row" data-value="{escape(name)}">{escape(name)}</th>'
-        + "".join(map(_html_cell, cells))
-        + "</tr>"
-        for name, cells in rows
-    )
+def markdown_document(document, folder):
+    """Write a document as Markdown; its figures are .svg files in the folder."""
+    parts = [f"# {markdown_text(document.title)}", *map(markdown_text, document.summary)]
+    for section in document.sections:
+        parts.append(f"## {markdown_text(section.title)}")
+        parts += [_MARKDOWN[block.kind](block, folder) for block in section.blocks]
+    return "\n\n".join(parts) + "\n"
 
 
-def _html_cell(cell):
-    marks = {"": "{}", "best": "<strong>{}</strong>", "second": "<u>{}</u>"}
-    kind = f' class="{cell.mark}"' if cell.mark else ""
-    value = "" if cell.value != cell.value else repr(cell.value)  # NaN differs from itself
-    return f'<td{kind} data-value="{value}">{marks[cell.mark].format(escape(cell.text))}</td>'
+def _markdown_facts(block, folder):
+    return "\n".join(f"- {markdown_text(name)}: {markdown_text(x)}" for name, x in block.pairs)
+
+
+def _markdown_table(block, folder):
+    rows = [[text for text, _ in row] for row in block.cells(block.rows)]
+    return plain_markdown([column.name for column in block.columns], rows)
+
+
+def _markdown_figure(block, folder):
+    caption = markdown_text(block.caption)
+    return f"![{caption.partition(': ')[0]}]({folder}/{block.name}.svg)\n\n{caption}"
+
+
+_MARKDOWN = {
+    "facts": _markdown_facts,
+    "table": _markdown_table,
+    "figure": _markdown_figure,
+    "code": lambda block, folder: f"    {block.text}",
+}

@@ -1,15 +1,18 @@
 """Write the reproduction of the paper: a folder with tables, figures and a page of each kind."""
 
+from functools import partial
 from pathlib import Path
 
 from inldl.experiments import printed
 from inldl.io._replacing import write_text
-from inldl.report import figures
-from inldl.report._renderings import markdown_text, plain_latex, plain_markdown
-from inldl.report.page import Page, Section, Table, code, drawing, paragraph, terms
-from inldl.report.style import COLUMN, FULL
-from inldl.report.tables import score_text
 
+from . import figures
+from ._renderings import markdown_document, plain_latex, plain_markdown
+from .document import Code, Column, Document, Facts, Figure, Section, Table
+from .style import COLUMN, FULL
+from .tables import score_text
+
+MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
 TITLES = {
     2: "Table 2: the datasets (rows x features x labels)",
     4: "Table 4: cosine, half of the degrees missing (higher is better)",
@@ -19,52 +22,51 @@ TITLES = {
 
 
 def reproduction_figures(found, width=COLUMN):
-    """Return the figures of a reproduction by name, each with its caption.
-
-    Parameters
-    ----------
-    found : inldl.experiments.paper_figures.Reproduction
-        What was measured.
-    width : float
-        Of the figures with a single panel, in inches: a column of a paper, or a page.
-    """
+    """Return the figures of a `Reproduction`; those with one panel are `width` inches wide."""
     total = "CPU seconds of a fit, summed over the datasets"
-    return {
-        "figure2_relative_error": (
-            figures.relative_error_by_size(found.relative_errors),
+    label, bound = "CPU seconds of a fit", "bound on the expected risk"
+    degrees = found.degree_errors, found.degree_counts
+    n_datasets = found.run_times["dataset"].nunique()
+    return [
+        Figure(
+            partial(figures.relative_error_by_size, found.relative_errors),
             "Figure 2: mean relative error of small and large degrees (those below .01 are left "
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
+            "figure2_relative_error",
         ),
-        "error_by_degree": (
-            figures.error_by_degree(found.degree_errors, found.degree_counts, width=width),
+        Figure(
+            partial(figures.error_by_degree, *degrees, width=width),
             f"What weighting changes on {found.mu_dataset}: error by the size of the true degree, "
             "and the number of degrees of each size.",
+            "error_by_degree",
         ),
-        "figure4_run_time": (
-            figures.run_time(found.run_times, label=total, width=width),
-            f"Figure 4: run time of each method as published, {_dataset_count(found)} with "
-            f"one thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
+        Figure(
+            partial(figures.run_time, found.run_times, label=total, width=width),
+            f"Figure 4: run time of each method as published, on {n_datasets} datasets with one "
+            f"thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
             "machine.",
+            "figure4_run_time",
         ),
-        "figure5_mu": (
-            figures.mu_study(found.mu_metrics, found.mu_histories),
+        Figure(
+            partial(figures.mu_study, found.mu_metrics, found.mu_histories),
             f"Figure 5 on {found.mu_dataset}: the metrics relative to mu = 2, and the largest "
             "change of a degree in each iteration. The paper says that mu changes only the speed.",
+            "figure5_mu",
         ),
-        "table1_growth": (
-            figures.growth(
-                found.growth, found.exponents, label="CPU seconds of a fit", width=width
-            ),
+        Figure(
+            partial(figures.growth, found.growth, found.exponents, label=label, width=width),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
+            "table1_growth",
         ),
-        "theorem2_bound": (
-            figures.risk_bound(found.bounds, label="bound on the expected risk", width=width),
+        Figure(
+            partial(figures.risk_bound, found.bounds, label=bound, width=width),
             f"Theorem 2 with the norms of the fit on {found.mu_dataset}, at 95% confidence: the "
             "bound against the number of rows for three largest weights, and the weighted "
             "empirical risk to which it falls.",
+            "theorem2_bound",
         ),
-    }
+    ]
 
 
 def write_reproduction(found, folder):
@@ -79,25 +81,51 @@ def write_reproduction(found, folder):
 
     Returns
     -------
-    list of Path
+    document : Document
+        What the overviews say.
+    paths : list of Path
         The overviews, ``README.md`` and ``report.html``.
     """
     folder = Path(folder)
     for name in ("figures", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    drawn = reproduction_figures(found)
-    for name, (figure, _) in drawn.items():
+    for block in reproduction_figures(found):
+        figure = block.draw()
         for suffix in ("svg", "pdf", "png"):
-            figures.save(figure, folder / "figures" / f"{name}.{suffix}")
+            figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
     for number, table in found.tables.items():
         head, rows = shown_table(number, table)
         stem = folder / "tables" / f"table{number}"
         write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
         write_text(stem.with_suffix(".md"), plain_markdown(head, rows))
         write_text(stem.with_suffix(".tex"), plain_latex(head, rows, TITLES[number]))
-    page = folder / "report.html"
-    _page(found).write(page)
-    return [write_text(folder / "README.md", _overview(found, drawn)), page]
+    document, page = reproduction_page(found), folder / "report.html"
+    document.write(page)
+    readme = write_text(folder / "README.md", markdown_document(document, "figures"))
+    return document, [readme, page]
+
+
+def reproduction_page(found):
+    """Return what is said about a `Reproduction` of the paper."""
+    counts = [(f"Table {number}", _counts(table)) for number, table in found.tables.items()]
+    tables = [
+        Section(TITLES[number], [_table(number, table)], page_only=True)
+        for number, table in found.tables.items()
+    ]
+    environment = [(str(name), str(value)) for name, value in found.environment.items()]
+    again = Code("inldl reproduce --out reproduction")
+    return Document(
+        "The paper, measured again",
+        _introduction(found),
+        sections=[
+            Section("In short", [Facts(counts)]),
+            *tables,
+            Section("Figures", reproduction_figures(found, width=FULL), page_only=True),
+            Section("Where it was measured", [Facts(environment)], page_only=True),
+            Section("How to do it again", [again], page_only=True),
+        ],
+        most_bytes=10_000_000,
+    )
 
 
 def shown_table(number, table):
@@ -122,15 +150,17 @@ def shown_table(number, table):
     return ["dataset", "method", name, "printed", "ours", "stds apart", "verdict", "why"], rows
 
 
-def counts(table):
+def _table(number, table):
+    head, rows = shown_table(number, table)
+    columns = [Column(name, words=name == "why") for name in head]
+    rows = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
+    return Table(columns, rows, name=f"table{number}")
+
+
+def _counts(table):
     """Return how many entries have each verdict, as text."""
     found = table["verdict"].value_counts()
-    order = ["same", "within one std", "differs", "failed", "not run"]
-    return ", ".join(f"{found[each]} {each}" for each in order if each in found)
-
-
-def _dataset_count(found):
-    return f"on {found.run_times['dataset'].nunique()} datasets"
+    return ", ".join(f"{found[each]} {each}" for each in [*MARKS, "not run"] if each in found)
 
 
 def _introduction(found):
@@ -146,52 +176,3 @@ def _introduction(found):
         f"Run on {there}.",
         f"Not run: {missing}." if missing else "All ten datasets were run.",
     ]
-
-
-def _overview(found, drawn):
-    """Return the overview in Markdown."""
-    plain = markdown_text  # names of datasets may hold what Markdown or HTML would read
-    lines = ["# The paper, measured again", ""]
-    for text in _introduction(found):
-        lines += [plain(text), ""]
-    for number, table in found.tables.items():
-        lines += [f"## {TITLES[number]}", "", counts(table), ""]
-        lines += [plain_markdown(*shown_table(number, table)), ""]
-    for name, (_, caption) in drawn.items():
-        title, _, rest = map(plain, caption.partition(": "))
-        lines += [f"## {title}", "", rest or title, "", f"![{title}](figures/{name}.svg)", ""]
-    lines += ["## Where", ""]
-    lines += [f"- {plain(key)}: {plain(str(value))}" for key, value in found.environment.items()]
-    return "\n".join(lines)
-
-
-def _page(found):
-    """Return the overview as one HTML page."""
-    tables = [
-        Section(TITLES[number], [paragraph(counts(table)), _html_table(number, table)])
-        for number, table in found.tables.items()
-    ]
-    pictures = [
-        drawing(figures.svg(figure, caption), caption, name)
-        for name, (figure, caption) in reproduction_figures(found, width=FULL).items()
-    ]
-    return Page(
-        "The paper, measured again",
-        [paragraph(*_introduction(found))],
-        [
-            *tables,
-            Section("Figures", pictures),
-            Section("Where it was measured", [terms([*found.environment.items()])]),
-            Section("How to do it again", [code("inldl reproduce --out reproduction")]),
-        ],
-    )
-
-
-def _html_table(number, table):
-    marks = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
-    head, rows = shown_table(number, table)
-    rows = [
-        [(cell, marks[cell]) if cell in marks else cell for cell in row[:-1]] + [(row[-1], "text")]
-        for row in rows
-    ]
-    return Table(head, rows, name=f"table{number}").html()

@@ -1,21 +1,41 @@
-"""The page of a run: what was run, scores, tests, times, failures, how to do it again."""
+"""What a run says: what was run, scores, tests, times, failures, how to do it again."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from inldl._text import counted, listed
 from inldl.experiments.protocol import RECIPES
-from inldl.experiments.results import bench_commands, costs, environments, remarks
+from inldl.experiments.results import (
+    bench_commands,
+    costs,
+    environments,
+    mean_over_all,
+    remarks,
+)
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 
-from ._run_figures import Space, difference_figures, rate_figures, time_figure
-from ._run_views import MAIN_METRICS, listed, percent, run_views, spoken
-from .page import Page, Section, Table, code, heading, paragraph, script_json, terms
+from ._run_results import percent, result_blocks, run_results, short_names
+from .document import (
+    MISSING,
+    Code,
+    Column,
+    Document,
+    Facts,
+    Figure,
+    Note,
+    Paragraph,
+    Section,
+    Table,
+)
+from .figures import run_time
+from .style import FULL
 
-SIZE = 1_900_000
-"""Bytes that a page may have; figures that do not fit are left out."""
+MOST_BYTES = 1_750_000
+"""Of tables to choose from and figures; figures that do not fit are left out."""
 
 MOST_REMARKS = 200
 _NUMBERS = ("rate", "split")
@@ -37,22 +57,24 @@ def write_page(rows: pd.DataFrame, out: str | Path, *, title: str = "Results of 
     run_page(rows, title).write(out)
 
 
-def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Page:
-    """Return the page that `write_page` writes."""
+def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
+    """Return the document that `write_page` writes."""
     rows = _checked(rows)
     if rows.empty:
-        return Page(title, [paragraph("This run has no finished cell yet.")])
+        return Document(title, ["This run has no finished cell yet."])
     scored = (rows["status"] == "ok").any()
-    views, results, times = _results(rows) if scored else (None, [_NO_SCORES], [])
+    run = run_results(rows) if scored else None
     sections = [
-        Section("What was run", [_what(rows)]),
-        Section("Results", results),
-        *([Section("Run time", times)] if times else []),
+        Section("What was run", [Facts(_what(rows))]),
+        Section("Results", result_blocks(rows, run) if run else [Note(_NO_SCORES)]),
+        *([Section("Run time", [_time_figure(rows), _costs(rows)])] if run else []),
         Section("Failures and warnings", _remarks(rows)),
-        Section("Environment", _environment(rows)),
+        Section("Environment", [_environment(rows)]),
         Section("How to reproduce", _reproduce(rows)),
     ]
-    return Page(title, [paragraph(_summary(rows))], sections, views)
+    choices = run.choices if run else None
+    summary = [_summary(rows)]
+    return Document(title, summary, sections=sections, choices=choices, most_bytes=MOST_BYTES)
 
 
 def _checked(rows):
@@ -88,15 +110,17 @@ def _refuse(rows, name, bad):
 def _summary(rows):
     ok = int((rows["status"] == "ok").sum())
     failed = len(rows) - ok
-    counts = [
-        (len(rows), "fit"),
-        (rows["method"].nunique(), "method"),
-        (rows["dataset"].nunique(), "dataset"),
-        (rows["rate"].nunique(), "missing rate"),
-        (rows["split"].nunique(), "split"),
-    ]
-    fits, methods, datasets, rates, splits = (f"{n} {noun}{'s' * (n != 1)}" for n, noun in counts)
+    methods, datasets, rates, splits = (
+        counted(rows[column].nunique(), noun)
+        for column, noun in [
+            ("method", "method"),
+            ("dataset", "dataset"),
+            ("rate", "missing rate"),
+            ("split", "split"),
+        ]
+    )
     end = "all ended well" if not failed else f"{ok} ended well, {failed} did not"
+    fits = counted(len(rows), "fit")
     return f"{methods} on {datasets}, {rates}, {splits}: {fits}, {end}."
 
 
@@ -108,7 +132,7 @@ def _what(rows):
         ("Datasets", ", ".join(names["dataset"])),
         ("Methods", ", ".join(names["method"])),
         ("Missing rates", ", ".join(map(percent, names["rate"]))),
-        ("Splits", f"{len(names['split'])}; 80% of the rows to learn from, 20% to be judged by"),
+        ("Splits", f"{len(names['split'])}; 80% of the rows to learn from, 20% to test on"),
         ("Preparation", "; ".join(map(_recipe, names["recipe"]))),
         ("Hiding of degrees", ", ".join(names["mechanism"])),
         ("Fits", ", ".join(f"{count} {status}" for status, count in statuses.items())),
@@ -116,143 +140,104 @@ def _what(rows):
     if moments:
         first, last = (f"{each[:16].replace('T', ' ')} UTC" for each in (moments[0], moments[-1]))
         pairs.append(("Finished", first if first == last else f"{first} to {last}"))
-    return terms(pairs)
+    return pairs
 
 
 def _recipe(name):
     return f"{name} ({RECIPES[name].about})" if name in RECIPES else name
 
 
-_NO_SCORES = paragraph(
-    "No fit ended well, so there are no scores; the reasons are below.", kind="note"
-)
+_NO_SCORES = "No fit ended well, so there are no scores; the reasons are below."
 
 
-def _results(rows):
-    """Return the views and the parts of the sections with scores and with times."""
-    run = run_views(rows)
-    views = run.for_page()
-    space = Space(SIZE - len(script_json(views.data())) - 150_000)
-    times = [time_figure(rows, space), _costs(rows)]
-    differences = difference_figures(run, space)
-    curves = rate_figures(rows, run, space) or [
-        paragraph("There is one missing rate, so there is no curve to draw.", kind="note")
-    ]
-    parts = [
-        _choosing(run),
-        views.controls(),
-        views.slot("scores"),
-        heading("Wins, ties and losses"),
-        views.slot("wins"),
-        heading("Do the methods differ?"),
-        views.slot("tests"),
-        *differences,
-        heading("Scores against the missing rate"),
-        *curves,
-        _other_metrics(run) if len(run.rates) > 1 else "",
-    ]
-    return views, parts, times
-
-
-def _choosing(run):
-    if len(run.views) < 2:
-        return ""
-    return (
-        "<noscript>"
-        + paragraph("With JavaScript the other metrics and missing rates can be chosen here.")
-        + "</noscript>"
+def _time_figure(rows):
+    """Return the bars of run time, over the rates and splits of all settings."""
+    mean = mean_over_all(rows, "fit_seconds")
+    frame = mean.rename(columns=short_names(mean.columns)).melt(
+        ignore_index=False, var_name="method", value_name="seconds"
     )
-
-
-def _other_metrics(run):
-    drawn = listed(spoken(name) for name in run.metrics if name in MAIN_METRICS)
-    return "".join(
-        f'<div data-when="{at}-*-*" hidden>'
-        + paragraph(f"This figure is drawn for {drawn} only.", kind="note")
-        + "</div>"
-        for at, name in enumerate(run.metrics)
-        if name not in MAIN_METRICS
+    known = frame["seconds"].dropna()
+    if known.empty or not (known > 0).all():
+        return Note("There are no times of fits to draw.")
+    caption = (
+        "CPU time of one fit (mean over rates and splits), added up over the datasets; "
+        "logarithmic."
     )
+    draw = partial(run_time, frame.reset_index(), label="time of the fits (s)", width=FULL)
+    return Figure(draw, caption, "run-time")
 
 
 def _costs(rows):
-    lines = [
-        [
-            str(each.Index),
-            _number(each.fit_seconds, ".4g"),
-            _number(each.predict_seconds, ".4g"),
-            _number(each.peak_memory / 1e6, ".1f"),
-            _number(each.n_iter, ".0f"),
-            str(each.not_converged),
-            str(each.fits),
-        ]
-        for each in costs(rows).itertuples()
-    ]
-    head = ["method", "fit (s)", "predict (s)", "memory (MB)", "iterations", "not converged"]
+    columns = {
+        "method": Column("method"),
+        "fit_seconds": Column("fit (s)", ".4g"),
+        "predict_seconds": Column("predict (s)", ".4g"),
+        "megabytes": Column("memory (MB)", ".1f"),
+        "n_iter": Column("iterations", ".0f"),
+        "not_converged": Column("not converged"),
+        "fits": Column("fits"),
+    }
+    frame = costs(rows).reset_index()
+    frame["megabytes"] = frame["peak_memory"] / 1e6
     caption = (
         "Means over the fits that ended well, in CPU seconds; memory is the peak above what was "
         "in use before. Methods that failed somewhere are averaged over what is left."
     )
-    return Table([*head, "fits"], lines, caption=caption, name="run-time").html()
-
-
-def _number(value, form):
-    return "–" if value != value else format(value, form)  # NaN differs from itself
-
-
-_TEXTS = [("datasets", "text"), ("missing degrees", "text")]
+    return Table.of(frame, columns, caption=caption, name="run-time")
 
 
 def _remarks(rows):
     noted = remarks(rows)
     if noted.empty:
-        return [paragraph("Nothing failed, and no fit gave a warning.")]
+        return [Paragraph("Nothing failed, and no fit gave a warning.")]
+    columns = [
+        Column("method"),
+        Column("what"),
+        Column("reason", words=True),
+        Column("fits"),
+        Column("datasets", words=True),
+        Column("missing degrees", words=True),
+    ]
     lines = [
         [
             each.method,
-            (("warning", "fair") if each.status == "ok" else (each.status, "bad")),
-            (each.reason, "text"),
-            str(each.cells),
-            (listed(each.datasets), "text"),
-            (listed(map(percent, each.rates)), "text"),
+            ("warning", "fair") if each.status == "ok" else (each.status, "bad"),
+            each.reason,
+            each.cells,
+            listed(each.datasets),
+            listed(map(percent, each.rates)),
         ]
         for each in noted.head(MOST_REMARKS).itertuples()
     ]
-    head = ["method", "what", ("reason", "text"), "fits", *_TEXTS]
-    parts = [Table(head, lines, name="failures").html()]
-    if len(noted) > MOST_REMARKS:
-        parts.append(paragraph(f"{len(noted) - MOST_REMARKS} more kinds are in the file."))
-    return parts
+    more = len(noted) - MOST_REMARKS
+    hidden = [Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
+    return [Table(columns, lines, name="failures"), *hidden]
 
 
 def _environment(rows):
     found = environments(rows)
     if not found:
-        return [paragraph("The rows do not tell where they were computed.")]
+        return Paragraph("The rows do not say where they were computed.")
     names = list(dict.fromkeys(name for each, _ in found for name in each))
-    lines = [[name, *((str(each.get(name, "–")), "text") for each, _ in found)] for name in names]
-    head = ["part", *((f"{count} fits", "text") for _, count in found)]
-    return [Table(head, lines).html()]
+    lines = [[name, *(str(each.get(name, MISSING)) for each, _ in found)] for name in names]
+    columns = [Column("part"), *(Column(f"{count} fits", words=True) for _, count in found)]
+    return Table(columns, lines)
 
 
 def _reproduce(rows):
-    parts = []
+    parts = {}
     commands = bench_commands(rows)
     if commands:
-        parts += [paragraph("The same fits, on the same splits and holes:")]
-        parts += [code("\n\n".join(commands))]
+        parts["The same fits, on the same splits and holes:"] = "\n\n".join(commands)
     if (rows["splits"] == "authors").any():
-        parts += [paragraph("The fits on the splits of the authors of the paper:")]
-        parts += [code("inldl reproduce")]
+        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
     for versions, count in environments(rows):
         known = [f"{name}=={versions[name]}" for name in _PACKAGES if name in versions]
         if known:
             python = versions.get("python", "")
-            parts += [paragraph(f"Versions of {count} fits, with Python {python}:")]
-            parts += [code("\n".join(known))]
-    parts += [paragraph("All numbers in full precision:")]
-    parts += [code(_FRAME)]
-    return parts
+            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
+    parts["All numbers in full precision:"] = _FRAME
+    return [block for text, code in parts.items() for block in (Paragraph(text), Code(code))]
 
 
 _FRAME = """from inldl.experiments import Store

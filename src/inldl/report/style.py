@@ -108,6 +108,7 @@ def drawn(function):
                 _drop_crowded_labels(axes.xaxis)
         return figure
 
+    draw.is_figure = True
     return draw
 
 

@@ -1,89 +1,162 @@
-"""Pages for people with a table: a completed table, a model, a test, an inspection, a choice."""
+"""What is said about a table: completed, predicted, learned from, tested, methods compared.
+
+Each function returns a `Document`, which the commands print and write as a page. They name files
+by `table` (what was read) and `out` (what was written).
+"""
 
 from functools import partial
 
-from inldl.metrics import METRICS
+import numpy as np
 
-from ._inspection_parts import column_parts, missing_parts, problem_parts, randomness_parts
-from ._run_figures import Space
-from ._table_parts import (
-    SIZE,
-    bounded,
-    completed_parts,
-    held_out_sections,
-    held_out_summary,
-    influence_sections,
-    intro,
-    number,
-    predicted_parts,
-    unit_of,
-)
+from inldl._text import counted, listed
+from inldl.metrics import METRICS
+from inldl.tables._units import form_of, in_unit
+
+from ._error_sections import error_sections, error_sentences, influence_sections
+from .document import Code, Column, Document, Facts, Figure, Items, Paragraph, Section, Table
 from .figures import comparison as comparison_figure
 from .figures import completion_map, predicted_map
-from .page import Page, Section, Table, code, paragraph
 
 FILLED = (
-    "A filled degree is what the features predict, moved by what the errors of that prediction at "
-    "the observed degrees of the row tell (if this was of use at degrees that were hidden on "
-    "purpose), and such that the row sums to the whole."
+    "A share is filled in with what the features predict, corrected by how far the prediction is "
+    "off at the known shares of the row (if this helped at shares that were hidden on purpose), "
+    "and so that the row sums to the whole."
+)
+EARLIER = (
+    "The model was fitted before, so its error on this table is not known; inldl evaluate "
+    "measures it on rows with known shares."
 )
 
 
 def completion_page(
     title, facts, notes, before, after, labels, held_out=None, influence=None, *, summary=None
 ):
-    """Return the page of a completed table.
+    """Return what is said about a completed table.
 
     Parameters
     ----------
     title : str
         The title.
     facts : list of (str, str)
-        Terms and what they stand for, such as ("Rows", "500").
+        Names and what they stand for, such as ("Rows", "500").
     notes : list of str
-        Sentences that the owner of the table should read.
+        What the owner of the table should know.
     before, after : DataFrame or array of shape (n, C)
-        About 60 rows before and after, NaN = hole. The index of `after` names the rows.
+        About 60 rows before and after, NaN = missing. The index of `after` names the rows.
     labels : sequence of str
         Names of the labels.
     held_out : HeldOut, optional
-        Degrees that were hidden on purpose, beside what was filled in.
+        Shares that were hidden on purpose, beside what was filled in.
     influence : DataFrame of shape (features, labels), optional
         By how much the error of each label rises when a feature is shuffled.
-    summary : str, optional
-        What is said first; the errors at `held_out` by default.
+    summary : str or list of str, optional
+        What is said first; the error at `held_out` by default.
 
     Returns
     -------
-    Page
+    Document
         ``page.write("completed.html")`` writes it.
     """
-    space = Space(SIZE)
-    rows = f"{len(after)} row{'s' * (len(after) != 1)}"
     caption = (
-        f"{rows} of the table, before and after. Hatched cells were not observed, a dot marks a "
-        "degree that was filled in; observed degrees stay as they are. The stronger the "
-        "colour, the larger."
+        f"{counted(len(after), 'row')} of the table, before and after. Hatched cells were "
+        "missing, a dot marks a share that was filled in; known shares stay as they are. The "
+        "stronger the colour, the larger."
     )
-    picture = space.drawing(partial(completion_map, before, after, labels), caption, "completion")
-    sections = [
-        Section(
-            "Before and after",
-            [paragraph(FILLED), picture, completed_parts(before, after, labels)],
-        ),
-        *held_out_sections(held_out, space),
-        *influence_sections(influence, space, unit_of(held_out)),
+    marks = np.where(np.isnan(np.asarray(before, dtype=float)), "best", "")
+    told = "The completed rows; shares that were filled in are bold."
+    blocks = [
+        Paragraph(FILLED),
+        Figure(partial(completion_map, before, after, labels), caption, "completion"),
+        _rows(after, marks, labels, told, "completed"),
     ]
-    summary = held_out_summary(held_out) if summary is None else summary
-    return Page(title, intro(summary, facts, notes), sections)
+    return Document(
+        title,
+        _sentences(summary, held_out),
+        facts,
+        notes,
+        [
+            Section("Before and after", blocks, page_only=True),
+            *error_sections(held_out),
+            *influence_sections(influence, "" if held_out is None else held_out.unit),
+        ],
+    )
 
 
-def prediction_page(title, facts, n_rows, predicted, labels):
-    """Return the page of predicted rows.
+def _sentences(summary, held_out):
+    if summary is None:
+        return error_sentences(held_out)
+    return [summary] if isinstance(summary, str) else summary
+
+
+def _rows(shares, marks, labels, caption, name):
+    """Return a table of rows of shares."""
+    names = shares.index if hasattr(shares, "index") else range(1, len(shares) + 1)
+    values = np.asarray(shares, dtype=float)
+    percent = np.fmax.reduce(values, axis=None, initial=0) > 1
+    columns = [Column("row"), *(Column(str(label), form_of(percent)) for label in labels)]
+    rows = [
+        [str(each), *zip(*line, strict=True)]
+        for each, *line in zip(names, values.tolist(), marks.tolist(), strict=True)
+    ]
+    return Table(columns, rows, caption=caption, name=name)
+
+
+def completed(written, learned, model, table, out, influence=None):
+    """Return what is said about a completed file; `learned` is None if the model is older."""
+    exact = written.n_exact == written.n_filled
+    held_out = None if learned is None or exact else _measured_at(learned)[0]
+    summary = _filled_in(written)
+    if not exact:
+        summary += [EARLIER] if learned is None else error_sentences(*_measured_at(learned))
+    facts = [
+        ("Table", table),
+        ("Completed table", out),
+        ("Method", str(model.method)),
+        ("Rows", f"{written.n_rows:,}"),
+    ]
+    return completion_page(
+        f"{table}, completed",
+        facts,
+        [] if learned is None else learned.notes,
+        written.before,
+        written.after,
+        list(written.after.columns),
+        held_out,
+        None if exact else influence,
+        summary=summary,
+    )
+
+
+def _filled_in(written):
+    if not written.n_filled:
+        return [f"No share is missing in {counted(written.n_rows, 'row')}: the copy is the same."]
+    shares = counted(written.n_filled, "missing share")
+    texts = [f"Filled in {shares} in {counted(written.n_filled_rows, 'row')}."]
+    if written.n_exact:
+        some = "all" if written.n_exact == written.n_filled else f"{written.n_exact:,}"
+        texts.append(f"The sums of the rows give {some} of them exactly.")
+    return texts
+
+
+def _measured_at(learned):
+    """Return the shares that tell how good filled ones are, and what they are.
+
+    They are those of new rows where no share could be hidden.
+    """
+    if learned.completion.overall()["n"]:
+        return learned.completion, "known shares that were hidden on purpose"
+    why = "too few are known to hide some"
+    if len(learned.model.label_names_) == 2:
+        why = "with two labels, a hidden share is 1 minus the other"
+    return learned.new_rows, f"known shares of rows that were left out ({why})"
+
+
+def prediction_page(title, facts, n_rows, predicted, labels, notes=()):
+    """Return what is said about predicted rows.
 
     Parameters
     ----------
-    title, facts
+    title, facts, notes
         As in `completion_page`.
     n_rows : int
         Number of predicted rows.
@@ -92,102 +165,123 @@ def prediction_page(title, facts, n_rows, predicted, labels):
     labels : sequence of str
         Names of the labels.
     """
-    rows = f"{len(predicted)} row{'s' * (len(predicted) != 1)}"
-    caption = f"{rows} of the {n_rows:,}. The stronger the colour, the larger the degree."
-    draw = partial(predicted_map, predicted, labels)
-    parts = [
-        Space(SIZE).drawing(draw, caption, "prediction"),
-        predicted_parts(predicted, labels),
+    shown = f"{counted(len(predicted), 'row')} of the {n_rows:,}"
+    caption = f"{shown}. The stronger the colour, the larger the share."
+    marks = np.full(np.shape(predicted), "")
+    blocks = [
+        Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
+        Figure(partial(predicted_map, predicted, labels), caption, "prediction"),
+        _rows(predicted, marks, labels, "The same in numbers.", "predicted"),
     ]
-    summary = (
-        f"{n_rows:,} row{'s' * (n_rows != 1)} were predicted. How good that is, only known "
-        "degrees of such rows can tell: the command inldl evaluate compares with them."
-    )
-    return Page(title, intro(summary, facts, []), [Section("Predicted degrees", parts)])
+    summary = [f"Predicted {listed(labels, 20)} for {counted(n_rows, 'row')}."]
+    sections = [Section("Predicted shares", blocks, page_only=True)]
+    return Document(title, summary, facts, notes, sections)
 
 
-def model_page(title, facts, notes, held_out=None, influence=None, report=""):
-    """Return the page of a fitted model.
+def predicted(written, model, table, out, notes=()):
+    """Return what is said about a file with predictions; `notes` say how it was read."""
+    facts = [("Table", table), ("Predicted table", out), ("Method", str(model.method))]
+    labels, notes = list(written.after.columns), [*notes, *written.notes]
+    title = f"{table}, predicted"
+    return prediction_page(title, facts, written.n_rows, written.after, labels, notes)
+
+
+def model_page(title, facts, notes, held_out=None, influence=None, report="", *, summary=None):
+    """Return what is said about a fitted model.
 
     Parameters
     ----------
-    title, facts, notes, influence
+    title, facts, notes, influence, summary
         As in `completion_page`.
     held_out : HeldOut, optional
-        Training degrees beside predictions that were made without their rows.
+        Training shares beside predictions that were made without their rows.
     report : str
         What the model says about itself; lines are kept.
     """
-    space = Space(SIZE)
     sections = [
-        *held_out_sections(held_out, space),
-        *influence_sections(influence, space, unit_of(held_out)),
+        *error_sections(held_out),
+        *influence_sections(influence, "" if held_out is None else held_out.unit),
     ]
     if report:
-        sections.append(Section("What the model says", [code(report)]))
-    return Page(title, intro(held_out_summary(held_out), facts, notes), sections)
+        sections.append(Section("What the model says", [Code(report)], page_only=True))
+    return Document(title, _sentences(summary, held_out), facts, notes, sections)
 
 
-def evaluation_page(title, facts, notes, metrics, held_out):
-    """Return the page of a model that was tried on a table.
+def fitted(learned, table, influence=None):
+    """Return what is said about a model that was fitted to a file."""
+    labels = learned.model.label_names_
+    facts = [
+        ("Table", table),
+        ("Method", str(learned.model.method)),
+        ("Labels", ", ".join(labels)),
+    ]
+    summary = [
+        f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "
+        f"{learned.missing:.1%} of the shares missing.",
+        *error_sentences(learned.new_rows, "known shares of rows that were left out"),
+    ]
+    report = str(getattr(learned.model.estimator_, "report_", ""))
+    return model_page(
+        f"A model of {table}",
+        facts,
+        learned.notes,
+        learned.new_rows,
+        influence,
+        report,
+        summary=summary,
+    )
+
+
+def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
+    """Return what is said about a model that was tested on a table.
 
     Parameters
     ----------
-    title, facts, notes
+    title, facts, notes, summary
         As in `completion_page`.
     metrics : DataFrame
         One row per metric, by name; one column per method, such as "model", "constant mean".
     held_out : HeldOut
-        Degrees of the table beside what was predicted.
+        Shares of the table beside what was predicted.
     """
-    space = Space(SIZE)
+    columns = [Column("measure"), *(Column(str(name), ".4f") for name in metrics.columns)]
     rows = [
-        [_with_arrow(name), *map(number, line)]
-        for name, line in zip(metrics.index, metrics.to_numpy(dtype=float), strict=True)
+        [str(name), *row, _direction(name)] for name, *row in metrics.astype(float).itertuples()
     ]
-    caption = "Means over the rows of the table. ↑ higher is better, ↓ lower is better."
-    table = Table(["metric", *map(str, metrics.columns)], rows, caption=caption, name="metrics")
-    sections = [Section("Scores", [bounded(table)]), *held_out_sections(held_out, space)]
-    return Page(title, intro(held_out_summary(held_out), facts, notes), sections)
-
-
-def _with_arrow(name):
-    if name not in METRICS:
-        return str(name)
-    return f"{name.replace('_', ' ')} {'↑' if METRICS[name].higher_is_better else '↓'}"
-
-
-def inspection_page(inspection, observed=None, title="A look at a table"):
-    """Return the page of a table that was looked at before anything is learned from it.
-
-    Parameters
-    ----------
-    inspection : Inspection
-        What `inldl.tables.inspect_table` found.
-    observed : array-like of bool of shape (n, C), optional
-        Where degrees are observed; without it the most frequent patterns of holes are drawn.
-    title : str
-        The title.
-    """
-    space = Space(SIZE)
-    summary = (
-        f"{inspection.n_rows:,} rows with {len(inspection.labels)} labels and "
-        f"{inspection.n_features} columns of features; {inspection.missing:.1%} of the degrees "
-        "are missing."
+    table = Table(
+        [*columns, Column("better is")],
+        rows,
+        caption="Means over the rows of the table.",
+        name="metrics",
     )
-    findings = inspection.findings or ["Nothing stands out."]
-    sections = [
-        Section("What to know, and what to do", [paragraph(*findings)]),
-        Section("What is missing", missing_parts(inspection, observed, space)),
-        Section("Whether it is missing at random", randomness_parts(inspection, space)),
-        Section("Rows that need a look", problem_parts(inspection)),
-        Section("The columns of features", column_parts(inspection)),
-    ]
-    return Page(title, [paragraph(summary), paragraph(*inspection.notes, kind="note")], sections)
+    sections = [Section("Scores", [table]), *error_sections(held_out)]
+    return Document(title, _sentences(summary, held_out), facts, notes, sections)
 
 
-def comparison_page(comparison, title="Methods on a table"):
-    """Return the page of methods that were compared on a table.
+def _direction(name):
+    if name not in METRICS:
+        return ""
+    return "higher" if METRICS[name].higher_is_better else "lower"
+
+
+def evaluated(found, model, table, notes=()):
+    """Return what is said about a model that was tested on a file."""
+    import pandas as pd
+
+    metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
+    facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{found.n_rows:,}")]
+    rows = counted(found.n_rows, "row")
+    summary = error_sentences(found.held_out, f"known shares of {rows}")
+    covered = found.held_out.overall()["coverage"]
+    if covered is not None:
+        summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
+    return evaluation_page(
+        f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
+    )
+
+
+def comparison_page(comparison, title="Methods on a table", notes=()):
+    """Return what is said about methods that were compared on a table.
 
     Parameters
     ----------
@@ -195,68 +289,71 @@ def comparison_page(comparison, title="Methods on a table"):
         What `inldl.tables.compare` found.
     title : str
         The title.
+    notes : list of str
+        How the table was understood.
     """
+    unit = in_unit(comparison.unit)
     caption = (
-        "The error of each method at degrees that it had not seen: hidden from rows that it knew "
-        "(completing), and of rows that it did not know (predicting). The dashed line is guessing "
-        "the mean of each label: a method that does not stay left of it has learned nothing."
+        "The error of each method at shares that it had not seen: hidden from rows that it knew "
+        "(completing), and of rows that it did not know (predicting). The dashed line is the mean "
+        "of each column: a method that does not stay left of it has learned nothing."
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
-    picture = Space(SIZE).drawing(draw, caption, "comparison")
-    facts = [
-        ("Recommended", comparison.recommended),
-        ("Rows that took part", f"{comparison.n_rows:,}"),
-    ]
-    sections = [
-        Section("Errors", [picture, bounded(_methods(comparison))]),
-        *_failures(comparison.table),
-    ]
-    return Page(title, intro(comparison.why, facts, comparison.notes), sections)
-
-
-_ERRORS = {
-    "completing_rmse": "completing: error",
-    "completing_se": "standard error",
-    "predicting_rmse": "predicting: error",
-    "predicting_se": "standard error",
-}
-_MORE = {
-    "behind": "behind the best",
-    "behind_se": "standard error",
-    "completing_mae": "completing: mean absolute error",
-    "predicting_mae": "predicting: mean absolute error",
-    "cosine": "predicting: cosine",
-}
+    sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
+    blocks = [Figure(draw, caption, "comparison"), _methods(comparison), Paragraph(sentence)]
+    failed = comparison.table[comparison.table["reason"] != ""]
+    failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
+    sections = [Section("Errors", blocks)]
+    if failures:
+        sections.append(Section("Methods that failed", [Items(failures)]))
+    facts = [("Recommended", comparison.recommended), ("Rows", f"{comparison.n_rows:,}")]
+    return Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
 
 
 def _methods(comparison):
-    """Return the numbers of the methods that did not fail."""
+    """Return the numbers of the methods."""
+    form = form_of(comparison.unit)
+    shown = {
+        "completing_rmse": Column("completing", form),
+        "completing_se": Column("±", form),
+        "predicting_rmse": Column("predicting", form),
+        "predicting_se": Column("±", form),
+        "cosine": Column("cosine", ".4f"),
+        "seconds": Column("seconds", ".2f"),
+    }
+    more = {
+        "behind": Column("behind the best", form, page_only=True),
+        "behind_se": Column("±", form, page_only=True),
+        "completing_mae": Column("completing: mean absolute error", form, page_only=True),
+        "predicting_mae": Column("predicting: mean absolute error", form, page_only=True),
+    }
+    beats = Column("beats the mean", page_only=True)
     rows = []
     for each in comparison.table.to_dict("records"):
-        mark = "best" if each["method"] == comparison.recommended else ""
-        errors, more = (
-            [(number(each[name]), mark) for name in names] for names in (_ERRORS, _MORE)
+        chosen = each["method"] == comparison.recommended
+        numbers, others = (
+            [(each[name], "best" if chosen else "") for name in names] for names in (shown, more)
         )
-        beats = ("yes", "good") if each["better_than_constant"] else ("no", "bad")
-        seconds = number(each["seconds"], ".3g")
-        if not each["reason"]:
-            rows.append([each["method"], *errors, beats, seconds, *more])
+        better = ("yes", "good") if each["better_than_constant"] else ("no", "bad")
+        remark = "recommended" if chosen else "failed" * bool(each["reason"])
+        rows.append([each["method"], *numbers, remark, better, *others])
     caption = (
-        "The same in numbers, the recommended method in bold. Errors are root mean square errors. "
-        "Beats the mean: by more than two standard errors of the difference. Behind the best: how "
-        "much larger the error is that decides."
+        "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
+        "standard errors of the difference. Behind the best: how much larger the error is that "
+        "decides. Seconds: of one fit."
     )
-    head = ["method", *_ERRORS.values(), "beats the mean", "seconds of a fit", *_MORE.values()]
-    return Table(head, rows, caption=caption, name="methods")
+    columns = [Column("method"), *shown.values(), Column(""), beats, *more.values()]
+    return Table(columns, rows, caption=caption, name="methods")
 
 
-def _failures(table):
-    rows = [
-        [each["method"], (each["reason"], "text")]
-        for each in table.to_dict("records")
-        if each["reason"]
-    ]
-    if not rows:
-        return []
-    table = Table(["method", ("reason", "text")], rows, name="failures")
-    return [Section("Methods that failed", [table.html()])]
+def model_facts(info):
+    """Return what a model file says about itself; `info` is from `inldl.io.model_info`."""
+    facts = {key: value for key, value in info.items() if key != "info"} | info["info"]
+    pairs = [(key, _fact(value)) for key, value in facts.items()]
+    return Document("A model file", sections=[Section("What it holds", [Facts(pairs)])])
+
+
+def _fact(value):
+    if isinstance(value, list):
+        return listed(value, 20)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -32,6 +32,11 @@ class Cell:
     text: str
     mark: Literal["", "best", "second"] = ""
 
+    @property
+    def number(self) -> str:
+        """Return the number in full precision, or nothing if it is missing."""
+        return "" if np.isnan(self.value) else repr(self.value)
+
 
 @dataclass(frozen=True)
 class ScoreTable:

@@ -1,6 +1,8 @@
 """Say in sentences what a look at a table found, and what to do about it."""
 
+from inldl._text import counted
 from inldl.tables._missingness import LEVEL, SMALL_EFFECT
+from inldl.tables._units import amount
 
 STRONG = 0.1  # a weaker correlation explains less than a hundredth of the holes
 SHOWN = 3
@@ -25,7 +27,7 @@ def list_findings(results, *, totals=True):
         *_refused(results["features"]),
         *_copies(results["copies"]),
         *_size(results["size"], _strong(results["dependence"])),
-        *_labels_by_size(results["by_label"], results["size"]),
+        *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(_strong(results["dependence"])),
         *mild,
         *(_single_holes(results["by_row"]) if totals else ()),
@@ -36,22 +38,18 @@ def list_findings(results, *, totals=True):
 def _of_problem(problem, n):
     more = ", ..." if problem.n_rows > len(problem.examples) else ""
     examples = ", ".join(problem.examples) + more
-    what = problem.what
-    if problem.n_rows == 1:
-        what = {"have": "has", "are": "is"}[what.split()[0]] + what[what.index(" ") :]
-        what = what.replace(" do not ", " does not ")
-    rows = f"{problem.n_rows} of {n} rows"
-    return f"{rows} {what}: {examples}; {problem.advice}."
+    rows = f"{problem.n_rows:,} of {n:,}"
+    return f"Rows with {problem.what} ({rows}): {examples}; {problem.advice}."
 
 
 def _rare_labels(by_label):
     for label, observed in zip(by_label["label"], by_label["observed"], strict=True):
         if observed == 0:
-            yield f"The label {label!r} is nowhere observed; drop it, or observe it in some rows."
+            yield f"The label {label!r} has no known share; drop it, or fill in some rows."
         elif observed < RARE:
             yield (
-                f"The label {label!r} is observed in {observed} row(s) only; observe it more "
-                "often, or join it with another label."
+                f"The label {label!r} is known in only {counted(observed, 'row')}; fill in more, "
+                "or join it with another label."
             )
 
 
@@ -72,36 +70,38 @@ def _strong(found):
     return found[(found["p_value"] < LEVEL) & (found["correlation"].abs() >= STRONG)]
 
 
+_BIASED = (
+    "The known shares are too {} on average, so do not fill in their means. Completing uses the "
+    "sum of each row, which corrects a part of it; do not rely on the intervals."
+)
+_ADVICE = {
+    "small": _BIASED.format("large"),
+    "large": _BIASED.format("small"),
+    "zeros": "If an empty cell means 0 in this table, write 0 into it.",
+    "few": "Take the completed shares with care.",
+    "random": "Completing a table assumes this.",
+    "unknown": "Find out why shares are missing.",
+}
+
+
 def _size(size, strong):
-    advice = {
-        "small": "The means of the observed degrees are too high: do not fill holes with them. "
-        "Completing the table uses the sum of each row, which mends a part of it; do not rely "
-        "on intervals.",
-        "large": "The means of the observed degrees are too low: do not fill holes with them. "
-        "Completing the table uses the sum of each row, which mends a part of it; do not rely "
-        "on intervals.",
-        "zeros": "If an empty cell means 0 in this table, write 0 into it.",
-        "few": "Take the completed degrees with care.",
-        "random": "Completing a table assumes just that.",
-        "unknown": "Find out how it was decided what to observe.",
-    }
-    if size.answer in advice:
-        cause = " Features decide on holes, too, and may be the cause; see below."
-        known = len(strong) and size.answer in ("small", "large")
-        yield f"{size.verdict} {advice[size.answer]}{cause if known else ''}"
+    if size.answer in _ADVICE:
+        biased = size.answer in ("small", "large")
+        cause = " Features may be the cause; see below." if biased and len(strong) else ""
+        yield f"{size.verdict} {_ADVICE[size.answer]}{cause}"
 
 
-def _labels_by_size(by_label, size):
+def _labels_by_size(by_label, size, unit):
     """Yield labels whose holes depend on their size if all labels together do not show it."""
     if size.answer != "random":
         return
     far = (by_label["hidden_mean"] - by_label["mean"]).abs() > SMALL_EFFECT * by_label["mean"]
     for row in by_label[far & (by_label["hidden_p"] < LEVEL)].itertuples():
+        where = "smaller" if row.hidden_mean < row.mean else "larger"
+        known, hidden = (amount(share, unit) for share in (row.mean, row.hidden_mean))
         yield (
-            f"Yet the label {row.label!r} is hidden where it is "
-            f"{'smaller' if row.hidden_mean < row.mean else 'larger'}: {row.mean:.3f} on average "
-            f"where observed, about {row.hidden_mean:.3f} where hidden. Do not fill its holes "
-            "with its mean."
+            f"But {row.label!r} is missing where it is {where}: {known} on average where it is "
+            f"known, about {hidden} where it is missing. Do not fill in its mean."
         )
 
 
@@ -110,19 +110,19 @@ def _dependence(strong):
         often = "more" if row.correlation > 0 else "less"
         yield (
             f"{row.label!r} is missing {often} often where {row.feature!r} is {row.value} "
-            f"(rank correlation {row.correlation:.2f}); keep that column among the "
-            "features, so that completing allows for it."
+            f"(rank correlation {row.correlation:.2f}); keep that column, so that completing "
+            "takes it into account."
         )
     if len(strong) > SHOWN:
-        yield f"{len(strong) - SHOWN} more such relations of holes and features were found."
+        yield f"There are {len(strong) - SHOWN} more relations like this."
 
 
 def _single_holes(by_row):
     single = int(by_row["rows"].iloc[1])
     if single and len(by_row) > 2:
         yield (
-            f"{single} row(s) have a single hole, which is 1 minus the other degrees: completing "
-            "fills it exactly."
+            f"Rows with a single missing share: {single:,}. It follows from the sum of the row, "
+            "so completing fills it in exactly."
         )
 
 

@@ -1,4 +1,4 @@
-"""Whether the size of a degree decides that it is missing: what the sums of the rows tell."""
+"""Whether the size of a degree decides that it is missing: what the sums of the rows show."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ import numpy as np
 from scipy import stats
 
 from inldl._validation import sum_tolerance
+from inldl.tables._units import PERCENT, amount
 
 LEVEL = 0.01  # p values below it are said aloud
 CONFIDENCE = 0.95
@@ -64,8 +65,11 @@ class SizeTest:
     verdict: str
 
 
-def judge_size(y, labels):
-    """Return the `SizeTest` of degrees whose rows can all be distributions."""
+def judge_size(y, labels, whole=1.0):
+    """Return the `SizeTest` of degrees whose rows can all be distributions.
+
+    Its numbers are in the units of a table whose rows sum to `whole`.
+    """
     observed = ~np.isnan(y)
     counts = observed.sum(axis=0)
     partial = observed.any(axis=1) & ~observed.all(axis=1)
@@ -80,14 +84,14 @@ def judge_size(y, labels):
     reach = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
     numbers = {
         "n_rows": len(hidden),
-        "hidden": float(hidden.mean()),
-        "expected": float(hidden.mean() - difference),
-        "lower": float(difference - reach),
-        "upper": float(difference + reach),
+        "hidden": whole * float(hidden.mean()),
+        "expected": whole * float(hidden.mean() - difference),
+        "lower": whole * float(difference - reach),
+        "upper": whole * float(difference + reach),
         "p_value": float(_p_value(difference, error, freedom)),
         "settled": float(np.mean(hidden <= sum_tolerance(y.dtype))),
     }
-    answer, verdict = _words(**numbers)
+    answer, verdict = _words(**numbers, unit=PERCENT if whole > 1 else "")
     return SizeTest(**numbers, answer=answer, verdict=verdict)
 
 
@@ -96,8 +100,8 @@ def unknown_size(y):
     observed = ~np.isnan(y)
     partial = observed.any(axis=1) & ~observed.all(axis=1)
     verdict = (
-        "Whether missing is random cannot be told: the totals of rows with a missing count are "
-        "not known."
+        "Whether shares are missing at random cannot be tested: the totals of rows with a missing "
+        "count are not known."
     )
     return SizeTest(int(partial.sum()), *[np.nan] * 6, "unknown", verdict)
 
@@ -105,16 +109,16 @@ def unknown_size(y):
 def _untestable(observed, partial, counts, labels):
     """Return the answer and a sentence if nothing can be tested, else None."""
     if observed.all():
-        return "complete", "No degree is missing."
+        return "complete", "No share is missing."
     if not partial.any():
         return "unknown", (
-            "Rows are either complete or empty, so the degrees cannot tell whether missing is "
-            "random."
+            "Every row is either complete or empty, so whether shares are missing at random "
+            "cannot be tested."
         )
     if (counts < 2).any():
         return "unknown", (
-            f"Whether missing is random cannot be told: {labels[int(counts.argmin())]!r} is "
-            "observed less than twice."
+            "Whether shares are missing at random cannot be tested: "
+            f"{labels[int(counts.argmin())]!r} is observed less than twice."
         )
     return None
 
@@ -141,24 +145,26 @@ def _p_value(difference, error, freedom):
     return 2 * stats.t.sf(ratio, freedom)
 
 
-def _words(hidden, expected, lower, upper, p_value, settled, **_):
+def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
     """Return what the numbers of a `SizeTest` say: in a word, and in a sentence."""
-    hides = f"a row with holes hides {hidden:.3f} on average"
-    where = f"{hides} where random holes would hide {expected:.3f}."
+    sums = (
+        f"the missing shares of a row sum to {amount(hidden, unit)} on average; missing at "
+        f"random, they would sum to {amount(expected, unit)}."
+    )
     if settled >= 0.9:
         return "zeros", (
-            f"Missing degrees seem to be zeros: in {settled:.0%} of the rows with holes the "
-            "observed degrees sum to 1 already."
+            f"Missing shares seem to be zeros: in {settled:.0%} of the rows with missing shares "
+            f"the known ones already sum to {'100%' if unit else '1'}."
         )
     if p_value >= LEVEL:
         if (upper - lower) / 2 > expected / 2:
-            return "few", f"Too few rows have holes to tell whether missing is random: {where}"
-        limit = f"p = {p_value:.2g}, where less than {LEVEL:g} would tell against it"
-        return "random", f"Missing degrees look random ({limit}): {where}"
+            return "few", f"Too few rows to tell whether shares are missing at random: {sums}"
+        limit = f"p = {p_value:.2g}; below {LEVEL:g} would count against it"
+        return "random", f"Shares seem to be missing at random ({limit}): {sums}"
     if abs(hidden - expected) < SMALL_EFFECT * expected:
-        return "random", f"Missing degrees look almost random: {where}"
+        return "random", f"Shares seem to be missing almost at random: {sums}"
     which = "small" if hidden < expected else "large"
-    return which, f"{which.capitalize()} degrees are missing more often: {where}"
+    return which, f"{which.capitalize()} shares are missing more often: {sums}"
 
 
 def estimate_hidden_means(y):

@@ -14,6 +14,7 @@ from inldl.tables._method_trials import (
     predicting_trials,
     try_method,
 )
+from inldl.tables._units import POINTS, error, whole_of
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -63,6 +64,8 @@ class Comparison:
         How many rows took part.
     notes : list of str
         What a user should know about how it was done.
+    unit : str
+        Of the errors: "percentage points", or nothing for fractions.
     """
 
     table: pd.DataFrame
@@ -70,9 +73,21 @@ class Comparison:
     why: str
     n_rows: int
     notes: list
+    unit: str = ""
 
 
-def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_state=0, done=None):
+def compare(
+    X,
+    y,
+    methods=None,
+    *,
+    folds=5,
+    hidden=0.2,
+    max_rows=5000,
+    random_state=0,
+    scale="fraction",
+    done=None,
+):
     """Compare methods on a table, by degrees that are held out from them.
 
     Completing: a share of the observed degrees is hidden, at random and three times; a method
@@ -100,6 +115,8 @@ def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_st
         Of a longer table a random sample of as many rows is used.
     random_state : int, default=0
         For sample, holes, folds and methods.
+    scale : {"fraction", "percent", "count"}, default="fraction"
+        How the degrees stand in the table; "percent" gives errors in percentage points.
     done : callable, optional
         Called with the name of each method when it is done.
 
@@ -135,11 +152,11 @@ def compare(X, y, methods=None, *, folds=5, hidden=0.2, max_rows=5000, random_st
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
     if kind == "predicting":
-        reason = "With two labels a hidden degree is 1 minus the other"
+        reason = "With two labels, a hidden share is 1 minus the other"
         if y.shape[1] > 2:
-            reason = "Too few degrees could be hidden to judge completing"
+            reason = "Too few shares could be hidden to measure how well methods complete"
         notes.append(f"{reason}; predicting decides.")
-    return _comparison(attempts, kind, len(y), notes)
+    return _comparison(attempts, kind, len(y), notes, whole_of(scale))
 
 
 def _check(folds, hidden, max_rows, random_state):
@@ -175,11 +192,11 @@ def _sample(X, y, max_rows, random_state):
         return X, y, notes
     rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
     rows.sort()
-    note = f"A random sample of {max_rows} of the {len(y)} rows was used."
+    note = f"A random sample of {max_rows:,} of the {len(y):,} rows was used."
     return X.iloc[rows], y.iloc[rows], [note, *notes]
 
 
-def _comparison(attempts, kind, n_rows, notes):
+def _comparison(attempts, kind, n_rows, notes, whole):
     good = {name: getattr(each, kind) for name, each in attempts.items() if not each.reason}
     if CONSTANT not in good:
         raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
@@ -187,8 +204,16 @@ def _comparison(attempts, kind, n_rows, notes):
     best = min(good, key=lambda name: good[name].rmse())
     rows = [_row(name, attempts[name], good, best, name in better) for name in attempts]
     table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
-    recommended, why = _recommend(attempts, good, better, kind)
-    return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts))
+    table[_ERRORS] *= whole
+    unit = POINTS if whole > 1 else ""
+    recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
+    return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
+
+
+_ERRORS = [
+    f"{kind}_{name}" for kind in ("completing", "predicting") for name in ("rmse", "se", "mae")
+]
+_ERRORS += ["behind", "behind_se"]
 
 
 def _is_better(errors, constant):
@@ -219,24 +244,25 @@ def _row(name, attempt, good, best, better):
     }
 
 
-def _recommend(attempts, good, better, kind):
+def _recommend(attempts, good, better, kind, written):
     """Return the name of a method, and a sentence that says why."""
-    error = {name: each.rmse() for name, each in good.items()}
-    what = "completes hidden degrees" if kind == "completing" else "predicts new rows"
+    errors = {name: each.rmse() for name, each in good.items()}
+    what = "fills in hidden shares" if kind == "completing" else "predicts new rows"
     if not better:
         return CONSTANT, (
             "Nothing beats the constant mean by more than chance: in these "
-            f"{len(good[CONSTANT].count)} rows the features tell nothing about the degrees."
+            f"{len(good[CONSTANT].count):,} rows the features say nothing about the shares."
         )
-    best = min(better, key=error.get)
+    best = min(better, key=errors.get)
     near = [name for name in attempts if name in better and _is_near(good[name], good[best])]
     chosen = min(near, key=lambda name: attempts[name].predicting.rmse())
-    why = f"{chosen} {what} with an error (RMSE) of {error[chosen]:.4f}"
+    why = f"{chosen} {what} with an error (RMSE) of {written(errors[chosen])}"
     if chosen == best:
         why += ", the lowest of all"
     else:
-        why += f", as good as the lowest ({best}, {error[best]:.4f}), and predicts new rows better"
-    return chosen, f"{why}; the constant mean has {error[CONSTANT]:.4f}."
+        lowest = written(errors[best])
+        why += f", as good as the lowest ({best}, {lowest}), and predicts new rows better"
+    return chosen, f"{why}; the constant mean has {written(errors[CONSTANT])}."
 
 
 def _is_near(errors, best):

@@ -11,6 +11,7 @@ from inldl.tables._features import describe_features, find_copies, find_dependen
 from inldl.tables._findings import list_findings
 from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size, unknown_size
 from inldl.tables._problem_rows import find_problems
+from inldl.tables._units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 MOST_ROWS = 200_000  # for the means of hidden degrees
@@ -53,6 +54,9 @@ class Inspection:
         What to know and what to do about it, most important first.
     notes : list of str
         What was computed from a part of the rows.
+    unit : str
+        What means, smallest and largest degrees, and the numbers of `size` are: "percent", or
+        nothing for fractions.
     """
 
     n_rows: int
@@ -69,9 +73,10 @@ class Inspection:
     copies: dict
     findings: list
     notes: list
+    unit: str = ""
 
 
-def inspect_table(X, y, where=None, random_state=0, *, totals=True):
+def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fraction"):
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
     Parameters
@@ -87,6 +92,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
     totals : bool, default=True
         Whether the totals of rows with holes are known. They are not where counts are missing:
         the sum of such a row then tells nothing about its holes.
+    scale : {"fraction", "percent", "count"}, default="fraction"
+        How the degrees stand in the table; "percent" gives all results in percent.
 
     Returns
     -------
@@ -104,7 +111,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
     0.3
     """
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
-    problems, valid = find_problems(degrees, where or (lambda row: f"Row {row}"))
+    whole = whole_of(scale)
+    problems, valid = find_problems(degrees, where or (lambda row: f"Row {row}"), whole)
     possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
@@ -116,15 +124,16 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True):
         "n_features": len(columns),
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
-        "by_label": _by_label(degrees, holes, labels, *hidden_means),
+        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole),
         "by_row": _by_row(holes),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels) if told_by_sums else unknown_size(possible),
+        "size": judge_size(possible, labels, whole) if told_by_sums else unknown_size(possible),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
+        "unit": PERCENT if whole > 1 else "",
     }
     return Inspection(**results, findings=list_findings(results, totals=told_by_sums))
 
@@ -149,13 +158,13 @@ def _sample(n, most, random_state):
 def _notes(n_correlated, n_estimated, n):
     notes = []
     if n_correlated < n:
-        notes.append(f"Correlations are those of a random sample of {n_correlated} rows.")
+        notes.append(f"Correlations come from a random sample of {n_correlated:,} rows.")
     if n_estimated == MOST_ROWS < n:
-        notes.append(f"Means of hidden degrees are those of a sample of {n_estimated} rows.")
+        notes.append(f"Means of missing shares come from a random sample of {n_estimated:,} rows.")
     return notes
 
 
-def _by_label(y, holes, labels, hidden_mean, hidden_p):
+def _by_label(y, holes, labels, hidden_mean, hidden_p, whole):
     observed = len(y) - holes.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):  # a label that is nowhere observed
         mean = np.where(holes, 0, y).sum(axis=0) / observed
@@ -165,11 +174,11 @@ def _by_label(y, holes, labels, hidden_mean, hidden_p):
             "label": labels,
             "observed": observed,
             "missing": holes.mean(axis=0),
-            "mean": mean,
-            "smallest": np.fmin.reduce(y, axis=0),
-            "largest": np.fmax.reduce(y, axis=0),
+            "mean": whole * mean,
+            "smallest": whole * np.fmin.reduce(y, axis=0),
+            "largest": whole * np.fmax.reduce(y, axis=0),
             "zeros": zeros,
-            "hidden_mean": hidden_mean,
+            "hidden_mean": whole * hidden_mean,
             "hidden_p": hidden_p,
         }
     )

@@ -7,11 +7,10 @@ import pandas as pd
 
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
-from inldl.io._scale import WHOLE
 from inldl.solvers.completion import error_covariance, fill_near, given_observed
+from inldl.tables._units import POINTS, whole_of
 
 HIDDEN = 0.2  # of the observed degrees, to see how well they are completed
-POINTS = "percentage points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +46,11 @@ class HeldOut:
 
     def in_units_of(self, scale):
         """Return the same in the units of a table: percentages, or fractions as they are."""
-        if scale != "percent":
+        if whole_of(scale) == 1:
             return self
         names = ("observed", "predicted", "constant", "lower", "upper")
         numbers = {name: getattr(self, name) for name in names}
-        scaled = {name: WHOLE[scale] * x for name, x in numbers.items() if x is not None}
+        scaled = {name: whole_of(scale) * x for name, x in numbers.items() if x is not None}
         return replace(self, **scaled, unit=POINTS)
 
     def overall(self):
@@ -120,7 +119,7 @@ def of_new_rows(model, y):
         The degrees it was fitted to.
     """
     y = np.asarray(y)[model.held_out_rows_]
-    how = f"Each of {len(y)} rows was predicted by a model that had not seen it."
+    how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
     return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
 
 
@@ -145,8 +144,8 @@ def of_completion(model, y, refilled=None):
         refilled = refill(y, model.held_out_)
     filled = refilled.given if model.covariance_ is not None else refilled.near
     how = (
-        f"{HIDDEN:.0%} of the observed degrees of {len(y)} rows were hidden, and completed by a "
-        "model that had not seen the row."
+        f"{HIDDEN:.0%} of the known shares of {len(y):,} rows were hidden on purpose, and filled "
+        "in by a model that had not seen the row."
     )
     constant = fill_rows(refilled.left, _means_of_others(y))
     return _at(refilled.judged, y, filled, constant, model, how)
@@ -204,7 +203,7 @@ def of_test_rows(model, y, predicted, coverage=0.9):
     at, bounds = ~np.isnan(y), (None, None)
     if model.calibration_ is not None:
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage)]
-    how = f"The {len(y)} rows of the table were predicted by the model."
+    how = f"The model predicted the {len(y):,} rows of the table."
     return _at(at, y, predicted, constant, model, how, *bounds)
 
 

@@ -58,6 +58,11 @@ class Learned:
     completion: Any
     sample: tuple = field(repr=False)
 
+    @property
+    def missing(self):
+        """Return the share of the degrees that are missing."""
+        return self.n_missing / (self.n_missing + self.n_observed)
+
     def influence(self):
         """Return by how much errors rise, in the units of the file, if a column is shuffled."""
         return self.model.influence(*self.sample) * WHOLE.get(self.scale, 1.0)
@@ -106,12 +111,15 @@ class Evaluation:
         Degree by degree, in the units of the table.
     n_rows : int
         Rows of the table.
+    coverage : float
+        Of the intervals.
     """
 
     metrics: dict
     constant: dict
     held_out: Any
     n_rows: int
+    coverage: float = 0.9
 
 
 def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=None, n_jobs=None):
@@ -321,6 +329,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
         evaluate(table.y, constant),
         held_out.in_units_of(table.scale),
         len(predicted),
+        coverage,
     )
 
 

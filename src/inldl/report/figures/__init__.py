@@ -1,36 +1,22 @@
 """Draw the figures of a study from tables of numbers.
 
 Every function takes frames, series and arrays, and returns a ``matplotlib.figure.Figure`` that
-belongs to nobody: pyplot is not used. Widths are in inches.
+belongs to nobody: pyplot is not used. Widths are in inches. A function that is marked with
+`inldl.report.style.drawn` in a module of this folder is a figure; nothing else lists it.
 """
 
-from ._bars import relative_error_by_size, run_time
-from ._curves import error_by_degree, growth, metric_against_rate, risk_bound
-from ._held_out import comparison, errors_by_label, reliability
-from ._holes import hidden_mass, holes_per_row, missing_map
-from ._maps import completion_map, influence, predicted_map
-from ._mu import mu_study
-from ._ranks import critical_difference
+from importlib import import_module
+from pkgutil import iter_modules
+
 from ._saving import save, svg
 
-__all__ = [
-    "comparison",
-    "completion_map",
-    "critical_difference",
-    "error_by_degree",
-    "errors_by_label",
-    "growth",
-    "hidden_mass",
-    "holes_per_row",
-    "influence",
-    "metric_against_rate",
-    "missing_map",
-    "mu_study",
-    "predicted_map",
-    "relative_error_by_size",
-    "reliability",
-    "risk_bound",
-    "run_time",
-    "save",
-    "svg",
-]
+_modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
+FIGURES = {
+    name: function
+    for module in _modules
+    for name, function in vars(module).items()
+    if getattr(function, "is_figure", False)
+}
+globals().update(FIGURES)
+__all__ = ["save", "svg"]
+__all__ += sorted(FIGURES)

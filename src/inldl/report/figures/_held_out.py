@@ -3,8 +3,7 @@
 import numpy as np
 
 from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._names import name_rows
-from ._panels import single_panel
+from ._panels import name_rows, single_panel
 
 MODEL = {"linestyle": "", "marker": "o", "color": "black"}
 CONSTANT = {"linestyle": "", "marker": "D", "markerfacecolor": "white", "markeredgecolor": GREY}

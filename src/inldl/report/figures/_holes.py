@@ -3,8 +3,7 @@
 import numpy as np
 
 from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, new_figure
-from ._names import name_columns
-from ._panels import single_panel
+from ._panels import name_columns, single_panel
 
 MOST_ROWS = 400
 OBSERVED = "#0072b2"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..style import FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._names import LINE, name_columns, name_rows
+from ._panels import LINE, name_columns, name_rows
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
@@ -187,14 +187,6 @@ def influence(frame, *, label="influence", width=FULL):
 
 
 def most_influential(frame, most=MOST_FEATURES):
-    """Return the rows with the largest sums of absolute values, the largest first.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (features, labels)
-        Numbers.
-    most : int
-        How many rows are kept.
-    """
+    """Return the `most` rows with the largest sums of absolute values, the largest first."""
     sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
     return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:most]]

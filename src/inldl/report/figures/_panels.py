@@ -1,8 +1,12 @@
-"""Arrange panels, and draw the lines that several figures share."""
+"""Arrange panels and names of any length, and draw the lines that several figures share."""
+
+import math
 
 from ..style import GREY, new_figure
 
 PANEL = 1.55  # height of a small panel in inches
+LONGEST = 28  # characters of a name
+LINE = 0.132  # inches from one line of text to the next
 
 
 def small_multiples(names, label, width):
@@ -45,3 +49,74 @@ def error_line(axes, x, mean, std, style, name):
 def reference_line(axes, y):
     """Draw a thin level line behind the data."""
     axes.axhline(y, color=GREY, linewidth=0.6, zorder=0)
+
+
+def shortened(names, most=LONGEST):
+    """Return names on one line each, the middle of long ones left out: ends tell names apart.
+
+    Where that makes two names the same, all of them get their number.
+    """
+    different = len({str(name) for name in names})
+    names = [_one_line(name) for name in names]
+    short = [_cut(name, most) for name in names]
+    if len(set(short)) == different:
+        return short
+    numbers = [f"{at} " for at in range(1, len(names) + 1)]
+    return [
+        number + _cut(name, most - len(number))
+        for number, name in zip(numbers, names, strict=True)
+    ]
+
+
+def _one_line(name):
+    printable = "".join(sign if sign.isprintable() else " " for sign in str(name))
+    return " ".join(printable.split())
+
+
+def _cut(text, most):
+    end = (most - 1) // 3
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
+def widest(figure, texts):
+    """Return the inches that the longest of the texts takes."""
+    drawn = [figure.text(0, 0, text) for text in texts]
+    width = max((text.get_window_extent().width for text in drawn), default=0)
+    for text in drawn:
+        text.remove()
+    return width / figure.dpi
+
+
+def name_columns(axes, names, slot):
+    """Write the names under columns that are `slot` inches wide, and return the height it takes.
+
+    Names that do not fit side by side stand upright; of those that still do not fit, every
+    second (third, ...) is written.
+    """
+    names = shortened(names, 20)
+    width = widest(axes.figure, names)
+    upright = width + 0.08 > slot
+    step = max(1, math.ceil(LINE / slot)) if upright else 1
+    _tick(axes.xaxis, names, step)
+    axes.tick_params(axis="x", length=0, rotation=90 if upright else 0)
+    if step > 1:
+        axes.set_xlabel(f"one label in {step} is named")
+    return (width if upright else LINE) + LINE * (step > 1) + 0.1
+
+
+def name_rows(axes, names, most=LONGEST):
+    """Write the names beside the rows, and return the width in inches that it takes."""
+    names = shortened(names, most)
+    _tick(axes.yaxis, names, 1)
+    axes.tick_params(axis="y", length=0)
+    return widest(axes.figure, names)
+
+
+def _tick(axis, names, step):
+    # Not a list of ticks: the house style would thin that out once more.
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+    axis.set_major_locator(MultipleLocator(step))
+    axis.set_major_formatter(
+        FuncFormatter(lambda at, _: names[round(at)] if 0 <= round(at) < len(names) else "")
+    )

@@ -2,9 +2,9 @@
 
 import re
 import zlib
-from html import escape
 from io import BytesIO
 from pathlib import Path
+from xml.etree import ElementTree
 
 from inldl.io._replacing import write_bytes
 
@@ -19,10 +19,9 @@ _METADATA = {
 _NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 _DOTS_PER_INCH = 300
 
-_TAG = re.compile(r"<[A-Za-z][^<>]*>")
-_ID = re.compile(r'\sid="([^"]*)"')
-_REFERENCE = re.compile(r'url\(#([^)"]*)\)|href="#([^"]*)"')
-_GLOBAL_STYLE = re.compile(r"\s*<defs>\s*<style[^>]*>\*\{([^}]*)\}</style>\s*</defs>")
+_SVG = "http://www.w3.org/2000/svg"
+_LINKS = "{http://www.w3.org/1999/xlink}"
+_DECIMALS = re.compile(r"(?<![#\w])(-?\d+\.\d\d)\d+")
 
 
 def save(figure, path):
@@ -60,10 +59,33 @@ def svg(figure, title):
     str
         No XML prolog, and ids that differ from those of other figures on the page.
     """
-    text = _rendered(figure, "svg", _NO_METADATA).decode()
-    text = text[text.index("<svg") :].strip()
-    text = _own_ids(text, prefix=f"f{zlib.crc32((title + text).encode()):08x}-")
-    return _named(_own_style(text), title)
+    text = _rendered(figure, "svg", _NO_METADATA)
+    root = _named(_parsed(text), title)
+    prefix = f"f{zlib.crc32(title.encode() + text):08x}-"
+    _own_ids(root, lambda name: prefix + name)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def small_svg(figure, title, prefix):
+    """Return the same as `svg`, a third as long: many of them fit into one page.
+
+    Numbers keep two decimals, ids become short, each style is written once, and groups without
+    a meaning are left out. Texts stay as they are. Ids and classes start with `prefix`, which no
+    other drawing on the page has.
+    """
+    root = _named(_parsed(_rendered(figure, "svg", _NO_METADATA)), title)
+    ids, styles = {}, {}
+    _own_ids(root, lambda name: ids.setdefault(name, f"{prefix}{len(ids)}"))
+    for element in list(root.iter())[1:]:
+        _shorten(element)
+        if "style" in element.attrib:
+            rule = element.attrib.pop("style").replace("; ", ";").replace(": ", ":")
+            element.set("class", styles.setdefault(rule, f"{prefix}s{len(styles)}"))
+    _unwrapped(root)
+    sheet = ElementTree.Element("style")
+    sheet.text = "".join(f".{name}{{{rule}}}" for rule, name in styles.items())
+    root.insert(0, sheet)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _rendered(figure, kind, metadata):
@@ -73,29 +95,66 @@ def _rendered(figure, kind, metadata):
     return buffer.getvalue()
 
 
-def _own_ids(text, prefix):
-    """Prefix the ids that are referred to, and drop the others; texts are left alone."""
-    used = {a or b for tag in _TAG.findall(text) for a, b in _REFERENCE.findall(tag)}
+def _parsed(text):
+    """Return the tree of a drawing, with the names of tags and attributes as they are written."""
+    root = ElementTree.fromstring(text)
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
+        for name in [name for name in element.attrib if name.startswith(_LINKS)]:
+            element.set("xlink:href", element.attrib.pop(name))
+    root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _LINKS[1:-1]}
+    return root
 
-    def keep(match):
-        return f' id="{prefix}{match[1]}"' if match[1] in used else ""
+
+def _named(root, title):
+    """Make the drawing one image with a name, whose style does not reach the rest of a page."""
+    name = " ".join(title.split())
+    root.attrib |= {"role": "img", "aria-label": name}
+    for defs in root.findall("defs[style]"):
+        root.set("style", defs[0].text.removeprefix("*{").removesuffix("}"))
+        root.remove(defs)
+    heading = ElementTree.Element("title")
+    heading.text = name
+    root.insert(0, heading)
+    return root
+
+
+def _own_ids(root, rename):
+    """Rename the ids that are referred to, and drop the others."""
+    used = set()
 
     def refer(match):
-        return f"url(#{prefix}{match[1]})" if match[1] else f'href="#{prefix}{match[2]}"'
+        used.add(match[1])
+        return match[0].replace(match[1], rename(match[1]))
 
-    return _TAG.sub(lambda tag: _REFERENCE.sub(refer, _ID.sub(keep, tag[0])), text)
+    for element in root.iter():
+        for name, value in element.items():
+            if name == "xlink:href" and value.startswith("#"):
+                element.set(name, re.sub("#(.*)", refer, value))
+            elif "url(#" in value:
+                element.set(name, re.sub(r"url\(#([^)]*)\)", refer, value))
+    for element in root.iter():
+        name = element.attrib.pop("id", None)
+        if name in used:
+            element.set("id", rename(name))
 
 
-def _own_style(text):
-    """Move the rule for all elements, which would reach the whole page, to the root element."""
-    rule = _GLOBAL_STYLE.search(text)
-    if rule is None:
-        return text
-    return _GLOBAL_STYLE.sub("", text, count=1).replace("<svg", f'<svg style="{rule[1]}"', 1)
+def _shorten(element):
+    """Leave out decimals that cannot be seen, turns by 0, and white space between tags."""
+    for name, value in element.items():
+        if name != "xlink:href":
+            element.set(name, " ".join(_DECIMALS.sub(r"\1", value).split()))
+    if element.get("transform", "").startswith(("rotate(0 ", "rotate(-0 ")):
+        del element.attrib["transform"]
+    element.tail = None
+    if len(element):
+        element.text = None
 
 
-def _named(text, title):
-    """Make the drawing one image with a name."""
-    name = escape(" ".join(title.split()))
-    root, rest = text.split(">", 1)
-    return f'{root} role="img" aria-label="{name}">\n <title>{name}</title>{rest}'
+def _unwrapped(element):
+    """Replace groups that have no attributes by what is in them."""
+    children = [each for child in element for each in _unwrapped(child)]
+    if element.tag == "g" and not element.attrib:
+        return children
+    element[:] = children
+    return [element]

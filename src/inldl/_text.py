@@ -1,0 +1,31 @@
+"""Text for people: counts, lists of names, and lines that any terminal can show."""
+
+import re
+import sys
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but the tab and the newline
+
+
+def counted(number, noun):
+    """Return "1 row", or "1,200 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names, most=8):
+    """Return "a, b, c", or the first names and how many more there are."""
+    names = [str(name) for name in names]
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def printable(text):
+    r"""Return a text with its control characters spelled out, ESC as ``\x1b``.
+
+    Names in a stranger's file could otherwise move the cursor or rename the window.
+    """
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", str(text))
+
+
+def say(text="", *, err=False):
+    """Print a line; nothing in it can steer the terminal."""
+    print(printable(text), file=sys.stderr if err else sys.stdout, flush=True)

@@ -1,0 +1,270 @@
+"""What a result says, as plain data: no renderer is known here.
+
+A document is a title, a summary, and sections of blocks. `inldl.report.terminal` prints it and
+`inldl.report.html` makes a page of it; another way to show documents needs no change here.
+
+>>> from inldl.report.document import Column, Document, Section, Table
+>>> table = Table([Column("dataset"), Column("ours", ".4f")], [["SJAFFE", (0.94171, "good")]])
+>>> page = Document("Results", ["One dataset was run."], sections=[Section("Scores", [table])])
+>>> page.html()[:15]
+'<!doctype html>'
+
+``page.write("results.html")`` replaces the file only when the new one is whole.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+MISSING = "–"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Block:
+    """A part of a section.
+
+    Parameters
+    ----------
+    when : str
+        The choices that it belongs to, such as "0-*-1"; a star is any, "" is always. See
+        `Choices`.
+    """
+
+    when: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Return the name by which a renderer knows how to show it."""
+        return type(self).__name__.lower()
+
+
+@dataclass(frozen=True, eq=False)
+class Paragraph(Block):
+    """A sentence or several."""
+
+    text: str
+
+
+class Note(Paragraph):
+    """A remark that is set apart."""
+
+
+class Heading(Paragraph):
+    """A heading inside a section."""
+
+
+class Code(Paragraph):
+    """Lines to be copied as they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items(Block):
+    """A list of sentences."""
+
+    texts: Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Facts(Block):
+    """Names and what they stand for, such as ("Rows", "500")."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Parameters
+    ----------
+    name : str
+        Its heading.
+    form : str
+        How numbers are written: a format such as ".4f", or "" as they are.
+    words : bool
+        Whether it holds sentences or names, which may take several lines.
+    page_only : bool
+        Whether a terminal has no room for it.
+    """
+
+    name: str
+    form: str = ""
+    words: bool = False
+    page_only: bool = False
+
+    def text(self, value: Any) -> str:
+        """Return a value as it is shown, with a dash for NaN."""
+        if isinstance(value, str):
+            return value
+        return MISSING if value is None or value != value else format(value, self.form)
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Block):
+    """A table, sortable where the renderer can do that.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The first one names the rows.
+    rows, foot : sequence of sequences
+        Values: texts, numbers, or pairs of a value and a mark: "best" (bold), "second"
+        (underlined), "good", "fair" or "bad" (coloured). Rows in `foot` stay when others are
+        sorted.
+    caption : str
+        What the table shows.
+    name : str
+        Name of the downloaded file, without suffix; "" for a table that cannot be downloaded.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]]
+    foot: Sequence[Sequence[Any]] = ()
+    caption: str = ""
+    name: str = ""
+
+    @classmethod
+    def of(cls, frame: Any, columns: Mapping[str, Column], **options: Any) -> Self:
+        """Return the table of a frame, with the columns that are named."""
+        return cls(list(columns.values()), frame[list(columns)].to_numpy(object), **options)
+
+    def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[tuple[str, str]]]:
+        """Return rows as pairs of text and mark; sentences have the mark "text"."""
+        return [
+            [_cell(value, column) for value, column in zip(row, self.columns, strict=True)]
+            for row in rows
+        ]
+
+
+def _cell(value, column):
+    value, mark = value if isinstance(value, tuple) else (value, "")
+    return column.text(value), mark or ("text" if column.words else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Figure(Block):
+    """A picture, drawn only where it is shown.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns a ``matplotlib.figure.Figure``; a ValueError says why there is nothing to draw.
+    caption : str
+        What it shows.
+    name : str
+        Name of the downloaded file, without suffix.
+    """
+
+    draw: Callable[[], Any]
+    caption: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the reader can choose.
+
+    Parameters
+    ----------
+    options : dict of str to sequence of str
+        For each choice the names of the options. A key such as "0-2" has the place of the chosen
+        option of each choice.
+    first : str
+        The key that is chosen at first.
+    """
+
+    options: Mapping[str, Sequence[str]]
+    first: str
+
+    def shows(self, when: str) -> bool:
+        """Return whether a block is seen at first."""
+        pairs = zip(when.split("-"), self.first.split("-"), strict=True)
+        return all(wanted in ("*", place) for wanted, place in pairs)
+
+
+@dataclass(frozen=True, eq=False)
+class Controls(Block):
+    """The place where the reader chooses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Block):
+    """A table, or paragraphs, that change with what the reader chooses.
+
+    Parameters
+    ----------
+    name : str
+        A name of its own.
+    contents : dict of str to (Table or list of str)
+        What is shown for each key of the choices.
+    """
+
+    name: str
+    contents: Mapping[str, Table | list[str]]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a document with a heading.
+
+    Parameters
+    ----------
+    title : str
+        The heading; each section has one of its own.
+    blocks : sequence of Block
+        What it says.
+    page_only : bool
+        Whether it is too much for a terminal.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    page_only: bool = False
+
+
+@dataclass(frozen=True)
+class Document:
+    """All that a result says.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    summary : sequence of str
+        The result in a few sentences.
+    facts : sequence of (str, str)
+        What the result is about, such as ("Table", "survey.csv").
+    notes : sequence of str
+        What the reader should know.
+    sections : sequence of Section
+        The details.
+    choices : Choices, optional
+        What the reader can choose.
+    most_bytes : int
+        About how large all pictures together may be; those that do not fit are left out.
+    """
+
+    title: str
+    summary: Sequence[str] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    notes: Sequence[str] = ()
+    sections: Sequence[Section] = field(default_factory=list)
+    choices: Choices | None = None
+    most_bytes: int = 700_000
+
+    def blocks(self) -> list[Block]:
+        """Return the blocks of all sections."""
+        return [block for section in self.sections for block in section.blocks]
+
+    def html(self) -> str:
+        """Return the document as one HTML page that needs no network and no other file."""
+        from .html import render
+
+        return render(self)
+
+    def write(self, path: str | Path, *, overwrite: bool = True) -> None:
+        """Write the page; a file is replaced only when the new one is whole."""
+        from inldl.io._replacing import write_text
+
+        write_text(path, self.html(), overwrite=overwrite)

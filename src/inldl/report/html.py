@@ -1,0 +1,107 @@
+"""Make one HTML page of a document: no network, no other file. The markup is in assets."""
+
+import json
+import re
+import warnings
+from dataclasses import dataclass
+
+from .document import Chosen, Figure, Table
+
+MOST_CELLS = 8_000
+"""Cells that a table in a page may have."""
+
+
+def render(document):
+    """Return the page of a document."""
+    environment = template_environment()
+    views = script_json(_views(document))
+    environment.globals |= {
+        "document": document,
+        "pictures": _pictures(document, document.most_bytes - len(views)),
+        "most_cells": MOST_CELLS,
+    }
+    data = views if document.choices else ""
+    return environment.get_template("page.html.j2").render(data=data)
+
+
+def template_environment():
+    """Return what reads the templates in assets; texts are escaped unless they are `safe`."""
+    try:
+        from jinja2 import Environment, PackageLoader
+    except ImportError as error:
+        raise ImportError("Pages need jinja2: pip install 'inldl[report]'") from error
+    loader = PackageLoader("inldl.report", "assets")
+    environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["anchor"] = _anchor
+    environment.globals["asset"] = lambda name: loader.get_source(environment, name)[0]
+    return environment
+
+
+def _anchor(title):
+    """Return the id that links to a section."""
+    return re.sub(r"\W+", "-", title.casefold()).strip("-") or "section"
+
+
+def _views(document):
+    """Return what the script of the page shows for each choice."""
+    views = {}
+    for block in document.blocks():
+        if isinstance(block, Chosen):
+            for key, content in block.contents.items():
+                data = _table_data(content) if isinstance(content, Table) else content
+                views.setdefault(key, {})[block.name] = data
+    return views
+
+
+def _table_data(table):
+    def plain(rows):
+        return [[pair if pair[1] else pair[0] for pair in row] for row in table.cells(rows)]
+
+    head = [[column.name, "text"] if column.words else column.name for column in table.columns]
+    parts = {"head": head, "rows": plain(table.rows), "foot": plain(table.foot)}
+    return {**parts, "caption": table.caption, "name": table.name}
+
+
+def script_json(data):
+    """Return JSON that cannot end the script element it stands in."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure, or why there is none."""
+
+    svg: str = ""
+    problem: str = ""
+
+
+def _pictures(document, space):
+    """Draw the figures, those that are seen at first before the others, as long as they fit."""
+    figures = [block for block in document.blocks() if isinstance(block, Figure)]
+    figures.sort(key=lambda each: bool(each.when) and not document.choices.shows(each.when))
+    pictures = {}
+    for number, figure in enumerate(figures):
+        pictures[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
+        space -= len(pictures[figure].svg)
+    return pictures
+
+
+_NO_SPACE = Picture(problem="This figure is left out to keep the page small.")
+
+
+def _picture(block, number):
+    from .figures._saving import small_svg
+
+    with warnings.catch_warnings():
+        # The browser draws the letters, with fonts that have more of them than matplotlib's.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
+        try:
+            figure = block.draw()
+        except ValueError as error:
+            return Picture(problem=f"This figure cannot be drawn: {error}")
+        figure.patch.set_visible(False)  # the paper shows through, light or dark
+        for axes in figure.axes:
+            axes.patch.set_visible(False)
+        return Picture(small_svg(figure, block.caption, f"d{number}-"))

@@ -1,0 +1,34 @@
+"""The units of a table: shares as fractions of 1, or as percentages where the table has these.
+
+A unit is the word for it, or nothing for fractions.
+"""
+
+from inldl.io._scale import WHOLE
+
+PERCENT = "percent"
+POINTS = "percentage points"
+
+
+def whole_of(scale):
+    """Return what shares in a table sum to; counts are shown as fractions."""
+    return WHOLE.get(scale, 1.0)
+
+
+def form_of(unit):
+    """Return the format of shares and errors: percentages need fewer decimals than fractions."""
+    return ".2f" if unit else ".4f"
+
+
+def in_unit(unit):
+    """Return the end of a caption that names the unit."""
+    return f", in {unit}" if unit else ""
+
+
+def amount(share, unit):
+    """Return a share as a sentence has it: 0.339, or 33.9%."""
+    return f"{share:.1f}%" if unit else f"{share:.3f}"
+
+
+def error(value, unit):
+    """Return an error as a sentence has it: 0.0576, or 5.76 percentage points."""
+    return f"{value:{form_of(unit)}} {unit}".rstrip()
