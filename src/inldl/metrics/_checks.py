@@ -1,4 +1,4 @@
-"""Refuse rows that are not distributions, and cut the others to the observed entries."""
+"""Refuse rows that are not distributions, and reduce the others to the observed entries."""
 
 from typing import Any
 
@@ -13,16 +13,16 @@ Degrees = npt.NDArray[np.floating[Any]]
 
 
 def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
-    """Raise a ValueError that names the first bad row, or give the pair in float64.
+    """Return the pair in float64, or raise a ValueError that names the first bad row.
 
-    With ``any_truth``, true rows may be any numbers.
+    With ``any_truth``, true rows may hold any numbers.
     """
     truth = _near_shares(y_true) if any_truth else _degrees(y_true, "y_true")
     predicted = _degrees(y_pred, "y_pred")
     if truth.shape != predicted.shape:
         raise ValueError(
             f"y_true has shape {truth.shape} but y_pred has shape {predicted.shape}: "
-            "give both the same rows and labels."
+            "both need the same rows and labels."
         )
     _check_label_order(y_true, y_pred)
     _forbid(np.isnan(predicted), "y_pred holds NaN in row {}: predict every degree.")
@@ -33,7 +33,7 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
 
 
 def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
-    """Give ``y`` as floats that are neither infinite nor negative."""
+    """Return ``y`` as floats, and refuse infinite and negative degrees."""
     raw = np.asarray(unmask(y))
     if raw.ndim == 2 and raw.dtype.kind == "f":  # as_degrees would not say in which row
         _forbid(np.isinf(raw), f"{name} is infinite in row {{}}: give degrees from 0 to 1.")
@@ -43,7 +43,7 @@ def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
 
 
 def _near_shares(y: npt.ArrayLike) -> Degrees:
-    """Divide complete rows by their sum if it is not 1, and put 0 for degrees below 0."""
+    """Divide complete rows by their sum if it is not 1, and replace negative degrees by 0."""
     degrees = np.maximum(as_degrees(y, "y_true"), 0)
     sums = degrees.sum(axis=1)
     off = is_off(np.abs(sums - 1), degrees) & (sums > 0)
@@ -51,7 +51,7 @@ def _near_shares(y: npt.ArrayLike) -> Degrees:
 
 
 def _check_label_order(y_true: object, y_pred: object) -> None:
-    """Catch two frames with the same labels in another order, which only names can tell."""
+    """Refuse two frames with the same labels in a different order."""
     a, b = (list(getattr(y, "columns", ())) for y in (y_true, y_pred))
     if a != b and set(a) == set(b):
         column = next(j for j in range(len(a)) if a[j] != b[j])
@@ -62,7 +62,7 @@ def _check_label_order(y_true: object, y_pred: object) -> None:
 
 
 def _check_sums(y: Degrees, name: str) -> None:
-    """Ask for a sum of 1 from complete rows and of at most 1 from the others."""
+    """Check that complete rows sum to 1, and the others to at most 1."""
     complete = ~np.isnan(y).any(axis=1)
     sums: FloatArray = np.where(np.isnan(y), 0, y).sum(axis=1, dtype=np.float64)
     excess = sums - 1
@@ -80,7 +80,7 @@ def _check_sums(y: Degrees, name: str) -> None:
 
 
 def _forbid(bad: BoolArray, message: str, *details: FloatArray) -> None:
-    """Raise ``message``, filled with the first bad row and its details, if any entry is bad."""
+    """Raise ``message`` with the first bad row and its details, if any entry is bad."""
     if bad.any():
         row = int(bad.reshape(len(bad), -1).any(axis=1).argmax())
         raise ValueError(message.format(row, *(values[row] for values in details)))
