@@ -13,8 +13,8 @@ Both see the same rows, holes, features and splits (`inldl.experiments.protocol`
 degrees missing, and are judged by `inldl.metrics`. python-ldl wants 0 for a missing degree and a
 boolean mask that is True there; both are made before the clock runs. It is run
 
-- "as it comes": `WInLDL().fit(X, D, mask)`, at most 100 iterations, no bias;
-- "as ours": a column of ones added to X, 50 iterations, and our rule for stopping.
+- "default settings": `WInLDL().fit(X, D, mask)`, at most 100 iterations, no bias;
+- "our settings": a column of ones added to X, 50 iterations, and our rule for stopping.
 
 Times are CPU seconds of `fit` with one BLAS thread after a first fit that is not counted, the best
 of several, taking turns. Memory is how far the peak of a fresh process rises during one fit above
@@ -90,8 +90,8 @@ def ways():
     as_ours = {"bias": True, "tol": 1e-4, "max_iterations": 50, "stopping_criterion": "error"}
     return {
         "inldl": WInLDL(),
-        "python-ldl as it comes": Peer("WInLDL"),
-        "python-ldl as ours": Peer("WInLDL", **as_ours),
+        "python-ldl, default settings": Peer("WInLDL"),
+        "python-ldl, our settings": Peer("WInLDL", **as_ours),
         "RidgeCV per label": RegressorLDL(RidgeCV(np.logspace(-5, 1, 7))),
         "mean": ConstantLDL("mean"),
         "AutoInLDL": AutoInLDL(random_state=0),
@@ -125,7 +125,7 @@ def times(rounds):
 
 
 def timed(taken):
-    """Return the cells of three times: ours, theirs, the ratio, theirs as it comes."""
+    """Return the cells of three times: ours, theirs, the ratio, theirs with default settings."""
     return f"{taken[0]:.3f}", f"{taken[1]:.3f}", f"{taken[1] / taken[0]:.1f}", f"{taken[2]:.3f}"
 
 
@@ -274,7 +274,7 @@ def compare(options):
     machine = {"python-ldl": version("python-ldl"), **environment()}
     print(", ".join(f"{name} {text}" for name, text in machine.items()))
     names, found = options.datasets.split(","), ["s", "iterations", "bad rows"]
-    fit = ["shape (n, k, C)", "inldl", "python-ldl", "ratio", "as it comes", "iterations"]
+    fit = ["shape (n, k, C)", "inldl", "python-ldl", "ratio", "default settings", "iterations"]
     show("CPU seconds of 50 iterations", fit, times(options.rounds), options.markdown)
     held = ["shape (n, k, C)", "X", "y", "inldl", "python-ldl"]
     show("MB beyond the data during a fit", held, memory(2), options.markdown)

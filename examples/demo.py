@@ -1,8 +1,8 @@
-"""Hide half of a table of household budgets, fit WInLDL, and see how well it is recovered.
+"""Hide half of a table of household budgets, fit WInLDL, and measure how well it recovers them.
 
     python examples/demo.py [--rate 0.5] [--seed 0] [--picture demo.png]
 
-The table is embedded in the package: 1519 households, and the shares of their spending that go to
+The table comes with the package: 1519 households, and the shares of their spending that go to
 food, fuel, clothes, alcohol, transport and other things.
 """
 
@@ -23,7 +23,7 @@ METRICS = ["cosine", "intersection", "clark", "kl_divergence"]
 
 
 def main(rate, seed, picture):
-    """Run the main job and say how well it went."""
+    """Hide shares, fit each method, and print the errors."""
     data = load_budget_shares()
     X, X_new, y, y_new = train_test_split(data.X, data.y, test_size=0.2, random_state=seed)
     given = hide(y, rate, random_state=seed)
@@ -31,7 +31,7 @@ def main(rate, seed, picture):
     print(f"{len(data.y)} households, {len(data.label_names)} shares each.")
     print(f"{len(y)} of them are for training, {hidden.mean():.0%} of their shares are hidden.")
     print(f"{len(y_new)} are unseen.\n")
-    print("Loading the kernels (compiled at the first use after an installation) ...", flush=True)
+    print("Loading the kernels (compiled on first use after installation) ...", flush=True)
     WInLDL(max_iter=1).fit(X, given).predict(X_new)
 
     methods = {
@@ -58,7 +58,7 @@ def main(rate, seed, picture):
 
 
 def draw(given, completed, truth, errors, labels, path):
-    """Draw the table with holes, the completed and the true one, and the errors."""
+    """Draw the incomplete, the completed and the true table, and the errors."""
     rows = np.argsort(truth[:, 0])[:: len(truth) // 24][:24]
     figure, axes = plt.subplots(
         1, 4, figsize=(11, 4.2), width_ratios=[1, 1, 1, 1.1], layout="constrained"
@@ -87,8 +87,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rate", type=float, default=0.5, help="share to hide (default 0.5)")
-    parser.add_argument("--seed", type=int, default=0, help="of the split and the hiding")
+    parser.add_argument(
+        "--rate", type=float, default=0.5, help="fraction of shares to hide (default 0.5)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="random seed (default 0)")
     parser.add_argument("--picture", default="demo.png", help="file to write (default demo.png)")
     options = parser.parse_args()
     main(options.rate, options.seed, options.picture)

@@ -1,10 +1,10 @@
-"""Draw the pictures of the documentation again.
+"""Redraw the pictures of the documentation.
 
     python examples/draw_docs.py [--folder docs/images] [start how_sure ...]
 
-The tables are made by the Python blocks of each page, so that the pictures show what the page
-shows. Without names of pages all pictures are drawn, which takes some minutes. The faces need the
-public dataset SJAFFE, which is downloaded if it is not there.
+The Python blocks of each page make the tables, so the pictures match the page. Without page names,
+all pictures are drawn, which takes a few minutes. The page about faces needs the public dataset
+SJAFFE, which is downloaded if necessary.
 """
 
 import argparse
@@ -40,7 +40,7 @@ WIDTH = 6.0  # inches: a page of text on a screen
 
 
 def main(folder, pages):
-    """Draw the pictures of some pages into a folder; of all pages if none is named."""
+    """Draw the pictures of some pages, or of all pages, into a folder."""
     for page in pages or PAGES:
         for name, figure in PAGES[page]().items():
             save(figure, folder / name)
@@ -155,7 +155,7 @@ def draw_faces():
 
 
 def errors_at_holes(features, truth, rates=(0.2, 0.35, 0.5, 0.65, 0.8, 0.9), times=5):
-    """Return the mean error at the holes of each method and rate, over several draws of holes."""
+    """Return the mean error of filled-in degrees by method and rate, over several random draws."""
     rows = []
     for rate in rates:
         errors = {}
@@ -172,14 +172,14 @@ def errors_at_holes(features, truth, rates=(0.2, 0.35, 0.5, 0.65, 0.8, 0.9), tim
 
 
 def completed_by(features, given):
-    """Return a table as `inldl complete` fills it with each method."""
+    """Return a table as `inldl complete` completes it, for each method."""
     names = ("auto", "winldl", "constant-mean")
     return {name: Model(name).fit(features, given).complete(features, given) for name in names}
 
 
 @contextlib.contextmanager
 def tables_of(page, blocks=1):
-    """Run the first Python blocks of a page in a folder of its own, and give what they name."""
+    """Run the first Python blocks of a page in a temporary folder, and yield their variables."""
     text = (DOCS / page).read_text("utf-8")
     names, here = {}, Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The pictures of the guide that no function of `inldl.report` draws."""
+"""Pictures of the guide that `inldl.report` has no function for."""
 
 import numpy as np
 from matplotlib.patches import Patch
@@ -22,7 +22,7 @@ MEAN = 0.1  # of the label whose missing degrees are drawn
 
 @drawn
 def bars_with_holes(before, after, width=WIDTH):
-    """Draw rows as bars of length 1: what is known of them, and what they are filled with."""
+    """Draw rows as bars of length 1: the known shares, and the completed rows."""
     colours = dict(zip(before.columns, PALE, strict=True))
     figure = new_figure(width, 0.3 * len(before) + 0.6)
     for axes, table, title in zip(
@@ -39,7 +39,7 @@ def bars_with_holes(before, after, width=WIDTH):
 
 
 def _bar(axes, place, row, colours):
-    """Draw one row, the unknown rest at its end; shares that are wide enough are numbered."""
+    """Draw one row with the unknown rest at its end; wide shares show their number."""
     end = 0.0
     for share, colour in zip(row, colours.values(), strict=True):
         if np.isnan(share):
@@ -54,7 +54,7 @@ def _bar(axes, place, row, colours):
 
 @drawn
 def errors_beside_the_mean(tables, width=WIDTH):
-    """Draw errors as shares of that of the constant mean: a dict of tables by name."""
+    """Draw errors divided by that of the constant mean, from a dict of tables by name."""
     figure = new_figure(width, 1.7)
     for axes, (name, table) in zip(figure.subplots(1, len(tables)), tables.items(), strict=True):
         mean = table.loc["constant-mean"]
@@ -91,7 +91,7 @@ def intervals(predicted, lower, upper, truth, label, width=WIDTH):
 
 @drawn
 def coverages(found, promised=0.9, width=WIDTH):
-    """Draw which share of intervals held the truth in each situation."""
+    """Draw the fraction of intervals that contain the truth in each situation."""
     figure = new_figure(width, 0.26 * len(found) + 0.5)
     axes = figure.subplots()
     axes.axvline(promised, **PROMISE)
@@ -106,7 +106,7 @@ def coverages(found, promised=0.9, width=WIDTH):
 
 
 def _beside(axes, text, point, right):
-    """Write a text beside a dot."""
+    """Write a text next to a dot."""
     axes.annotate(
         text,
         point,
@@ -119,7 +119,7 @@ def _beside(axes, text, point, right):
 
 @drawn
 def weights(own, name, width=WIDTH):
-    """Draw the weights of the built-in schemes, and of one's own, for observed and missing."""
+    """Draw the weights of the built-in schemes and one more, for observed and missing degrees."""
     schemes = {each: make() for each, make in SCHEMES.items() if each != "random"}
     schemes[name] = own
     degrees, progress = np.linspace(0, 1, 101), np.linspace(0.02, 1, 50)

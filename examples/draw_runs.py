@@ -1,9 +1,9 @@
-"""Draw the pictures of the documentation that show long runs: ranks, a report, mu, growth.
+"""Draw the pictures of the documentation that need long runs: ranks, a report, mu, growth.
 
     python examples/draw_runs.py [--folder docs/images] [--runs docs/_build/runs]
 
-The runs take about an hour and need public datasets, which are downloaded if they are not there. A
-run that was stopped goes on where it was. The report is photographed by Chromium.
+The runs take about an hour and need public datasets, which are downloaded if necessary. A stopped
+run resumes where it was. Chromium takes the screenshot of the report.
 """
 
 import argparse
@@ -24,7 +24,7 @@ METRICS = ["cosine", "intersection", "chebyshev", "clark", "canberra"]
 
 
 def main(folder, runs, datasets):
-    """Do the runs, or what is left of them, and draw."""
+    """Finish the runs and draw."""
     runs.mkdir(parents=True, exist_ok=True)
     rows = compared(runs / "auto.sqlite", datasets)
     save(ranks(rows), folder / "auto_ranks.svg")
@@ -37,7 +37,7 @@ def main(folder, runs, datasets):
 
 
 def compared(store, datasets):
-    """Return the rows behind `auto.md`: each method with the preparation that suits it."""
+    """Return the rows behind `auto.md`: each method with the features that suit it."""
     cells = []
     for name in datasets:
         recipe = "authors" if name == "Movie" else "standard"
@@ -57,7 +57,7 @@ def ranks(rows):
 
 
 def photograph(rows, page, picture):
-    """Write the report of a run, and take a picture of its results."""
+    """Write the report of a run, and take a screenshot of its results."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -94,7 +94,9 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--folder", type=Path, default=DOCS / "images", help="where to write")
-    parser.add_argument("--runs", type=Path, default=DOCS / "_build" / "runs", help="their files")
-    parser.add_argument("--datasets", nargs="+", default=DATASETS, help="fewer of them")
+    parser.add_argument(
+        "--runs", type=Path, default=DOCS / "_build" / "runs", help="where to keep the runs"
+    )
+    parser.add_argument("--datasets", nargs="+", default=DATASETS, help="datasets to run")
     options = parser.parse_args()
     main(options.folder, options.runs, options.datasets)

@@ -226,14 +226,18 @@ def test_shapes_that_do_not_fit_are_named(bound, arguments):
 @pytest.mark.parametrize(
     ("losses", "weights", "words"),
     [
-        ([1, 2], [1, 2], "losses has shape (2,) and weights (2,): give both one row"),
-        ([[1, 2]], [[1]], "losses has shape (1, 2) and weights (1, 1): give both one row"),
+        ([1, 2], [1, 2], "losses has shape (2,) and weights has shape (2,): both need one row"),
+        (
+            [[1, 2]],
+            [[1]],
+            "losses has shape (1, 2) and weights has shape (1, 1): both need one row",
+        ),
         (np.empty((0, 2)), np.empty((0, 2)), "losses has shape (0, 2)"),
         ([[1, 2], [np.nan, 1]], np.ones((2, 2)), "the loss in row 1, column 0 is not finite"),
         (
             [[1, 2]],
             [[1, -1]],
-            "the weight in row 0, column 1 is not a finite number of at least 0",
+            "the weight in row 0, column 1 must be a finite number of at least 0",
         ),
         ([["a", 2]], [[1, 1]], "losses must be a number or an array of numbers"),
     ],

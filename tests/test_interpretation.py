@@ -69,7 +69,7 @@ def test_a_reference_of_ones_own():
     total = contributions(model, X[:1], reference=X[7]).sum(axis=1).to_numpy()
     np.testing.assert_allclose(total, scores(model, X[0]) - scores(model, X[7]), atol=1e-12)
     for wrong in (X[7, :2], X, [np.nan, 0, 0]):
-        with pytest.raises(ValueError, match="reference must be one finite number per feature"):
+        with pytest.raises(ValueError, match="reference must have one finite number per feature"):
             contributions(model, X, reference=wrong)
 
 
@@ -148,7 +148,7 @@ def test_a_pipeline_and_a_label_that_nobody_observed():
 
 @pytest.mark.parametrize("explain", [contributions, lambda m, X: importance_by_label(m, X, Y)])
 def test_sparse_rows_are_refused_in_a_sentence(explain):
-    with pytest.raises(TypeError, match=r"X is sparse, .* give some rows of it as X\[rows\]"):
+    with pytest.raises(TypeError, match=r"X is sparse, .* pass some dense rows: X\[rows\]"):
         explain(WInLDL().fit(X, Y), csr_array(X))
 
 

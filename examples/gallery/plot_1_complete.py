@@ -2,9 +2,9 @@
 Complete a table of household budgets
 =====================================
 
-Half of the shares of 1519 households are hidden, and filled again by what the features of the
-household predict, so that each row sums to 1. Holes are hatched at the left; a dot at the right
-marks each share that was filled.
+We hide half of the spending shares of 1519 households, then fill them in with predictions from the
+features of each household, so that every row sums to 1. On the left, missing shares are hatched;
+on the right, a dot marks each share that was filled in.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ whole = AutoInLDL(random_state=0).fit(budget.X, given).complete(budget.X, given)
 figure = completion_map(given[:24], whole[:24], budget.label_names, width=4.6)
 
 # %%
-# How far off are the filled shares, beside those of a constant guess?
+# How far off are these shares, compared with a constant guess?
 
 holes = np.isnan(given)
 guess = np.nanmean(given, axis=0)

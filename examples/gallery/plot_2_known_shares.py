@@ -1,10 +1,10 @@
 """
-What the known degrees of a row tell about the others
+Use the known degrees of a row to estimate the others
 =====================================================
 
-In these artificial rows a mood, which no feature knows, raises some degrees and lowers others.
-`WInLDL` fills the holes near what the features predict. `Model` also asks how the prediction erred
-at the known degrees of the row, and what such errors tell about the hidden ones.
+In this artificial data a hidden mood, which no feature shows, raises some degrees and lowers
+others. `WInLDL` fills in missing degrees from the features alone. `Model` also looks at how far
+the prediction is off at the known degrees of the row, and corrects the missing ones accordingly.
 """
 
 import matplotlib.pyplot as plt

@@ -1,11 +1,11 @@
 """
-Intervals keep their promise as more is hidden
-==============================================
+Intervals stay valid as more shares are missing
+===============================================
 
-With ``cross_fit=5`` the fit also predicts its own rows unseen, and so learns how far off it is.
-Intervals that ask for 90% hold about 90% of the shares of unseen households, however much of the
-table was hidden. Where very little is left to learn from, they get wider. Small dots are single
-splits, large ones their mean.
+With ``cross_fit=5`` the fit also predicts each training row with a model that has not seen it, and
+so learns how far off its predictions are. The 90% intervals contain about 90% of the shares of
+unseen households, however much of the table is missing. When very little data is left, they get
+wider. Small dots are single splits, large dots their mean.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,11 @@
 """
-Where a linear model fails, and AutoInLDL does not
-==================================================
+When a linear model fails and AutoInLDL does not
+================================================
 
-The artificial degrees of the field are curved functions of three features. Both models are fitted
-to 1000 rows with half of the degrees hidden, and predict 1000 others. The linear one bends away
-from the diagonal: it is wrong in the same way again and again, and more rows would not help.
+The artificial distributions common in the literature are curved functions of three features. We
+fit both models to 1000 rows with half of the degrees hidden, and predict 1000 other rows. The
+linear model drifts away from the diagonal: its errors are systematic, and more rows would not
+help.
 """
 
 import matplotlib.pyplot as plt

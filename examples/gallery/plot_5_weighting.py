@@ -1,11 +1,12 @@
 """
-Six weighting schemes, and one of your own
-==========================================
+Six weighting schemes, and your own
+===================================
 
-`WInLDL` weighs its errors: a scheme says how much a known degree counts (line), and how much a
-missing one whose label has that mean degree, early and late in the fit (dashes). The paper's is
-"degree": small degrees count most, and missing ones gain weight. A scheme of your own is an object
-with two methods.
+`WInLDL` weights its errors. A weighting scheme says how much a known degree counts (solid line),
+and how much a missing degree counts early and late in the fit (dotted and dashed lines; here the
+horizontal axis is the mean degree of its label). The paper's scheme is "degree": small degrees
+count most, and missing ones gain weight during the fit. Your own scheme is any object with two
+methods.
 """
 
 import matplotlib.pyplot as plt
@@ -46,7 +47,7 @@ figure.supxlabel("degree")
 figure.supylabel("weight")
 
 # %%
-# What they change for the household budgets, half of them hidden:
+# Their effect on the household budgets with half of the shares hidden:
 
 budget = load_budget_shares()
 given = hide(budget.y, 0.5, random_state=0)

@@ -1,10 +1,10 @@
 """
-How fast the fit settles
-========================
+How fast the fit converges
+==========================
 
-`history_` keeps the largest change of each iteration of ADMM. The default ``mu=2`` settles first.
-What is left after that is the slow change that the growing weights of the missing degrees bring.
-A fit stops when nothing changes by more than `tol`, or after `max_iter` iterations.
+`history_` stores the largest change in each iteration of ADMM. The default ``mu=2`` converges
+first. The slow change after that comes from the growing weights of the missing degrees. A fit
+stops when nothing changes by more than `tol`, or after `max_iter` iterations.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Compare methods with a critical-difference diagram
 ==================================================
 
-Six methods on twelve artificial tables with half of their degrees hidden. The line shows their
-mean rank by KL divergence, 1 is best. Methods under the same bar do not differ by the Nemenyi test
-at 5%.
+Six methods on twelve artificial tables with half of the degrees hidden. The line shows the mean
+rank of each method by KL divergence (1 is best). A bar joins methods that the Nemenyi test cannot
+tell apart at the 5% level.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from inldl.report import critical_difference
 
 
 def make_table(seed, n=250, k=4, n_labels=5):
-    """Draw features, and degrees that are a noisy function of them, curved for odd seeds."""
+    """Draw features, and degrees that depend on them with noise, along curves for odd seeds."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, k))
     curved = np.sin(2 * X) if seed % 2 else X

@@ -1,10 +1,10 @@
 """
-Small shares hidden first, or any share
-=======================================
+When small shares are missing first
+===================================
 
-People leave out what is small. Then the shares that are known are too large on average, and so is
-what is learned from them. Hiding half of the table hurts little even so, and more than that hurts
-much; `WInLDL` errs less than the constant mean in both worlds.
+People often leave out small shares. Then the known shares are too large on average, and so is
+everything learned from them. With up to half of the table missing this hurts little; with more it
+hurts a lot. `WInLDL` is more accurate than the constant mean in both cases.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""How far the expected risk can lie above the weighted empirical risk: theorems 1 and 2.
+"""How far the expected risk can exceed the weighted empirical risk: theorems 1 and 2.
 
-The weights P count the loss itself. The schemes of ``inldl.weighting`` give Q with ``P = Q^2``.
-Arguments broadcast against each other as in numpy, so that one call gives a whole curve.
+The weights P apply to the loss itself. The schemes of ``inldl.weighting`` give Q with ``P = Q^2``.
+Arguments broadcast as in numpy, so one call can give a whole curve.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ def weighted_empirical_risk(losses, weights):
     losses : array-like of shape (n_samples, n_labels)
         Loss of each degree.
     weights : array-like of shape (n_samples, n_labels)
-        P, not negative. Where a degree does not count, give weight 0 and any finite loss.
+        P, non-negative. To leave a degree out, give it weight 0 and any finite loss.
 
     Examples
     --------
@@ -41,13 +41,13 @@ def weighted_empirical_risk(losses, weights):
     losses, weights = _number("losses", losses), _number("weights", weights)
     if losses.ndim != 2 or losses.shape != weights.shape or not losses.size:
         raise ValueError(
-            f"losses has shape {losses.shape} and weights {weights.shape}: give both one row per "
-            "sample and one column per label."
+            f"losses has shape {losses.shape} and weights has shape {weights.shape}: both need "
+            "one row per sample and one column per label."
         )
     _forbid(~np.isfinite(losses), "the loss in row {}, column {} is not finite: give any number "
             "and weight 0 if it does not count.")  # fmt: skip
-    _forbid(~(np.isfinite(weights) & (weights >= 0)), "the weight in row {}, column {} is not a "
-            "finite number of at least 0: give weights that are.")  # fmt: skip
+    _forbid(~(np.isfinite(weights) & (weights >= 0)), "the weight in row {}, column {} must be a "
+            "finite number of at least 0.")  # fmt: skip
     return float(np.einsum("ij,ij->", weights, losses) / len(losses))
 
 
@@ -81,18 +81,18 @@ def rademacher_bound(
     n_samples : array-like
         N.
     delta : array-like
-        Probability with which the bound may fail.
+        Probability that the bound fails.
 
     Returns
     -------
     float or ndarray
-        The right side, in the shape the arguments broadcast to.
+        The bound, in the shape that the arguments broadcast to.
 
     Notes
     -----
     The formula is as printed. It holds if all labels of a row have the same weight. If weights
     differ between labels it can fail: the sum over labels may be constant, with complexity 0,
-    while the weighted sum is not. `linear_bound` does not pass through that step. Row i of P may
+    while the weighted sum is not. `linear_bound` does not need that step. Row i of P may
     depend on sample i only, not on means over the sample.
 
     Examples
@@ -151,18 +151,18 @@ def linear_bound(
     n_samples : array-like
         N.
     delta : array-like
-        Probability with which the bound may fail.
+        Probability that the bound fails.
 
     Returns
     -------
     float or ndarray
-        The right side, in the shape the arguments broadcast to.
+        The bound, in the shape that the arguments broadcast to.
 
     Notes
     -----
-    The formula is as printed. The paper states probability ``1 - delta/2``; its terms are those
-    of the usual argument (two events of probability ``delta/2`` each), which gives
-    ``1 - delta``: rely on the latter. The paper also takes L from the loss of one degree, but the
+    The formula is as printed. The paper states probability ``1 - delta/2``, but its terms belong
+    to the usual argument (two events of probability ``delta/2`` each), which gives
+    ``1 - delta``: rely on that. The paper also takes L from the loss of one degree, but the
     vector contraction it cites needs the constant of the loss summed over labels, with respect
     to the Euclidean norm, which can be ``sqrt(C)`` times as large: pass that to be safe.
 
@@ -190,7 +190,7 @@ def linear_bound(
 
 
 def _checked(**arguments):
-    """Give the arguments as arrays, each inside its range, that broadcast to one shape."""
+    """Return the arguments as arrays, after checking their ranges and shapes."""
     arrays = {name: _number(name, value) for name, value in arguments.items()}
     for name, array in arrays.items():
         words, inside = _RANGES[name]
@@ -202,8 +202,8 @@ def _checked(**arguments):
     except ValueError:
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items() if a.ndim)
         raise ValueError(
-            f"the arguments do not broadcast: {shapes}; give numbers, or arrays that fit together "
-            "as numpy broadcasts them."
+            f"the arguments do not broadcast: {shapes}; give numbers, or arrays whose shapes "
+            "numpy can broadcast together."
         ) from None
     return arrays.values()
 
@@ -218,6 +218,6 @@ def _number(name, value):
 
 
 def _forbid(bad, message):
-    """Raise ``message``, filled with the place of the first bad entry, if there is one."""
+    """Raise ``message`` with the row and column of the first bad entry, if there is one."""
     if bad.any():
         raise ValueError(message.format(*np.argwhere(bad)[0]))

@@ -1,4 +1,4 @@
-"""Which features move which degrees: frames of numbers, ready for a plot."""
+"""How much each feature matters for each label, as data frames ready to plot."""
 
 import numpy as np
 from scipy.sparse import issparse
@@ -14,10 +14,10 @@ from inldl._validation import (
 
 
 def contributions(model, X, reference=None):
-    r"""Return what each feature adds to the score of each label, row by row.
+    r"""Return how much each feature adds to the score of each label, row by row.
 
     A linear model computes the scores :math:`s_j = b_j + \sum_k w_{jk} x_k` before it turns them
-    into a distribution, so the share of feature k in a row's difference from the reference
+    into a distribution, so the contribution of feature k to a row's difference from the reference
     :math:`r` is exactly :math:`w_{jk} (x_k - r_k)`.
 
     Parameters
@@ -25,12 +25,13 @@ def contributions(model, X, reference=None):
     model : estimator
         A fitted linear model. The scores of `WInLDL`, `InLDLProx` and `InLDLADMM` are degrees
         before the projection onto the simplex; those of `BFGSLDL`, `IISLDL`, `LDM` and `EDLLRL`
-        are logarithms of degrees, up to a number common to the labels of a row: compare labels.
+        are logarithms of degrees up to a constant per row, so only differences between labels
+        mean something.
     X : array-like of shape (n_samples, n_features)
-        The rows to explain; dense.
+        The rows to explain; must be dense.
     reference : array-like of shape (n_features,), optional
-        What the rows are compared with; by default the mean of `X`. ``X_train.mean(axis=0)``
-        compares with the rows of the fit.
+        What to compare the rows with; the mean of `X` by default. Use ``X_train.mean(axis=0)``
+        to compare with the training rows.
 
     Returns
     -------
@@ -65,36 +66,36 @@ def contributions(model, X, reference=None):
 
 
 def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None):
-    """Measure how much worse each label is predicted when a feature is shuffled.
+    """Measure how much worse predictions of each label get when a feature is shuffled.
 
-    Worse means a larger mean squared error on the observed degrees of the label. Features that
-    say the same can stand in for each other, and then none of them seems to matter.
+    Worse means a larger mean squared error on the observed degrees of the label. Redundant
+    features can replace each other, so none of them may seem to matter.
 
     Parameters
     ----------
     model : estimator
         Any fitted estimator of distributions, or a pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
-        Features, best of rows that the model has not seen; dense.
+        Features, preferably of rows that the model has not seen; must be dense.
     y : array-like of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
+        Degrees, NaN where missing.
     n_repeats : int, default=5
         How often each feature is shuffled.
     random_state : int, RandomState instance or None, default=0
-        For the shuffling.
+        Seed of the shuffling.
     n_jobs : int or None, default=None
-        Processes, over the features.
+        Number of processes; each handles some of the features.
 
     Returns
     -------
     DataFrame of shape (n_features, 2 * n_labels)
-        The columns are ("mean", label) and ("std", label), over the repeats, so that
-        ``frame["mean"]`` has a row for each feature and a column for each label. A label without
-        an observed degree is NaN.
+        The columns are ("mean", label) and ("std", label) over the repeats, so ``frame["mean"]``
+        has a row for each feature and a column for each label. A label with no observed degree
+        is NaN.
 
     See Also
     --------
-    contributions : Exact, and for each row, if the model is linear.
+    contributions : Exact values for each row, for linear models.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
     _refuse_sparse(X)
     check_label_order(model[-1] if hasattr(model, "steps") else model, y)
     degrees = as_degrees(y)
-    if hasattr(X, "columns") and not hasattr(X, "iloc"):  # of frames scikit-learn shuffles pandas'
+    if hasattr(X, "columns") and not hasattr(X, "iloc"):  # scikit-learn shuffles pandas only
         X = pd.DataFrame(X.to_numpy(), columns=list(X.columns))
     options = {"n_repeats": n_repeats, "random_state": random_state, "n_jobs": n_jobs}
     found = permutation_importance(model, X, degrees, scoring=_minus_squared_errors, **options)
@@ -137,8 +138,8 @@ def _coefficients(model):
     """Return the coefficients, labels x features, of a model that is linear in its features."""
     if hasattr(model, "steps"):
         raise TypeError(
-            "contributions takes a model, not a pipeline; give it the last step and what reaches "
-            "that: contributions(pipe[-1], pipe[:-1].transform(X))."
+            "contributions takes a model, not a pipeline; give it the last step and the "
+            "transformed features: contributions(pipe[-1], pipe[:-1].transform(X))."
         )
     check_is_fitted(model)
     coef = np.asarray(getattr(model, "coef_", np.nan), dtype=np.float64)
@@ -153,7 +154,7 @@ def _coefficients(model):
 def _refuse_sparse(X):
     if issparse(X):
         raise TypeError(
-            "X is sparse, which is not supported here; give some rows of it as X[rows].toarray()."
+            "X is sparse, which is not supported here; pass some dense rows: X[rows].toarray()."
         )
 
 
@@ -161,7 +162,7 @@ def _reference(reference, n_features):
     origin = np.asarray(reference, dtype=np.float64)
     if origin.shape != (n_features,) or not np.isfinite(origin).all():
         raise ValueError(
-            f"reference must be one finite number per feature, {n_features} in all, but its shape "
+            f"reference must have one finite number per feature ({n_features}); its shape "
             f"is {origin.shape}."
         )
     return origin

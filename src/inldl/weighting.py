@@ -1,13 +1,14 @@
 """How much each degree counts: the weighting schemes of the paper, and its three principles.
 
-A scheme is any object with two methods that give Q (the loss is weighted by Q squared):
+A scheme is any object with two methods that return the weights Q (the loss is weighted by Q
+squared):
 
 ``observed(degrees)``
-    the weights of a block of rows, in the shape of ``degrees`` (rows x labels, 0 if unobserved);
+    the weights of a block of rows, in the shape of ``degrees`` (rows x labels, 0 where missing);
 ``unobserved(means, progress)``
-    the weights of the missing degrees, one per label, from the mean degree of each label over all
-    rows, where missing ones count as 0, and ``progress = t / T`` in (0, 1]. NaN for a label
-    means: each missing degree keeps the weight that ``observed`` gave to its entry.
+    the weights of the missing degrees, one per label. ``means`` is the mean degree of each label
+    over all rows, where missing ones count as 0, and ``progress`` is ``t / T`` in (0, 1]. NaN for
+    a label means that each of its missing degrees keeps the weight that ``observed`` gave it.
 """
 
 import zlib
@@ -46,7 +47,7 @@ class LinearWeighting:
 
 
 class UniformWeighting:
-    """Count every observed degree once and no missing one (InLDL-U): 1 and 0."""
+    """Give observed degrees weight 1 and missing ones weight 0 (InLDL-U)."""
 
     def observed(self, degrees):
         """Return 1."""
@@ -82,17 +83,17 @@ class ExponentialWeighting:
 
 
 class RandomWeighting:
-    """Draw every weight once from U(0, 1) (InLDL-Rand), for observed and missing degrees alike.
+    """Draw every weight once from U(0, 1) (InLDL-Rand), for both observed and missing degrees.
 
-    The numbers of a block depend on ``random_state`` and on the block's degrees only, so that
-    neither threads nor the order of the blocks change them.
+    The weights of a block depend only on ``random_state`` and on the block's degrees, so threads
+    and the order of blocks do not change them.
     """
 
     def __init__(self, random_state=0):
         self.random_state = random_state
 
     def observed(self, degrees):
-        """Return uniform numbers, at the missing entries too."""
+        """Return uniform random numbers, for missing entries too."""
         fingerprint = zlib.crc32(np.ascontiguousarray(degrees).tobytes())
         return np.random.default_rng([self.random_state, fingerprint]).random(degrees.shape)
 
@@ -113,7 +114,7 @@ SCHEMES = {
 
 
 def get_weighting(weighting):
-    """Return the scheme called `weighting`, or `weighting` itself if it is a scheme already."""
+    """Return the scheme named `weighting`, or `weighting` itself if it already is a scheme."""
     if isinstance(weighting, str):
         check_choice("weighting", weighting, SCHEMES)
         return SCHEMES[weighting]()
@@ -128,7 +129,7 @@ def get_weighting(weighting):
 
 
 def _try_out(scheme):
-    """Refuse a scheme of a user's own whose weights do not have the shape they must have."""
+    """Refuse a user's scheme if its weights have the wrong shape."""
     degrees = np.full((2, 3), 1 / 3)
     found = scheme.observed(degrees), scheme.unobserved(degrees[0], 0.5)
     for name, weights, shape in zip(
@@ -136,14 +137,14 @@ def _try_out(scheme):
     ):
         if np.shape(weights) != shape or not np.issubdtype(np.asarray(weights).dtype, np.number):
             raise ValueError(
-                f"{name} of the weighting {scheme!r} must return numbers in the shape of what "
-                f"it is given first; for {shape} it returned {weights!r}."
+                f"{name} of the weighting {scheme!r} must return numbers in the shape of its "
+                f"first argument; for {shape} it returned {weights!r}."
             )
 
 
 @dataclass(frozen=True)
 class Principles:
-    """Which of the paper's three principles a scheme obeys."""
+    """Which of the paper's three principles a scheme follows."""
 
     small_degrees_weigh_more: bool
     observed_above_missing: bool
@@ -157,8 +158,8 @@ def check_principles(weighting, *, max_iter=50, resolution=101):
     """Check the paper's three principles for a weighting scheme on a grid of degrees.
 
     1. The smaller a degree, the larger its weight.
-    2. An observed degree weighs more than a missing one whose label has that mean; at the last
-       iteration they may be equal, as they are in the paper's own scheme.
+    2. An observed degree weighs more than a missing one of a label with the same mean; in the
+       last iteration they may be equal, as in the paper's own scheme.
     3. The weight of a missing degree grows with the iterations.
 
     Parameters
@@ -173,7 +174,7 @@ def check_principles(weighting, *, max_iter=50, resolution=101):
     Returns
     -------
     Principles
-        Three booleans; true as a whole when all three hold.
+        Three booleans; the object itself is true if all three hold.
 
     Examples
     --------

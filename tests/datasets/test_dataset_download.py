@@ -166,7 +166,7 @@ def test_both_forms_of_a_file(tmp_path, monkeypatch):
 
 def test_missing_data_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("INLDL_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FileNotFoundError, match=r"INLDL_DATA names '.*nowhere', which is not"):
+    with pytest.raises(FileNotFoundError, match=r"INLDL_DATA is '.*nowhere', which is not"):
         load("SJAFFE")
 
 
@@ -208,7 +208,7 @@ def test_once(monkeypatch, server, sha256):
 def test_other_content_leaves_nothing(monkeypatch, server, sha256):
     record = add_record(monkeypatch, tiny(), sha256=sha256)
     server.content = tiny(X="other")
-    with pytest.raises(ValueError, match="damaged or another file") as error:
+    with pytest.raises(ValueError, match="damaged or different file") as error:
         load("Tiny")
     assert record.url in str(error.value)
     assert record.fingerprint.digest in str(error.value)

@@ -210,7 +210,7 @@ def test_summarize_refuses_to_mix():
     rows = pd.DataFrame(
         {"dataset": "a", "method": "m", "rate": [0.1, 0.5], "status": "ok", "cosine": [0.9, 0.8]}
     )  # fmt: skip
-    with pytest.raises(ValueError, match="m on a has rows of more than one rate"):
+    with pytest.raises(ValueError, match="m on a has rows with more than one rate"):
         summarize(rows, "cosine")
     assert summarize(rows[:1], "cosine").mean.loc["a", "m"] == 0.9
     with pytest.raises(ValueError, match="no column 'cosin'"):

@@ -184,7 +184,7 @@ def test_data_that_end_the_process_that_reads_them(tmp_path):
     frame = Store(out).frame().set_index("dataset")
     died = frame.loc["difficult_methods:deadly_data"]
     assert set(died["status"]) == {"died"}
-    assert set(died["reason"]) == {"its process ended with code 5 while it read the data"}
+    assert set(died["reason"]) == {"its process ended with code 5 while reading the data"}
     assert set(frame.loc[DATA, "status"]) == {"ok"}
     assert run(cells, out) == []
 

@@ -356,8 +356,8 @@ class TestRefusals:
             ),
             (GOOD.replace(3.0, np.inf), "scores has inf for method 'B' on problem 'Gene'"),
             (GOOD.astype("Float64").replace(3.0, pd.NA), "scores has nan for method 'B'"),
-            (GOOD.rename_axis("data").reset_index(), "column 'data' of scores does not hold"),
-            (GOOD.set_axis(["A", "B", "A"], axis=1), "scores has two columns 'A'"),
+            (GOOD.rename_axis("data").reset_index(), "column 'data' of scores does not contain"),
+            (GOOD.set_axis(["A", "B", "A"], axis=1), "scores has two columns named 'A'"),
             (GOOD.iloc[:0], "scores has shape (0, 3): give at least 1 problem and 1 method."),
         ],
     )
@@ -373,12 +373,12 @@ class TestRefusals:
             function(GOOD, "lower")
 
     def test_too_few_to_test(self):
-        with pytest.raises(ValueError, match="friedman compares 3 methods or more, got 2: use"):
+        with pytest.raises(ValueError, match="friedman needs at least 3 methods, got 2: use"):
             friedman(GOOD[["A", "B"]], True)
-        with pytest.raises(ValueError, match="friedman needs 2 problems or more, got 1"):
+        with pytest.raises(ValueError, match="friedman needs at least 2 problems, got 1"):
             friedman(GOOD[:1], True)
         for function in (nemenyi, wilcoxon_holm):
-            with pytest.raises(ValueError, match="scores has 1 method: there is nothing"):
+            with pytest.raises(ValueError, match="scores has only 1 method: add another"):
                 function(GOOD[["A"]], True)
 
     @pytest.mark.parametrize("alpha", [0, 1, -0.1, "0.05", np.nan])

@@ -24,12 +24,12 @@ BAD = {
     "shape": (
         GOOD,
         GOOD[:, :2],
-        "y_true has shape (3, 3) but y_pred has shape (3, 2): give both the same rows and labels.",
+        "y_true has shape (3, 3) but y_pred has shape (3, 2): both need the same rows and labels.",
     ),
     "rows": (
         GOOD[:1],
         GOOD,
-        "y_true has shape (1, 3) but y_pred has shape (3, 3): give both the same rows and labels.",
+        "y_true has shape (1, 3) but y_pred has shape (3, 3): both need the same rows and labels.",
     ),
     "unpredicted": (
         GOOD,

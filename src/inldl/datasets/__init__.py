@@ -1,4 +1,4 @@
-"""Data to learn from, and mechanisms that hide degrees."""
+"""Datasets, and functions that hide some of their degrees."""
 
 from inldl.datasets._artificial import make_distributions
 from inldl.datasets._budget import load_budget_shares

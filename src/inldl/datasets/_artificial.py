@@ -11,7 +11,7 @@ _COUPLING = 0.01
 
 
 def make_distributions(n_samples=500, *, random_state=None):
-    r"""Draw rows of the field's usual artificial data: three features, three labels.
+    r"""Generate the artificial dataset common in the literature: three features, three labels.
 
     The features are uniform on [-1, 1]. The degrees are a smooth function of them, without noise:
 
@@ -24,14 +24,14 @@ def make_distributions(n_samples=500, *, random_state=None):
         d_j &= \psi_j / (\psi_1 + \psi_2 + \psi_3)
 
     with a = 1, b = 0.5, c = 0.2, d = 1, :math:`w_1 = (4, 2, 1)`, :math:`w_2 = (1, 2, 4)`,
-    :math:`w_3 = (1, 4, 2)` and :math:`\lambda_1 = \lambda_2 = 0.01`. Every degree is above 0.
+    :math:`w_3 = (1, 4, 2)` and :math:`\lambda_1 = \lambda_2 = 0.01`. Every degree is positive.
 
     Parameters
     ----------
     n_samples : int, default=500
         Number of rows.
     random_state : None, int or numpy.random.Generator, default=None
-        Seed or generator of the features.
+        Seed or generator for the features.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def make_distributions(n_samples=500, *, random_state=None):
     >>> X.shape, y.shape
     ((4, 3), (4, 3))
     """
-    # A stream of its own: `hide` with the same seed must not hide by the values of X.
+    # A separate stream: `hide` with the same seed must not depend on the values of X.
     rng = generator(random_state).spawn(1)[0]
     X = rng.uniform(-1.0, 1.0, size=(n_samples, 3))
     return X, _degrees(X)

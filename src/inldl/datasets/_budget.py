@@ -1,4 +1,4 @@
-"""The embedded data set: how British households divide their spending."""
+"""The built-in dataset: how British households divide their spending."""
 
 import gzip
 from importlib.resources import files
@@ -13,15 +13,15 @@ def load_budget_shares(*, return_X_y=False, as_frame=False):
     """Load the budget shares of 1519 British households.
 
     Each row is a household with one or two children. Its degrees are the shares of its spending
-    on food, fuel, clothes, alcohol, transport and other things: they are given to four decimals
-    and sum to 1. A share of 0 is a real one. `DESCR` says where the data come from.
+    on food, fuel, clothes, alcohol, transport and other things. They have four decimals and sum to
+    1. A share of 0 is a real 0. `DESCR` says where the data come from.
 
     Parameters
     ----------
     return_X_y : bool, default=False
         Return only `(X, y)`.
     as_frame : bool, default=False
-        Give `X` and `y` as pandas DataFrames.
+        Return `X` and `y` as pandas DataFrames.
 
     Returns
     -------
@@ -30,9 +30,9 @@ def load_budget_shares(*, return_X_y=False, as_frame=False):
 
         X : ndarray or DataFrame of shape (1519, 4)
             Total spending and family income (pounds per week, to the nearest ten), age of the
-            household's head and number of children, untransformed.
+            head of the household and number of children, untransformed.
         y : ndarray or DataFrame of shape (1519, 6)
-            Shares of spending; complete, see `hide`.
+            Shares of spending, complete; use `hide` to remove some.
         feature_names, label_names : list of str
             Names of the columns of `X` and `y`.
         DESCR : str
@@ -61,7 +61,7 @@ def _data(name):
 
 
 def _read(name):
-    """Read a gzipped table of numbers: the names in its first line, and the rest."""
+    """Read a gzipped table of numbers, and return the column names and the numbers."""
     with _data(name).open("rb") as raw, gzip.open(raw, "rt", encoding="ascii") as lines:
         names = next(lines).strip().split(",")
         return names, np.loadtxt(lines, delimiter=",")

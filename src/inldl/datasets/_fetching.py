@@ -1,4 +1,4 @@
-"""Find the file of a public dataset on this machine, or download it; never take a wrong one."""
+"""Find the file of a public dataset on this machine, or download and verify it."""
 
 import hashlib
 import os
@@ -11,11 +11,11 @@ from pathlib import Path
 from inldl.datasets._registry import Fingerprint, Record
 
 _TIMEOUT = 30  # seconds without one byte
-_LARGEST = 100 * 2**20  # bytes; GitHub, where the files are, takes none that is larger
+_LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
 
 
 def obtain(record: Record, *, download: bool = True) -> Path:
-    """Return the path of a dataset's file, verified; download it if this machine has none."""
+    """Return the path of a dataset's verified file; download it if necessary."""
     for path, expected in _places(record):
         if path.is_file():
             _refuse_other_content(path, expected)
@@ -31,7 +31,7 @@ def present(record: Record) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded files: the place that the platform has for caches."""
+    """Return the folder of downloaded files, the usual cache folder of the platform."""
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
         return Path(local, "inldl", "inldl", "Cache")
@@ -54,14 +54,14 @@ def _places(record) -> Iterator[tuple[Path, Fingerprint]]:
 
 
 def _folders():
-    """Return the folders to look in: those of INLDL_DATA, which may be a clone, and the cache."""
+    """Return the folders to search: INLDL_DATA (possibly a clone of the repository), the cache."""
     named = os.environ.get("INLDL_DATA")
     if not named:
         return [cache_folder()]
     folder = Path(named).expanduser()
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"The environment variable INLDL_DATA names {named!r}, which is not a folder: correct "
+            f"The environment variable INLDL_DATA is {named!r}, which is not a folder: correct "
             "it, or unset it."
         )
     return [folder, folder / "datasets", cache_folder()]
@@ -81,8 +81,8 @@ def _refuse_other_content(path, expected):
     if found != expected.digest:
         raise ValueError(
             f"{path} is not the public file: its {expected.kind} is {found}, not "
-            f"{expected.digest}; remove it to have the public file downloaded, or load it as a "
-            "file of your own by giving its path."
+            f"{expected.digest}; remove it to download the public file, or load it as your "
+            "own file by giving its path."
         )
 
 
@@ -93,7 +93,7 @@ def _download(record):
     target = cache_folder() / record.file
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # A folder of its own in the same file system: processes do not meet, and all of it goes.
+        # A private folder in the same file system: processes do not collide, and it is removed.
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
             part = Path(folder, record.file)
             _transfer(record, part)
@@ -128,14 +128,14 @@ def _transfer(record, path):
 
 
 def _copy(source, target, record):
-    """Copy what is sent, but no more than the file can have: a disk is not filled."""
+    """Copy the response, but no more than the file can have, so that a disk is not filled."""
     left = limit = record.n_bytes or _LARGEST
     while block := source.read(2**16):
         left -= len(block)
         if left < 0:
             raise ValueError(
-                f"What {record.url} sends is not the public file, since it is longer than {limit} "
-                "bytes; nothing was kept, try again."
+                f"{record.url} did not send the public file: the response is longer than {limit} "
+                "bytes. Nothing was kept; try again."
             )
         target.write(block)
 
@@ -145,13 +145,13 @@ def _refuse_damaged(record, path):
     found = _digest(path, expected.kind)
     if found != expected.digest:
         raise ValueError(
-            f"What {record.url} sent ({path.stat().st_size} bytes) is damaged or another file: "
-            f"its {expected.kind} is {found}, not {expected.digest}; nothing was kept, try again."
+            f"{record.url} sent a damaged or different file ({path.stat().st_size} bytes): "
+            f"its {expected.kind} is {found}, not {expected.digest}. Nothing was kept; try again."
         )
 
 
 def _by_hand(record):
     return (
-        f"get {record.url} and put it into {cache_folder()}, or into a folder that the "
-        "environment variable INLDL_DATA names."
+        f"download {record.url} and put it into {cache_folder()}, or into the folder named "
+        "by the environment variable INLDL_DATA."
     )

@@ -1,4 +1,4 @@
-"""Hiding of degrees: each mechanism says which degrees stay observed."""
+"""Hide degrees: each mechanism says which degrees stay observed."""
 
 from numbers import Real
 
@@ -9,16 +9,16 @@ from inldl.datasets._random import generator
 
 
 def hide(y, rate, *, mechanism="uniform", random_state=None):
-    r"""Return a copy of `y` in which further degrees are unobserved (NaN).
+    r"""Return a copy of `y` with more degrees missing (NaN).
 
-    Degrees that are NaN already stay NaN, and those that stay observed keep their values.
+    Degrees that are already NaN stay NaN; the remaining ones keep their values.
 
     Parameters
     ----------
     y : array-like of shape (n, C)
-        Degrees, NaN = unobserved. Never changed.
+        Degrees, NaN where missing. Not modified.
     rate : float in [0, 1)
-        Share of the degrees to hide; each mechanism says below what it makes of it.
+        Fraction of the degrees to hide; see each mechanism for its exact meaning.
     mechanism : {"uniform", "small", "keep", "rows"}, default="uniform"
         A name in `MECHANISMS`:
 
@@ -27,30 +27,30 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
             ``observed = rng.random(y.shape) >= rate``.
         "small"
             Small degrees are hidden more often (the paper's motivation). An observed degree d is
-            hidden independently with probability :math:`\min(1, c / (1 + C \max(d, 0)))`, and c
-            is such that the mean of these probabilities is exactly `rate`. Until the minimum
-            binds, a degree of 0 is hidden twice as often as one of 1/C.
+            hidden independently with probability :math:`\min(1, c / (1 + C \max(d, 0)))`, where
+            c makes the mean of these probabilities exactly `rate`. As long as no probability
+            reaches 1, a degree of 0 is hidden twice as often as a degree of 1/C.
         "keep"
             Each row keeps the same number of degrees, ``max(1, C - round(rate * C))``, chosen
-            uniformly among its observed ones; a row with fewer than that keeps all of them.
+            at random among its observed ones; a row with fewer keeps all of them.
         "rows"
-            Whole rows lose all degrees: exactly ``round(rate * n)`` of the n rows, chosen
-            uniformly (semi-supervised learning).
+            Some rows lose all degrees: exactly ``round(rate * n)`` of the n rows, chosen at
+            random (semi-supervised learning).
 
-        ``round`` is Python's: a half goes to the even number.
+        ``round`` is Python's, which rounds halves to the even number.
     random_state : None, int or numpy.random.Generator, default=None
-        Seed or generator of the choice.
+        Seed or generator for the random choice.
 
     Returns
     -------
     ndarray or DataFrame of shape (n, C)
-        float32 if `y` is, else float64. A DataFrame gives one with the same
-        columns, and index if it has one.
+        float32 if `y` is, else float64. For a DataFrame, a DataFrame with the same columns, and
+        the same index if it has one.
 
     Notes
     -----
-    A mechanism does what it says and no more: with few rows or a high rate a label may be left
-    without an observed degree, which the estimators refuse in `fit`.
+    With few rows or a high rate, a label may be left with no observed degree at all, which `fit`
+    refuses.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The public datasets of the field, and files of one's own, by one function."""
+"""Load public datasets, and the user's own files, with one function."""
 
 import os
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from inldl.datasets._registry import find, records
 
 @dataclass(frozen=True)
 class Listing:
-    """Say what a public dataset is and where it is on this machine.
+    """A public dataset and where it is on this machine.
 
     Attributes
     ----------
     name, alias : str, and str or None
-        Its name, and its name in the paper's tables where that is another one.
+        Its name, and its name in the paper's tables if that differs.
     shape : tuple of int (n, k, C) or None
         Rows, features and labels, where known.
     source : str
@@ -44,7 +44,7 @@ def catalogue() -> list[Listing]:
     Returns
     -------
     list of Listing
-        In alphabetical order, whatever the case.
+        In alphabetical order, ignoring case.
 
     Examples
     --------
@@ -59,19 +59,18 @@ def catalogue() -> list[Listing]:
 def load(
     name: str | os.PathLike[str], *, return_X_y: bool = False, download: bool = True
 ) -> Bunch | tuple[np.ndarray, np.ndarray]:
-    """Load a public label distribution dataset, or a file of your own.
+    """Load a public label distribution dataset, or your own file.
 
-    A public dataset is looked for in the folder that the environment variable ``INLDL_DATA``
-    names (or in its subfolder ``datasets``, so that it may be a clone of the public repository),
-    then in the user's cache, and else downloaded into that cache. Its file is verified each time.
+    A public dataset is searched for in the folder named by the environment variable ``INLDL_DATA``
+    (or in its subfolder ``datasets``, so it may be a clone of the public repository), then in the
+    user's cache. Otherwise it is downloaded into that cache. Its file is verified each time.
 
     Parameters
     ----------
     name : str or path
-        A name that `catalogue` lists, or the name in the paper; case, ``_`` and ``-`` do not
+        A name listed by `catalogue`, or the name in the paper; case, ``_`` and ``-`` do not
         matter. Or the path of a ``.mat`` or ``.npz`` file with the features as "features" or "X",
-        and the degrees as "label_distribution", "labels" or "y"; there NaN marks unobserved
-        degrees.
+        and the degrees as "label_distribution", "labels" or "y", with NaN for missing degrees.
     return_X_y : bool, default=False
         Return only `(X, y)`.
     download : bool, default=True
@@ -88,9 +87,9 @@ def load(
             Degrees, float64. Complete rows are divided by their sum, which must be 1 up to
             rounding (0.02).
         label_names : list of str or None
-            Names of the labels, where they are certain.
+            Names of the labels, if known for certain.
         name, source, citation : str, str, and str or None
-            What it is called, where it comes from, and what to cite.
+            Its name, where it comes from, and what to cite.
         path : Path
             The file.
 
@@ -119,13 +118,13 @@ def locate(name: str | os.PathLike[str], *, download: bool = True) -> Path:
     Returns
     -------
     Path
-        A file on this machine. That of a public dataset is verified.
+        A file on this machine. The file of a public dataset is verified.
     """
     return _described(name, download).path
 
 
 def canonical_name(name: str) -> str:
-    """Return the name under which a public dataset is listed, or say what is near it.
+    """Return the listed name of a public dataset, or raise an error that suggests similar names.
 
     Examples
     --------
@@ -150,7 +149,7 @@ def _own(path):
     path = path.expanduser()
     if not path.is_file():
         raise FileNotFoundError(
-            f"There is no file {str(path)!r}; a public dataset is loaded by its name alone, as "
+            f"There is no file {str(path)!r}; to load a public dataset, give its name only, as "
             "in load('SJAFFE')."
         )
     return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)

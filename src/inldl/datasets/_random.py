@@ -1,15 +1,15 @@
-"""The one way this package turns ``random_state`` into a generator."""
+"""Turn ``random_state`` into a generator for the functions of this package."""
 
 import numpy as np
 
 
 def generator(random_state):
-    """Return ``numpy.random.default_rng(random_state)``, refusing the legacy generators.
+    """Return ``numpy.random.default_rng(random_state)``, but refuse legacy generators.
 
     Parameters
     ----------
     random_state : None, int, sequence of int or numpy.random.Generator
-        A Generator is used as it is, so that its state moves on.
+        A Generator is used as it is, so its state advances.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Read features and degrees from a .mat or .npz file, and refuse what cannot be shares."""
+"""Read features and degrees from a .mat or .npz file, and refuse invalid degrees."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from inldl._validation import FLOATS, as_degrees
 _FEATURES = ("features", "X")
 # Files with logical labels too may call those "labels", so the clearest name comes first.
 _DEGREES = ("label_distribution", "labels", "y")
-# How far from 1 a row may sum to pass for rounded: four degrees of two decimals come to this.
+# How far a sum may be from 1 and still count as rounded: enough for four two-decimal degrees.
 _ROUNDING = 0.02
 
 
@@ -31,7 +31,7 @@ def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _load(path):
-    """Return the variables of a file by name; only those that may be wanted from an .npz."""
+    """Return the variables of a file by name; from an .npz, only those that may be needed."""
     loaders = {".mat": _load_mat, ".npz": _load_npz}
     suffix = path.suffix.lower()
     if suffix not in loaders:
@@ -44,7 +44,7 @@ def _load(path):
         ) from error
     except Exception as error:  # a damaged file makes the readers fail in many ways
         raise ValueError(
-            f"{path} cannot be read as a {suffix} file; it may be damaged or cut off ({error})."
+            f"{path} cannot be read as a {suffix} file; it may be damaged or incomplete ({error})."
         ) from error
 
 
@@ -68,8 +68,8 @@ def _key(table, names, what, path):
             return name
     found = ", ".join(map(repr, table)) or "nothing"
     raise ValueError(
-        f"{path} has no {what}: it holds {found}, and {what} are looked for under "
-        f"{', '.join(map(repr, names))}."
+        f"{path} has no {what}: it contains {found}, but {what} must be called "
+        f"{' or '.join(map(repr, names))}."
     )
 
 
@@ -97,7 +97,7 @@ def _degrees(y, path):
     if off.size:
         raise ValueError(
             f"{name} has {off.size} row(s) that do not sum to 1, first row {off[0]} (sum "
-            f"{total[off[0], 0]:.6g}); divide each row by its sum, and mark unobserved degrees "
-            "with NaN."
+            f"{total[off[0], 0]:.6g}); divide each row by its sum, and use NaN for missing "
+            "degrees."
         )
     return y / np.where(np.isnan(total), 1.0, total)

@@ -1,4 +1,4 @@
-"""The public label distribution datasets: what each is, and how to know its file."""
+"""The public label distribution datasets, and the hashes that identify their files."""
 
 import tomllib
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from functools import cache
 from importlib.resources import files
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
-#: Address of the folder that holds the files.
+#: Address of the folder with the files.
 BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/datasets"
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Say what the content of a file must hash to; `kind` is "sha256" or "git blob sha1"."""
+    """The expected hash of a file; `kind` is "sha256" or "git blob sha1"."""
 
     kind: str
     digest: str
@@ -21,7 +21,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Describe one public dataset.
+    """One public dataset.
 
     Attributes
     ----------
@@ -30,15 +30,15 @@ class Record:
     source : str
         What the rows and the degrees are.
     git_blob : str
-        Hash that git gives the file.
+        Git's hash of the file.
     alias : str or None
-        Name in the paper's tables, where it is another one.
+        Name in the paper's tables, if that differs.
     sha256, n_bytes : str and int, or None
         Hash and size of the file, where known.
     shape : tuple of int (n, k, C) or None
-        That of the file, or as published for a file that was not at hand.
+        Shape of the file, or as published if the file was not available.
     label_names : tuple of str or None
-        Names of the labels; None where their order in the file is not certain.
+        Names of the labels; None if their order in the file is not certain.
     citation : str or None
         Publication to cite.
     copies : dict of str to str
@@ -68,7 +68,7 @@ class Record:
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Fingerprint of the public file, the stronger one that is known."""
+        """The strongest known fingerprint of the public file."""
         if self.sha256:
             return Fingerprint("sha256", self.sha256)
         return Fingerprint("git blob sha1", self.git_blob)
@@ -109,8 +109,8 @@ def find(name: str) -> Record:
     near = dict.fromkeys(known[key].name for key in get_close_matches(_key(name), known))
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
     raise ValueError(
-        f"No dataset is called {name!r}{guess} inldl.datasets.catalogue() lists all names, and a "
-        "file of your own is given by its path, which ends in .mat or .npz."
+        f"No dataset is called {name!r}{guess} inldl.datasets.catalogue() lists all names; for "
+        "your own file, give a path that ends in .mat or .npz."
     )
 
 

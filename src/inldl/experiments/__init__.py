@@ -1,12 +1,12 @@
-"""Compare methods: the paper's protocol, a runner that resumes, statistics, the paper again.
+"""Compare methods: the paper's protocol, a resumable runner, statistics, and the paper's tables.
 
 >>> from inldl.experiments import Store, grid, run
 >>> cells = grid(["random(n=200)"], ["winldl", "constant-mean"], rates=[0.5], splits=2)
 >>> len(cells)
 4
 
-``run(cells, "run.sqlite", jobs=2)`` computes them, and ``Store("run.sqlite").frame()`` has a row
-for each.
+``run(cells, "run.sqlite", jobs=2)`` computes them, and ``Store("run.sqlite").frame()`` returns one
+row for each.
 """
 
 from inldl.experiments.cells import Cell, grid
@@ -18,7 +18,7 @@ from inldl.methods import METHODS as _METHODS
 from inldl.methods import make_method
 
 METHODS = {name: method.about for name, method in _METHODS.items()}
-"""What each name stands for. Any other method is named ``package.module:Class``."""
+"""One line about each built-in method. Name any other method as ``package.module:Class``."""
 
 __all__ = [
     "METHODS",

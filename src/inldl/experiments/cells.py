@@ -1,4 +1,4 @@
-"""What there is to compute: one cell is one method on one fold."""
+"""The units of work: one cell is one method on one fold."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ class Cell:
     dataset : str
         A name that ``inldl.datasets.load`` knows, a file, or a function; see `canonical_dataset`.
     rate : float
-        Share of the training degrees that is hidden.
+        Fraction of the training degrees to hide.
     split : int
-        Number of the partition, from 0.
+        Number of the split, from 0.
     recipe : str
         Preparation of the data, a name in ``RECIPES``.
     mechanism : str
         How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``.
     splits : {"seeded", "authors"}
-        Partitions and holes from seeds, or the files of the authors of the paper.
+        Whether splits and missing degrees come from seeds, or from the files of the paper's
+        authors.
     method : str
         A name in ``METHODS`` or an import path, with arguments.
     """
@@ -53,7 +54,7 @@ def grid(
     recipe: str = "authors",
     mechanism: str = "uniform",
 ) -> list[Cell]:
-    """Return all combinations, each name checked and written in its one way.
+    """Return all combinations, after checking each name and writing it in its standard form.
 
     Parameters
     ----------
@@ -62,14 +63,14 @@ def grid(
     rates : sequence of float, default=RATES
         Missing rates, at least 0 and below 1.
     splits : int, default=5
-        Number of partitions.
+        Number of splits.
     recipe, mechanism : str
         See `Cell`.
 
     Returns
     -------
     list of Cell
-        In the order that lets a process keep the fold it has.
+        Sorted, so that a process can reuse its current fold.
     """
     for rate in rates:
         if not 0 <= rate < 1:
@@ -84,7 +85,7 @@ def grid(
     names = [canonical_dataset(each) for each in datasets]
     chosen = [canonical_method(each) for each in methods]
     for method in chosen:
-        make_method(method)  # a wrong argument is told now, not in each cell
+        make_method(method)  # report a wrong argument now, not in each cell
     return sorted(
         Cell(dataset, float(rate), split, recipe, mechanism, "seeded", method)
         for dataset, rate, split, method in product(
@@ -94,7 +95,7 @@ def grid(
 
 
 def check_name(kind: str, name: str, known: Iterable[str]) -> None:
-    """Refuse a name that is not known, with those that are near it."""
+    """Refuse an unknown name, and suggest similar ones."""
     names = list(known)
     if name not in names:
         raise ValueError(f"There is no {kind} {name!r}{did_you_mean(name, names)}")

@@ -1,4 +1,4 @@
-"""Datasets by name: public ones, files, a function of one's own, or random ones of any size."""
+"""Datasets by name: public ones, files, the user's functions, or random data of any size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RANDOM = {"n": 1000, "k": 20, "C": 5}
 
 
 def canonical_dataset(text: str) -> str:
-    """Return the one way to write the dataset `text`, or say what is near it.
+    """Return the standard form of a dataset's name, or raise an error that suggests similar ones.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def canonical_dataset(text: str) -> str:
 
 
 def fetch_dataset(text: str) -> None:
-    """Get the file of a dataset, if it has one, to this machine, or say why that is impossible."""
+    """Download the file of a dataset if necessary, or raise an error that says why not."""
     name = "" if is_file(text) else parse(text).name
     if name != "random" and ":" not in name:
         datasets.locate(text)
@@ -58,20 +58,20 @@ def load_dataset(text: str) -> tuple[Array, Array]:
 
 
 def _from_function(spec: Spec) -> tuple[Array, Array]:
-    """Return what a function of the user gives, if it is features and distributions."""
+    """Return the features and distributions that a user's function returns."""
     try:
         X, y = import_object(spec.name)(**spec.arguments)
         X, y = check_X_y(X, y, multi_output=True, accept_sparse="csr", ensure_min_samples=5)
-        evaluate(y, y, ["cosine"])  # refuses rows that are no distributions
+        evaluate(y, y, ["cosine"])  # refuses rows that are not distributions
     except Exception as error:
         told = error.told(array="y") if isinstance(error, DataError) else error
         problem = str(told).splitlines()[0]
-        raise ValueError(f"{spec} does not give a dataset, X and y: {problem}") from error
+        raise ValueError(f"{spec} does not return a dataset (X and y): {problem}") from error
     return X, y
 
 
 def content(text: str) -> str:
-    """Return the start of the sha256 of a dataset that is a file and there, else nothing."""
+    """Return the start of the sha256 of a dataset's file, or an empty text without a file."""
     if not (is_file(text) and os.path.isfile(text)):
         return ""
     with open(text, "rb") as file:
@@ -79,12 +79,12 @@ def content(text: str) -> str:
 
 
 def seed_name(text: str) -> str:
-    """Return the part of a dataset's name that seeds its splits: a file without its folder."""
+    """Return the part of a dataset's name that seeds its splits: a file name without folder."""
     return PurePath(text).stem if is_file(text) else text
 
 
 def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
-    """Return n rows of k normal features and C degrees that are a softmax of them, with noise."""
+    """Return n rows of k normal features, and C degrees: a softmax of the features with noise."""
     rng = np.random.default_rng([n, k, C])
     X = rng.normal(size=(n, k))
     scores = np.exp(X @ rng.normal(size=(k, C)) / np.sqrt(k) + 0.5 * rng.normal(size=(n, C)))
@@ -92,11 +92,11 @@ def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
 
 
 def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, Array]:
-    """Return training rows, test rows and observed degrees that the authors used."""
+    """Return the training rows, test rows and observed degrees that the authors used."""
     path = _authors_file(dataset, rate, split)
     if path is None:
         raise ValueError(
-            f"The authors' split {split} of {dataset} at rate {rate:g} is not there: set "
+            f"The authors' split {split} of {dataset} at rate {rate:g} was not found: set "
             "INLDL_DATA to a folder that has it under splits/."
         )
     with np.load(path, allow_pickle=False) as file:
@@ -104,7 +104,7 @@ def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, 
 
 
 def has_authors_split(dataset: str, rate: float, split: int) -> bool:
-    """Return whether the folder INLDL_DATA holds this split of the authors."""
+    """Return whether the folder INLDL_DATA has this split of the authors."""
     return _authors_file(dataset, rate, split) is not None
 
 
@@ -116,5 +116,5 @@ def _authors_file(dataset: str, rate: float, split: int) -> Path | None:
 
 
 def is_file(text: str) -> bool:
-    """Return whether a dataset is named by the path of a file."""
+    """Return whether a dataset is given as a file path."""
     return text.casefold().endswith((".mat", ".npz"))

@@ -1,4 +1,4 @@
-"""Compute one cell: fit, predict, judge, and say on what machine."""
+"""Compute one cell: fit, predict, score, and record the machine."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _WARM: set[tuple[str, int, str]] = set()  # what this process has compiled
 
 
 def reading_error(dataset: str) -> tuple[str, str]:
-    """Read a dataset, and return kind and text of the error it ends with, empty if there is none.
+    """Read a dataset, and return the kind and text of the error, both empty if there is none.
 
-    The cells that follow in this process need not read it again.
+    Later cells in this process do not read it again.
     """
     try:
         _data(dataset)
@@ -46,7 +46,7 @@ def reading_error(dataset: str) -> tuple[str, str]:
 
 
 def measure(cell: Cell) -> Row:
-    """Return what became of `cell`; no error of a method gets out."""
+    """Return the result of `cell`; errors of the method are recorded, not raised."""
     with one_blas_thread():
         try:
             row = _measure(cell)
@@ -70,7 +70,7 @@ def one_line(error: BaseException) -> str:
 
 
 def _measure(cell: Cell) -> Row:
-    # A copy, so that a method that changes its data in place does so to nobody else's.
+    # A copy, so that a method that changes its data in place does not affect others.
     fold = Fold(*(each.copy() for each in vars(_fold(replace(cell, method=""))).values()))
     model = make_method(cell.method, seed(seed_name(cell.dataset), cell.rate, cell.split))
     _warm_up(cell.method, fold)
@@ -99,12 +99,12 @@ def _measure(cell: Cell) -> Row:
 
 
 _data = lru_cache(maxsize=4)(load_dataset)
-_content = cache(content)  # as the data: what was read first is what all cells see
+_content = cache(content)  # like the data: all cells see what was read first
 
 
 @lru_cache(maxsize=4)
 def _fold(cell: Cell) -> Fold:
-    """Return the fold of a cell without a method; the methods that follow share it."""
+    """Return the fold of a cell, whatever its method; later methods share it."""
     given = (
         authors_split(cell.dataset, cell.rate, cell.split) if cell.splits == "authors" else None
     )
@@ -120,7 +120,7 @@ def _fold(cell: Cell) -> Fold:
 
 
 def _warm_up(method: str, fold: Fold) -> None:
-    """Compile what the method compiles, once a process: the clock is for the fit."""
+    """Let the method compile its code, once per process, so that only the fit is timed."""
     key = (method.partition("(")[0], fold.X.shape[1], str(fold.X.dtype))
     if key not in _WARM:
         _WARM.add(key)
@@ -131,7 +131,7 @@ def _warm_up(method: str, fold: Fold) -> None:
 
 
 def _timed_fit(model: Any, fold: Fold) -> tuple[float, int | None]:
-    """Return the CPU seconds of the fit and the memory it took above what there was."""
+    """Return the CPU seconds of the fit and the extra memory it took."""
     gc.collect()
     before = _reset_peak()
     start = time.process_time()
@@ -142,9 +142,9 @@ def _timed_fit(model: Any, fold: Fold) -> tuple[float, int | None]:
 
 
 def _reset_peak() -> int | None:
-    """Let the system count the peak anew, and return the memory in use (Linux only)."""
+    """Reset the system's peak counter, and return the memory in use (Linux only)."""
     with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)  # what was freed before must not hide what is taken now
+        ctypes.CDLL(None).malloc_trim(0)  # memory freed earlier must not hide memory taken now
         Path("/proc/self/clear_refs").write_text("5")
         return _status("VmRSS")
     return None
@@ -163,7 +163,7 @@ def _first_warning(caught: list[warnings.WarningMessage]) -> str:
 
 
 def _attribute(model: Any, name: str, kind: type) -> Any:
-    """Return a fitted attribute of the model, None if it has no such."""
+    """Return a fitted attribute of the model, or None if it has none."""
     with suppress(AttributeError, TypeError, ValueError):
         return kind(getattr(model, name))
     return None

@@ -1,4 +1,4 @@
-"""The data behind the figures of the paper, and its table 1 by measurement."""
+"""The data behind the figures of the paper, and a measured version of its table 1."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 EDGES = (0.0, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
-"""Limits of the bins of degrees."""
+"""Edges of the bins of degrees."""
 
 
 def growth(rows: DataFrame) -> tuple[DataFrame, Series]:
-    """Return the fit time of each method against n, and its exponent: seconds ~ n^exponent.
+    """Return the fit time of each method against n, and the exponent of seconds ~ n^exponent.
 
     The exponent is the slope of a straight line through the logarithms.
     """
@@ -55,7 +55,7 @@ def growth(rows: DataFrame) -> tuple[DataFrame, Series]:
 
 
 def run_times(rows: DataFrame) -> DataFrame:
-    """Return the mean seconds of a fit by method (under its name in the paper) and dataset."""
+    """Return the mean seconds of a fit by method (with its name in the paper) and dataset."""
     import pandas as pd
 
     lines = [
@@ -68,7 +68,7 @@ def run_times(rows: DataFrame) -> DataFrame:
 
 
 def mu_metrics(rows: DataFrame, dataset: str, metrics: Iterable[str]) -> DataFrame:
-    """Return the mean and deviation of each metric for each mu (figure 5, left)."""
+    """Return the mean and standard deviation of each metric for each mu (figure 5, left)."""
     import pandas as pd
 
     lines = [
@@ -96,19 +96,19 @@ def relative_error_by_size(
     threshold: float = 0.5,
     smallest: float = 0.01,
 ) -> DataFrame:
-    """Return the mean of |predicted - true| / true below the threshold and from it upwards.
+    """Return the mean of |predicted - true| / true below and above a threshold.
 
     Parameters
     ----------
     datasets : iterable of str
         Names of datasets.
     methods : mapping of str to str
-        The name to show, and the method.
+        The displayed name and the method.
     threshold : float, default=0.5
         Degrees below it are small.
     smallest : float, default=0.01
-        Degrees below it are left out: those of 0 have no relative error, and a few of 1e-6 would
-        be all that the mean shows.
+        Degrees below it are left out: a degree of 0 has no relative error, and a few degrees of
+        1e-6 would dominate the mean.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def relative_error_by_size(
 
 
 def error_by_degree(dataset: str, methods: Mapping[str, str]) -> tuple[DataFrame, Series]:
-    """Return the mean absolute error of the degrees in each bin of true degrees, and their number.
+    """Return the mean absolute error in each bin of true degrees, and the size of each bin.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def error_by_degree(dataset: str, methods: Mapping[str, str]) -> tuple[DataFrame
 
 
 def bound_curves(dataset: str, delta: float = 0.05) -> DataFrame:
-    """Return theorem 2 against the number of rows, for the data and the fit of a dataset.
+    """Return the bound of theorem 2 against the number of rows, for a fit on a dataset.
 
     The loss is the squared error of a degree: at most 1, with Lipschitz constant 2.
 
@@ -206,13 +206,13 @@ def _fitted(fold: Fold, method: str) -> Any:
 
 
 def _degrees(dataset: str, method: str) -> tuple[Array, Array]:
-    """Return the true and the predicted degrees of the test rows, each in one line."""
+    """Return the true and the predicted degrees of the test rows, flattened."""
     fold = _fold(dataset)
     return fold.y_test.ravel(), _fitted(fold, method).predict(fold.X_test).ravel()
 
 
 WEIGHTED = {"unweighted (InLDL-U)": "inldl-u", "weighted (WInLDL)": "winldl"}
-"""The two fits that show what weighting does to small degrees."""
+"""Two fits that show the effect of weighting on small degrees."""
 
 METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
 """The five metrics of the paper."""
@@ -220,30 +220,30 @@ METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All that the paper shows and we have data for, measured again.
+    """Everything in the paper that we have data for, measured again.
 
     Parameters
     ----------
     not_run : dict of str to str
-        Datasets that are not there, and why.
+        Datasets that are not available, and why.
     tables : dict of int to DataFrame
         Tables 2, 4, 5 and 6: printed, ours and a verdict.
     growth, exponents : DataFrame and Series
-        Fit time against n, and its exponent (table 1 by measurement).
+        Fit time against n, and its exponent (table 1, measured).
     relative_errors : DataFrame
-        Figure 2, on the datasets that are there.
+        Figure 2, on the available datasets.
     degree_errors, degree_counts : DataFrame and Series
         Error by size of the degree, with and without weights.
     run_times : DataFrame
         Figure 4.
     mu_dataset : str
-        Where mu was studied.
+        The dataset used to study mu.
     mu_metrics, mu_histories : DataFrame and dict
         Figure 5.
     bounds : DataFrame
         Theorem 2 for that dataset.
     environment : dict of str to str
-        Where it was measured.
+        The machine and the versions used.
     """
 
     not_run: dict[str, str]
@@ -262,11 +262,11 @@ class Reproduction:
 
 
 def collect(rows: DataFrame, not_run: Mapping[str, str]) -> Reproduction:
-    """Return the tables, and the data of the figures, from the rows of a finished `plan`."""
+    """Return the tables, and the data for the figures, from the rows of a finished `plan`."""
     there = [name for name in DATASETS if name not in not_run]
     study = mu_dataset(there)
     if study is None:
-        raise ValueError("None of the paper's datasets is there; see `inldl datasets`.")
+        raise ValueError("None of the paper's datasets is available; see `inldl datasets`.")
     times, exponents = growth(rows)
     errors, counts = error_by_degree(study, WEIGHTED)
     return Reproduction(

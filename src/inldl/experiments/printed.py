@@ -1,6 +1,6 @@
-"""The numbers that the paper prints, and what is known about those that come out otherwise.
+"""The numbers printed in the paper.
 
-Each entry is mean/deviation over five splits with half of the training degrees missing.
+Each entry is mean/standard deviation over five splits with half of the training degrees missing.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ SCUTFBP   .8138/.0054  .8137/.0039  .8009/.0087  .7952/.0105  .7791/.0108
 """
 
 RUN_TIME = 10.95
-"""Seconds of WInLDL for all ten datasets on the authors' machine (figure 4)."""
+"""Seconds that WInLDL took for all ten datasets on the authors' machine (figure 4)."""
 
 
 def shapes() -> DataFrame:
@@ -77,7 +77,7 @@ def shapes() -> DataFrame:
 
 
 def results(table: int) -> tuple[DataFrame, DataFrame]:
-    """Return the means and deviations of table 4 (cosine), 5 (Clark) or 6 (weightings, cosine)."""
+    """Return means and deviations of table 4 (cosine), 5 (Clark) or 6 (weightings, cosine)."""
     text = {4: _TABLE_4, 5: _TABLE_5, 6: _TABLE_6}[table]
     entries = _read(text)
     mean = entries.apply(lambda column: column.str.partition("/")[0].astype(float))

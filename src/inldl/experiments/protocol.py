@@ -1,7 +1,7 @@
-"""The protocol of the paper: partitions, holes, and the preparation of the features.
+"""The protocol of the paper: splits, missing degrees, and the preparation of the features.
 
-Partitions and holes depend on the dataset, the rate and the split, never on the method: every
-method sees the same data.
+Splits and missing degrees depend on the dataset, the rate and the split number, never on the
+method, so every method sees the same data.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The missing rates of the paper."""
 
 SPLITS = 5
-"""The number of partitions of the paper."""
+"""The number of splits in the paper."""
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to learn from, with holes, and complete rows to be judged by."""
+    """Training rows with missing degrees, and complete test rows."""
 
     X: Array
     y: Array
@@ -37,19 +37,19 @@ class Fold:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to a dataset before a method sees it.
+    """How a dataset is prepared before a method sees it.
 
     Parameters
     ----------
     about : str
-        One line for lists.
+        A one-line description.
     steps : callable
         ``steps(n, k)`` gives the scikit-learn transformers for n rows of k features;
         see `preparation` for the pipeline.
     joint : bool
-        Whether they are fitted on the test rows as well.
+        Whether they are fitted on the test rows, too.
     zeros_missing : bool
-        Whether an observed 0 counts as unobserved.
+        Whether an observed 0 counts as missing.
     """
 
     about: str
@@ -78,33 +78,34 @@ def _authors(n: int, k: int) -> list[Any]:
 
 RECIPES: dict[str, Recipe] = {
     "authors": Recipe(
-        "100 principal components if k > 250, rows of length 1 if n > 500; from training rows",
+        "100 principal components (from training rows) if k > 250, rows of length 1 if n > 500",
         _authors,
     ),
-    "raw": Recipe("features as they come", _nothing),
-    "standard": Recipe("features with mean 0 and deviation 1", _standard),
+    "raw": Recipe("features unchanged", _nothing),
+    "standard": Recipe("features scaled to mean 0 and standard deviation 1", _standard),
     "published": Recipe(
-        "as 'authors', but the components see the test rows too, and 0 counts as missing",
+        "like 'authors', but the components also see the test rows, and 0 counts as missing",
         _authors,
         joint=True,
         zeros_missing=True,
     ),
     "published-raw": Recipe(
-        "features as they come, and 0 counts as missing", _nothing, zeros_missing=True
+        "features unchanged, and 0 counts as missing", _nothing, zeros_missing=True
     ),
 }
-"""Preparations by name."""
+"""All recipes by name."""
 
 
 def preparation(recipe: str, n: int, k: int) -> Any:
-    """Return the unfitted scikit-learn pipeline of a recipe for a dataset of n rows, k features.
+    """Return the unfitted scikit-learn pipeline of a recipe, for n rows and k features.
 
     Parameters
     ----------
     recipe : str
         A name in ``RECIPES``.
     n, k : int
-        Rows (training and test together) and features: the authors' choices depend on them.
+        Number of rows (training and test together) and of features; the authors' recipe depends
+        on both.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def preparation(recipe: str, n: int, k: int) -> Any:
 
 
 def seed(*axes: object) -> int:
-    """Return a seed that depends on nothing but `axes`.
+    """Return a seed that depends only on `axes`.
 
     Examples
     --------
@@ -145,20 +146,20 @@ def make_fold(
     mechanism: str = "uniform",
     given: tuple[Array, Array, Array] | None = None,
 ) -> Fold:
-    """Return the training rows with holes and the test rows of one split.
+    """Return the training rows, with missing degrees, and the test rows of one split.
 
     Parameters
     ----------
     dataset : str
-        Its name, which seeds the partition and the holes.
+        Its name, which seeds the split and the missing degrees.
     X : array of shape (n, k)
         Features.
     y : array of shape (n, C)
         Complete degrees.
     rate : float
-        Share of the training degrees to hide.
+        Fraction of the training degrees to hide.
     split : int
-        Number of the partition.
+        Number of the split.
     recipe : str
         A name in ``RECIPES``.
     mechanism : str

@@ -1,4 +1,4 @@
-"""The paper again: what to run for it, and its tables with ours beside the printed numbers."""
+"""Reproduce the paper: what to run, and its tables with our numbers next to the printed ones."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 DATASETS = tuple(printed.shapes().index)
-"""The ten datasets, under the names of the paper."""
+"""The ten datasets, with their names in the paper."""
 
 QUICK = ("SJAFFE", "SBU3DFE")
-"""The small ones."""
+"""The two small datasets."""
 
 RATE = 0.5
 """The missing rate of all printed tables."""
 
 UNTRAINED = "BFGS-LDL, 0 steps"
 
-# Only WInLDL's program prepares the features: the printed rows of the others come out with the
-# features as they are.
+# Only WInLDL's program prepares the features: we get the printed rows of the other methods with
+# unchanged features.
 TABLES_4_5 = {
     "WInLDL": ("winldl", "published"),
     "LDM": ("ldm-published", "published-raw"),
@@ -42,7 +42,7 @@ TABLES_4_5 = {
 }
 _SCHEMES = ("WInLDL", "InLDL-U", "InLDL-I", "InLDL-II", "InLDL-Rand")
 MISSING = {"imputed": "", "zero": "(missing='zero')"}
-"""The two targets of a missing degree: the program's, and that of the paper's text."""
+"""The two targets of a missing degree: the program's, and the one in the paper's text."""
 
 _TABLE_6 = {
     (scheme, target): (f"{scheme.casefold()}{argument}", "published")
@@ -73,7 +73,7 @@ COLUMNS = [
 
 
 def plan(datasets: Iterable[str] = DATASETS, *, quick: bool = False) -> list[Cell]:
-    """Return the cells behind the tables and figures, for datasets under their paper names."""
+    """Return the cells behind the tables and figures, for datasets with their paper names."""
     chosen = list(datasets)
     cells = [
         cell
@@ -88,7 +88,7 @@ def plan(datasets: Iterable[str] = DATASETS, *, quick: bool = False) -> list[Cel
 
 
 def paper_names(text: str) -> list[str]:
-    """Return the datasets of the paper named in a list with commas, under their paper names."""
+    """Return the paper names of the datasets in a comma-separated list."""
     known = {canonical_dataset(name): name for name in DATASETS}
     chosen = [canonical_dataset(each) for each in split_list(text)]
     for name in chosen:
@@ -103,7 +103,7 @@ def with_mu(mu: float) -> tuple[str, str]:
 
 
 def mu_dataset(datasets: Iterable[str]) -> str | None:
-    """Return the dataset on which mu is studied: SBU3DFE, or the first there is."""
+    """Return the dataset used to study mu: SBU3DFE if available, else the first one."""
     names = list(datasets)
     return "SBU3DFE" if "SBU3DFE" in names else next(iter(names), None)
 
@@ -114,7 +114,7 @@ def comparison(rows: DataFrame, table: int) -> DataFrame:
     Parameters
     ----------
     rows : DataFrame
-        Rows of a store that holds the cells of `plan`, or some of them.
+        Rows of a store with all or some of the cells of `plan`.
     table : {4, 5, 6}
         The number of the table in the paper.
 
@@ -122,7 +122,7 @@ def comparison(rows: DataFrame, table: int) -> DataFrame:
     -------
     DataFrame
         Columns dataset, method, variant, printed, printed_std, ours, ours_std, difference (in
-        units of the printed deviation), verdict, why.
+        units of the printed standard deviation), verdict, why.
     """
     import pandas as pd
 
@@ -146,7 +146,7 @@ def shapes(not_run: Mapping[str, str]) -> DataFrame:
     Parameters
     ----------
     not_run : mapping of str to str
-        Datasets that are not there, and why.
+        Datasets that are not available, and why.
     """
     import pandas as pd
 
@@ -165,7 +165,7 @@ def shapes(not_run: Mapping[str, str]) -> DataFrame:
 
 
 def verdict(printed_mean: float, printed_std: float, ours: float) -> tuple[float, str]:
-    """Return the difference in printed deviations, and what it amounts to.
+    """Return the difference in printed standard deviations, and a verdict.
 
     Examples
     --------
@@ -185,23 +185,23 @@ def reason(dataset: str, method: str, variant: str) -> str:
     if dataset == "Emotion6":
         return "the public file has 168 features, the paper's 1000"
     if dataset == "SCUTFBP" and variant != UNTRAINED:
-        return "not proven; degrees of 1e-6 in the public file are perhaps holes in the authors'"
+        return "not proven; degrees of 1e-6 in the public file may be missing in the authors' file"
     return _REASONS.get((method, variant), "unknown")
 
 
 _LINE_SEARCH = "depends on where the line search of the public program gives up"
-_IMPUTED = "the printed row comes out with imputed targets"
-_ZERO = "the printed row comes out with zero targets"
+_IMPUTED = "imputed targets give the printed row"
+_ZERO = "zero targets give the printed row"
 _REASONS = {
     ("BFGS-LDL", ""): "exact gradient; the public one is wrong where degrees are missing",
-    ("BFGS-LDL", UNTRAINED): "the public program may do some steps before its line search fails",
+    ("BFGS-LDL", UNTRAINED): "the public program may take some steps before its line search fails",
     ("EDL-LRL", ""): _LINE_SEARCH,
     ("InLDL-p", ""): "no ridge: X'X is nearly singular, and rounding decides",
     ("InLDL-a", ""): "no ridge: X'X is nearly singular, and rounding decides",
     ("WInLDL", "zero"): _IMPUTED,
     ("InLDL-II", "imputed"): _ZERO,
     ("InLDL-Rand", "imputed"): _ZERO,
-    ("InLDL-Rand", "zero"): "another draw of random weights",
+    ("InLDL-Rand", "zero"): "different random weights",
 }
 
 
@@ -221,7 +221,7 @@ def _entries(table: int) -> dict[tuple[str, str, str], tuple[str, str]]:
 
 
 def _cells(name: str, method: str, recipe: str) -> list[Cell]:
-    """Return the five cells of one entry, with the authors' splits where they are known."""
+    """Return the five cells of one entry, with the authors' splits if available."""
     dataset = canonical_dataset(name)
     known = all(has_authors_split(dataset, RATE, split) for split in range(SPLITS))
     splits = "authors" if known else "seeded"
@@ -243,7 +243,7 @@ def _growth_cells(sizes: Iterable[int]) -> list[Cell]:
 def our_result(
     rows: DataFrame, name: str, method: str, recipe: str, column: str
 ) -> tuple[float, float]:
-    """Return mean and deviation over the five splits, NaN if one of them is not there."""
+    """Return the mean and standard deviation over the five splits, or NaN if one is missing."""
     found = _rows_of(rows, name, method, recipe)
     if len(found) < SPLITS:
         return math.nan, math.nan
@@ -252,7 +252,7 @@ def our_result(
 
 
 def _failure(rows: DataFrame, name: str, method: str, recipe: str) -> str:
-    """Return why an entry has no number although it was run."""
+    """Return why an entry that was run has no number."""
     found = _rows_of(rows, name, method, recipe)
     return next(iter(found.loc[found["status"] != "ok", "reason"]), "")
 

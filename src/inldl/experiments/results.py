@@ -1,4 +1,4 @@
-"""From rows to the numbers of tables: means, deviations, what did not run."""
+"""Turn stored rows into tables: means, standard deviations, and what did not run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ALPHA = 0.05  # level of the tests
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean and sample deviation over splits, one row per dataset, one column per method.
+    """Mean and sample standard deviation over splits, datasets x methods.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Summary:
     higher_is_better : bool
         The direction of the metric.
     mean, std : DataFrame
-        NaN where a cell did not run or not all its splits are "ok".
+        NaN where a cell did not run or not all of its splits are "ok".
     """
 
     metric: str
@@ -47,20 +47,20 @@ class Summary:
 
 
 def summarize(rows: DataFrame, metric: str) -> Summary:
-    """Return the mean and deviation over splits of a metric.
+    """Return the mean and standard deviation of a metric over the splits.
 
     Parameters
     ----------
     rows : DataFrame
-        Rows of a store, of one rate, recipe and mechanism: select them first.
+        Rows of a store with one rate, recipe and mechanism; select them first.
     metric : str
         A name in ``METRICS``, or a measured column such as "fit_seconds".
 
     Returns
     -------
     Summary
-        A method that failed in any split of a dataset has NaN there: a mean over the splits that
-        happened to work would flatter it.
+        A method that failed in any split of a dataset has NaN there, because a mean over the
+        splits that happened to work would flatter it.
     """
     _check_alike(rows, metric)
     groups = _ok_values(rows, metric)
@@ -83,7 +83,7 @@ def _ok_values(rows: DataFrame, column: str) -> Any:
 
 
 def _check_alike(rows: DataFrame, metric: str) -> None:
-    """Refuse an unknown metric, and a mean over cells that differ in more than the split."""
+    """Refuse an unknown metric, and rows that differ in more than the split."""
     if metric not in rows.columns:
         known = ", ".join([*METRICS, "fit_seconds", "predict_seconds", "peak_memory"])
         raise ValueError(f"There is no column {metric!r}: choose among {known}.")
@@ -93,23 +93,24 @@ def _check_alike(rows: DataFrame, metric: str) -> None:
         if several.any():
             dataset, method = several.idxmax()
             raise ValueError(
-                f"{method} on {dataset} has rows of more than one {axis}; select one first, as in "
-                f"rows[rows[{axis!r}] == ...]."
+                f"{method} on {dataset} has rows with more than one {axis}; select one first, as "
+                f"in rows[rows[{axis!r}] == ...]."
             )
 
 
 @dataclass(frozen=True)
 class CommonGround:
-    """Where methods can be compared: no gap is left in the scores.
+    """Scores of methods on the datasets where all of them have one.
 
     Parameters
     ----------
     scores : DataFrame
-        Datasets x methods, all finite, rounded to 10 decimals so that noise makes no winner.
+        Datasets x methods, all finite, rounded to 10 decimals so that rounding noise does not
+        decide who wins.
     left_out : tuple of str
-        Methods without a score on any dataset.
+        Methods that have no score on any dataset.
     dropped : dict of str to tuple of str
-        Datasets that are not in `scores`, with the methods that have no finite score there.
+        Datasets left out of `scores`, with the methods that have no finite score there.
     """
 
     scores: DataFrame
@@ -118,7 +119,7 @@ class CommonGround:
 
 
 def common_ground(summary: Summary) -> CommonGround:
-    """Leave out methods without any score, then datasets on which a method has none."""
+    """Drop methods without any score, then datasets where some method has none."""
     finite = summary.mean.where(np.isfinite(summary.mean)).round(10)
     scores = finite.dropna(axis="columns", how="all")
     left_out = tuple(name for name in finite.columns if name not in scores.columns)
@@ -175,9 +176,9 @@ def standing(rows: DataFrame, metric: str) -> Standing:
 
 
 def against_rate(rows: DataFrame, metric: str) -> DataFrame:
-    """Return mean and deviation in long form: dataset, method, rate, mean, std.
+    """Return means and standard deviations in long form: dataset, method, rate, mean, std.
 
-    `rows` are of one recipe and mechanism, and of any number of rates.
+    `rows` have one recipe and mechanism, and any number of rates.
     """
     import pandas as pd
 
@@ -191,9 +192,9 @@ def against_rate(rows: DataFrame, metric: str) -> DataFrame:
 
 
 def unfinished(rows: DataFrame) -> DataFrame:
-    """Return dataset, method, found and wanted where some, not all, of the splits have a row.
+    """Return dataset, method, found and wanted where only some of the splits have a row.
 
-    `rows` are of one rate, recipe and mechanism. A stopped run leaves such gaps, and a mean over
+    `rows` have one rate, recipe and mechanism. A stopped run leaves such gaps, and a mean over
     fewer splits is not comparable.
     """
     found = rows.groupby(["dataset", "method"])["split"].nunique().rename("found").reset_index()
@@ -204,8 +205,8 @@ def unfinished(rows: DataFrame) -> DataFrame:
 def costs(rows: DataFrame) -> DataFrame:
     """Return what a fit of each method costs, the fastest first.
 
-    Means over the rows that are "ok": fit_seconds, predict_seconds, peak_memory, n_iter; and how
-    many fits there were (fits) and said that they did not converge (not_converged).
+    Means over the rows that are "ok": fit_seconds, predict_seconds, peak_memory, n_iter; also the
+    number of fits (fits), and of those that did not converge (not_converged).
     """
     ok = rows[rows["status"] == "ok"]
     columns = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter"]
@@ -216,7 +217,7 @@ def costs(rows: DataFrame) -> DataFrame:
 
 
 def remarks(rows: DataFrame) -> DataFrame:
-    """Return failures and warnings, alike ones as one line: failures and frequent ones first.
+    """Return failures and warnings, grouped; failures come first, then the most frequent.
 
     Columns method, status, reason, cells (how many), datasets and rates (lists of names).
     """
@@ -234,7 +235,7 @@ def remarks(rows: DataFrame) -> DataFrame:
 
 
 def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
-    """Return the environments in which rows were computed, and how many rows each has."""
+    """Return the environments that rows were computed in, and the number of rows of each."""
     found = []
     for text, count in rows["environment"].fillna("").value_counts(sort=False).items():
         with suppress(ValueError, TypeError):
@@ -243,11 +244,11 @@ def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
 
 
 def bench_commands(rows: DataFrame) -> list[str]:
-    """Return the commands for a shell that compute the cells of `rows` again.
+    """Return the shell commands that compute the cells of `rows` again.
 
-    Datasets and methods with the same rates and number of splits share a command. A run that was
-    stopped gives commands that also compute what it lacks. Rows on the authors' splits are not
-    covered: `inldl reproduce` makes them.
+    Datasets and methods with the same rates and number of splits share a command. For a stopped
+    run, the commands also compute the missing cells. Rows on the authors' splits are left out:
+    `inldl reproduce` computes them.
     """
     seeded = rows[rows["splits"] == "seeded"]
     blocks: dict[Any, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Compute cells in parallel processes; each finished one is committed at once."""
+"""Compute cells in parallel processes, and commit each as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def run(
 ) -> list[Row]:
     """Compute the cells that have no row in `out` yet.
 
-    A run that was killed goes on where it was: only finished cells are in the file, and each is
-    there once. An error, a timeout or a prediction that is no distribution is a result too, and
-    is recorded with its reason.
+    A killed run resumes where it was: the file has only finished cells, each of them once. An
+    error, a timeout or a prediction that is not a distribution is also a result, and is recorded
+    with its reason.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ def run(
     out : str or Path
         The sqlite file of results.
     jobs : int, default=1
-        Number of processes; -1 is one per core.
+        Number of processes; -1 means one per core.
     timeout : float, optional
-        Seconds after which a cell is given up.
+        Seconds after which to give up on a cell.
     retry : bool, default=False
-        Whether to compute again the cells whose row is not "ok".
+        Whether to recompute cells whose row is not "ok".
     done : callable, optional
         Called with each new row.
 
@@ -53,14 +53,14 @@ def run(
     if jobs != -1 and jobs < 1:
         raise ValueError(f"jobs must be at least 1, or -1 for all cores, got {jobs!r}.")
     if timeout is not None and timeout <= 0:
-        raise ValueError(f"timeout must be above 0 seconds, got {timeout!r}.")
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout!r}.")
     store = Store(out)
     cells = list(cells)
     _refuse_changed_files(cells, store)
     todo = pending(cells, store, retry=retry)
     if not todo:
         return []
-    store.check()  # what cannot be written or found is told before anything is computed
+    store.check()  # report what cannot be written or found before computing anything
     names = list(dict.fromkeys(cell.dataset for cell in todo))
     for name in names:
         fetch_dataset(name)
@@ -76,7 +76,7 @@ def run(
     with ExitStack() as stack:
         pool = stack.enter_context(ThreadPoolExecutor(count))
         workers = [stack.enter_context(Worker()) for _ in range(count)]
-        # Not read in this process, since a damaged file can take the process that reads it along.
+        # Not read in this process: a damaged file can crash the process that reads it.
         died = {name: workers[0].read(name) for name in names}
         store.create()
         if retry:
@@ -90,18 +90,18 @@ def run(
 
 
 def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list[Cell]:
-    """Return the cells that have no row yet (or none that is "ok"), in their order."""
+    """Return the cells without a row (with `retry`, without a row that is "ok"), in order."""
     finished = store.cells(["ok"] if retry else None)
     return [cell for cell in dict.fromkeys(cells) if cell not in finished]
 
 
 def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
-    """Refuse to mix results of a file with those of what it held before."""
+    """Refuse to mix results of a data file with results of an earlier version of it."""
     for dataset in dict.fromkeys(cell.dataset for cell in cells):
         now = content(dataset)
         if now and store.contents(dataset) - {now}:
             raise ValueError(
-                f"{dataset} has changed since results of it were written to {str(store.path)!r}: "
+                f"{dataset} has changed since its results were written to {str(store.path)!r}: "
                 "choose another file for the results."
             )
 
@@ -131,7 +131,7 @@ def _compute(
 def _with_free_worker(
     workers: queue.SimpleQueue[Worker], cell: Cell, timeout: float | None
 ) -> Row:
-    """Compute a cell on a process that has nothing to do; there are as many as threads."""
+    """Compute a cell on an idle process; there are as many processes as threads."""
     worker = workers.get()
     try:
         return _stamped(worker.compute(cell, timeout))
@@ -140,7 +140,7 @@ def _with_free_worker(
 
 
 def _stamped(row: Row) -> Row:
-    """Return a row with time and machine also where the process could not say them."""
+    """Return a row with time and machine, even if its process could not record them."""
     from inldl.experiments.measure import stamped
 
     return row if row.finished else stamped(row)

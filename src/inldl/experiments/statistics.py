@@ -1,8 +1,8 @@
-"""Compare methods over many problems: ranks, wins, and the tests of Friedman and after.
+"""Compare methods over many problems: ranks, wins, and the Friedman test and its follow-ups.
 
-Every function takes ``scores``, a frame with one row per problem (a dataset, or a dataset at a
-rate of hidden degrees) and one column per method, and whether higher scores are better. Equal
-scores are ties, so round scores first if differences in the last digits mean nothing.
+Every function takes ``scores``, a frame with one row per problem (a dataset, or a dataset at one
+missing rate) and one column per method, and whether higher scores are better. Equal scores are
+ties, so round the scores first if differences in the last digits mean nothing.
 """
 
 import itertools
@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FriedmanResult:
-    """What `friedman` found.
+    """The result of `friedman`.
 
     Attributes
     ----------
@@ -33,8 +33,8 @@ class FriedmanResult:
     f_statistic, f_p_value : float
         The F of Iman and Davenport, which is less conservative, and its p-value.
     tie_correction : float
-        ``statistic * tie_correction`` is chi-squared by the formula without a correction, which
-        some papers print. 1 without ties.
+        ``statistic * tie_correction`` is chi-squared without the correction for ties, which some
+        papers print. 1 without ties.
     """
 
     statistic: float
@@ -46,7 +46,7 @@ class FriedmanResult:
 
 @dataclass(frozen=True, eq=False)
 class NemenyiResult:
-    """What `nemenyi` found; all that a critical-difference diagram shows.
+    """The result of `nemenyi`: everything that a critical-difference diagram shows.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class NemenyiResult:
 
 
 def ranks(scores: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    """Rank the methods on each problem; 1 is best, and ties share the mean of their ranks.
+    """Rank the methods on each problem; 1 is best, and ties get the mean of their ranks.
 
     Examples
     --------
@@ -94,16 +94,16 @@ def mean_ranks(scores: pd.DataFrame, higher_is_better: bool) -> pd.Series:
 def wins_ties_losses(
     scores: pd.DataFrame, higher_is_better: bool, tolerance: float = 0.0
 ) -> pd.DataFrame:
-    """Count on how many problems each method beats, equals and loses to each other one.
+    """Count the problems on which each method beats, ties with and loses to each other one.
 
     Parameters
     ----------
     scores : DataFrame
         Problems x methods.
     higher_is_better : bool
-        Direction of the scores.
+        Whether higher scores are better.
     tolerance : float
-        Scores that differ by at most this much are a tie.
+        Scores that differ by at most this much are ties.
 
     Returns
     -------
@@ -135,23 +135,24 @@ def wins_ties_losses(
 def friedman(scores: pd.DataFrame, higher_is_better: bool) -> FriedmanResult:
     """Test whether all methods are equally good (Friedman; Iman and Davenport).
 
-    ``F = (N - 1) chi2 / (N (k - 1) - chi2)`` with k - 1 and (k - 1)(N - 1) degrees of freedom,
-    for N problems, k methods and chi2 corrected for ties. F is infinite if all problems rank the
-    methods alike. If all methods tie on all problems, both statistics are 0 with p-value 1.
+    ``F = (N - 1) chi2 / (N (k - 1) - chi2)`` with k - 1 and (k - 1)(N - 1) degrees of freedom, for
+    N problems, k methods and chi2 corrected for ties. F is infinite if all problems rank the
+    methods in the same order. If all methods tie on all problems, both statistics are 0 with
+    p-value 1.
     """
     ranked = ranks(scores, higher_is_better)
     n, k = ranked.shape
     if k < 3:
-        raise ValueError(f"friedman compares 3 methods or more, got {k}: use wilcoxon_holm for 2.")
+        raise ValueError(f"friedman needs at least 3 methods, got {k}: use wilcoxon_holm for 2.")
     if n < 2:
-        raise ValueError(f"friedman needs 2 problems or more, got {n}: add rows to scores.")
-    # The variance of the ranks, as a share of what it would be without ties.
+        raise ValueError(f"friedman needs at least 2 problems, got {n}: add rows to scores.")
+    # The variance of the ranks divided by their variance without ties.
     correction = float(ranked.to_numpy().var(axis=1).mean() * 12 / (k * k - 1))
     if correction == 0:
         return FriedmanResult(0.0, 1.0, 0.0, 1.0, 0.0)
     chi2, p_value = stats.friedmanchisquare(*ranked.to_numpy().T)
     spare = n * (k - 1) - chi2
-    # Rounding may leave 1e-13 where the exact number is 0.
+    # Rounding may give 1e-13 where the exact number is 0.
     f = (n - 1) * chi2 / spare if spare > 1e-9 * n * k else math.inf
     f_p_value = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
     return FriedmanResult(float(chi2), float(p_value), float(f), float(f_p_value), correction)
@@ -193,10 +194,10 @@ def wilcoxon_holm(
     reference: Hashable = None,
     alpha: float = 0.05,
 ) -> pd.DataFrame:
-    """Test pairs of methods by Wilcoxon's signed ranks, with p-values adjusted by Holm.
+    """Test pairs of methods with Wilcoxon's signed-rank test and Holm's correction.
 
-    Problems on which the two methods are equal are left out; if they are equal on all, the
-    p-value is 1. Whether p-values are exact or from the normal approximation is scipy's choice.
+    Problems on which the two methods tie are left out; if they tie on all, the p-value is 1. scipy
+    decides whether p-values are exact or from the normal approximation.
     Differences are rounded to 12 digits of the largest score, because .3 - .2 and .2 - .1 tie
     on paper but not in floating point.
 
@@ -205,9 +206,9 @@ def wilcoxon_holm(
     scores : DataFrame
         Problems x methods.
     higher_is_better : bool
-        Direction of the scores.
+        Whether higher scores are better.
     reference : column name, optional
-        Compare this method with each other one. By default all pairs are compared.
+        Compare this method with each of the others. By default all pairs are compared.
     alpha : float
         Level of the family of tests.
 
@@ -236,7 +237,7 @@ def wilcoxon_holm(
         },
         index=pd.MultiIndex.from_tuples(pairs, names=["method", "opponent"]),
     )
-    # As object, so that None stays None beside names.
+    # As object, so that None stays None among names.
     table.insert(0, "better", pd.Series(better, index=table.index, dtype=object))
     return table
 
@@ -263,7 +264,7 @@ def _pairs(methods: list[Any], reference: Hashable) -> list[tuple[Any, Any]]:
 
 
 def _signed_ranks(differences: FloatArray) -> tuple[int, float, float]:
-    """Give the sign of the rank sum, the smaller sum of ranks, and the p-value."""
+    """Return the sign of the rank sum, the smaller sum of ranks, and the p-value."""
     nonzero = differences[differences != 0]
     if not nonzero.size:
         return 0, 0.0, 1.0
@@ -284,7 +285,7 @@ def _holm(p_values: FloatArray) -> FloatArray:
 
 
 def _merits(scores: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
-    """Check the scores and give them as floats of which higher is better."""
+    """Check the scores, and return them as floats for which higher is better."""
     if not isinstance(scores, pd.DataFrame):
         raise TypeError(
             f"scores must be a DataFrame of problems x methods, got {type(scores).__name__}."
@@ -310,17 +311,17 @@ def _check_columns(scores: pd.DataFrame) -> None:
     for name, dtype in zip(scores.columns, scores.dtypes, strict=True):
         if not pd.api.types.is_numeric_dtype(dtype):
             raise ValueError(
-                f"column {name!r} of scores does not hold numbers: if it names the problems, make "
-                "it the index with set_index."
+                f"column {name!r} of scores does not contain numbers: if it names the problems, "
+                "make it the index with set_index."
             )
     if not scores.columns.is_unique:
         name = scores.columns[scores.columns.duplicated()][0]
-        raise ValueError(f"scores has two columns {name!r}: give each method one name.")
+        raise ValueError(f"scores has two columns named {name!r}: give each method its own name.")
 
 
 def _at_least_two_methods(scores: pd.DataFrame) -> int:
     if scores.shape[1] < 2:
-        raise ValueError("scores has 1 method: there is nothing to compare it with, add another.")
+        raise ValueError("scores has only 1 method: add another to compare it with.")
     return scores.shape[1]
 
 

@@ -1,4 +1,4 @@
-"""Results in one sqlite file: a row per finished cell, never changed afterwards."""
+"""Results in one sqlite file, with one row per finished cell that never changes afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inldl.metrics import METRICS
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-APPLICATION = 0x1D1D1  # tells our files from those of others
+APPLICATION = 0x1D1D1  # marks our files
 VERSION = 1
 
 KEYS = [each.name for each in fields(Cell)]
@@ -30,29 +30,29 @@ _MAY_LACK = {*MEASUREMENTS, *METRICS}  # a cell that failed has none
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a cell.
+    """The result of a cell.
 
     Parameters
     ----------
     cell : Cell
         What was computed.
     status : {"ok", "failed", "invalid", "timeout", "died"}
-        How it ended: "failed" raised an error, "invalid" predicted rows that are no
-        distributions, "timeout" took too long, "died" took its process with it.
+        How it ended: "failed" raised an error, "invalid" predicted rows that are not
+        distributions, "timeout" took too long, "died" crashed its process.
     reason : str
-        One line, empty if ok; warnings of the fit if there were any.
+        One line: the error, or the first warning of the fit; empty if there was none.
     metrics : dict of str to float
         Means over the test rows; empty unless ok.
     fit_seconds, predict_seconds : float or None
         CPU seconds.
     peak_memory : int or None
-        Bytes above what the process held before the fit, where the system can tell.
+        Bytes beyond what the process used before the fit, if the system reports it.
     n_iter : int or None
-        Iterations, where the method counts them.
+        Iterations, if the method counts them.
     converged : bool or None
-        Where the method says so.
+        Whether the fit converged, if the method says.
     finished : str
-        Time of day, UTC.
+        Date and time, UTC.
     environment : dict
         Versions, processor and threads.
     """
@@ -96,7 +96,7 @@ class Store:
             self._check()
 
     def create(self) -> None:
-        """Make the file if it is not there; what is in it stays."""
+        """Create the file if it does not exist; an existing file keeps its rows."""
         if not self.path.exists():
             try:
                 _create(self.path)
@@ -107,12 +107,12 @@ class Store:
                 ) from None
 
     def check(self) -> None:
-        """Refuse a place where no row can be added; nothing is made there."""
+        """Refuse a path where no row can be added, without creating anything."""
         if self.path.exists():
             with self._connect() as connection:
                 names = _columns(connection)
                 self._refuse_lack(names)
-                connection.execute("DELETE FROM cells WHERE 0")  # fails if it cannot be changed
+                connection.execute("DELETE FROM cells WHERE 0")  # fails if read-only
                 for name in METRICS.keys() - names:  # a metric that is newer than the file
                     connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" REAL')
             return
@@ -124,7 +124,7 @@ class Store:
             )
 
     def add(self, row: Row) -> bool:
-        """Commit a row; return whether it is new. The first result of a cell stays."""
+        """Commit a row, and return whether it is new. The first result of a cell is kept."""
         flat = row.flat()
         columns = ", ".join(f'"{name}"' for name in flat)
         marks = ", ".join("?" * len(flat))
@@ -146,7 +146,7 @@ class Store:
         return {Cell(*row[:-1]) for row in rows if wanted is None or row[-1] in wanted}
 
     def contents(self, dataset: str) -> set[str]:
-        """Return the contents, as hashes, that the rows of a file were computed from."""
+        """Return the hashes of the file contents that the rows of a dataset were computed from."""
         if not self.path.exists():
             return set()
         with self._connect(reading=True) as connection:
@@ -157,7 +157,7 @@ class Store:
         return {each for (each,) in found if each}
 
     def forget(self, cells: Iterable[Cell]) -> None:
-        """Delete the rows of these cells, so that they are computed again."""
+        """Delete the rows of these cells, so that they can be computed again."""
         where = " AND ".join(f"{name} = ?" for name in KEYS)
         with self._connect() as connection:
             connection.executemany(
@@ -182,7 +182,7 @@ class Store:
 
     @contextlib.contextmanager
     def _connect(self, reading: bool = False) -> Iterator[sqlite3.Connection]:
-        """Open, commit at the end, close. Each process, and each call, has its own connection."""
+        """Open, commit and close. Each process, and each call, has its own connection."""
         path = self.path.resolve()
         as_it_lies = reading and _lies_still(path)
         address = _unchanging(path) if as_it_lies else path
@@ -202,12 +202,12 @@ class Store:
         lack = [name for name in [*KEYS, *_TEXT, *MEASUREMENTS] if name not in names]
         if lack:
             raise ValueError(
-                f"The results in {str(self.path)!r} have no column {lack[0]!r}; the file was "
-                f"changed by another program. {_OTHER}"
+                f"The results in {str(self.path)!r} have no column {lack[0]!r}; another "
+                f"program changed the file. {_OTHER}"
             )
 
     def _refuse_other_kinds(self, name: str, values: Sequence[object]) -> None:
-        """Refuse text among numbers and the reverse, which sqlite lets into any column."""
+        """Refuse text among numbers and vice versa; sqlite accepts both in any column."""
         kind, said = ((int, float), "a number") if name in _NUMBERS else (str, "text")
         for value in values:
             if not (isinstance(value, kind) or (value is None and name in _MAY_LACK)):
@@ -218,7 +218,7 @@ class Store:
                 )
 
     def _check(self) -> None:
-        """Refuse a file that is not ours, and leave it untouched."""
+        """Refuse a file that is not ours, without touching it."""
         name = str(self.path)
         if not self.path.is_file():
             raise ValueError(f"{name!r} is not a file: give the path of an sqlite file.")
@@ -242,7 +242,7 @@ _OTHER = "Choose another name for the results."
 
 
 def _create(path: Path) -> None:
-    """Make an empty store in a folder beside it and link it to its place, whole or not at all."""
+    """Create an empty store in a temporary folder and link it into place, all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         draft = Path(folder, path.name)
@@ -256,15 +256,15 @@ def _create(path: Path) -> None:
 
 
 def _unchanging(path: Path) -> str:
-    """Return the address under which sqlite reads a file and neither locks nor changes it."""
+    """Return the address that makes sqlite read a file without locking or changing it."""
     return f"{path.as_uri()}?mode=ro&immutable=1"
 
 
 def _marks(path: Path) -> list[int]:
-    """Return whose file it is, and the version of its format.
+    """Return the application that owns the file, and the version of its format.
 
-    sqlite reads them, since a file that is opened and closed in any other way would release the
-    locks that other threads of this process have on it.
+    Read with sqlite, because opening and closing the file in any other way would release the locks
+    that other threads of this process hold on it.
     """
     with contextlib.closing(sqlite3.connect(_unchanging(path), uri=True)) as connection:
         names = ("application_id", "user_version")
@@ -272,10 +272,10 @@ def _marks(path: Path) -> list[int]:
 
 
 def _lies_still(path: Path) -> bool:
-    """Return whether a store can only be read, and has all its rows in the file itself.
+    """Return whether a store is read-only and has all its rows in the file itself.
 
-    sqlite wants to write beside a store even to read it, unless it is told that nobody changes it.
-    Then it also leaves out what a run that was killed had not yet moved from the -wal file.
+    Even to read a store, sqlite writes files next to it, unless told that nobody changes it. But
+    then it ignores rows that a killed run has not yet moved from the -wal file.
     """
     return not _can_write(path) and not _has_log(path)
 

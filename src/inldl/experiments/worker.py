@@ -1,7 +1,7 @@
 """A process that reads data and computes cells: a line of JSON in, a line of JSON out.
 
-It is a Python of its own, so that it shares no thread, no lock and no script with the process that
-wants the results, and can be killed at any moment.
+It is a separate Python process, so it shares no thread, lock or script with the process that wants
+the results, and can be killed at any time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ READY = "ready\n"
 
 
 class Worker:
-    """The process, seen from outside; it is started again when it has gone.
+    """Controls the process from outside, and starts it again if it has ended.
 
     Examples
     --------
@@ -43,20 +43,20 @@ class Worker:
         self.stop()
 
     def read(self, dataset: str) -> str:
-        """Read a dataset there; return how the process died of it, or nothing if it did not.
+        """Read a dataset in the process; return how the process died, or an empty text.
 
-        An error is raised here as it was there.
+        An error there is raised here.
         """
         answer = _ask(self._running(), "read", dataset)
         if not answer:
-            return f"its process ended with code {self.stop()} while it read the data"
+            return f"its process ended with code {self.stop()} while reading the data"
         kind, text = json.loads(answer)
         if kind:
             raise (OSError if kind == "OSError" else ValueError)(text)
         return ""
 
     def compute(self, cell: Cell, timeout: float | None = None) -> Row:
-        """Return the row of a cell, also if the process hangs or dies over it."""
+        """Return the row of a cell, even if the process hangs or dies."""
         process = self._running()
         late = threading.Event()
 
@@ -84,7 +84,7 @@ class Worker:
         if process is None:
             return None
         try:
-            process.communicate(timeout=1)  # closes its input, at which it ends
+            process.communicate(timeout=1)  # closes its input, which ends it
         except (subprocess.TimeoutExpired, OSError, ValueError):
             process.kill()
             process.communicate()
@@ -96,10 +96,10 @@ class Worker:
             self._process.kill()
 
     def _running(self) -> subprocess.Popen[str]:
-        """Return the process, started and ready: the time it takes to import is not a method's."""
+        """Return the process once it is ready, so that imports do not count as a method's time."""
         if self._process is None:
-            # What can be imported here, can be there, and nothing else: without -P a random.py
-            # in the working folder would be run. And one thread each for BLAS and OpenMP.
+            # It can import exactly what this process can: without -P it would run a random.py in
+            # the working folder. BLAS and OpenMP get one thread each.
             paths = os.pathsep.join(path or "." for path in sys.path)
             settings = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
@@ -109,7 +109,7 @@ class Worker:
                 text=True,
                 encoding="utf-8",
                 env={**os.environ, **settings},
-                process_group=0 if os.name == "posix" else None,  # Ctrl-C is for this process
+                process_group=0 if os.name == "posix" else None,  # keep Ctrl-C to ourselves
             )
             assert self._process.stdout is not None
             if self._process.stdout.readline() != READY:
@@ -118,7 +118,7 @@ class Worker:
 
 
 def _ask(process: subprocess.Popen[str], task: str, given: object) -> str:
-    """Return the answer of the process, or nothing if it is gone."""
+    """Return the answer of the process, or an empty text if it has ended."""
     assert process.stdin is not None
     assert process.stdout is not None
     try:
@@ -130,9 +130,9 @@ def _ask(process: subprocess.Popen[str], task: str, given: object) -> str:
 
 
 def main() -> None:
-    """Do the tasks that come in, until the other end is closed or gone."""
+    """Do the tasks that come in, until the other end closes or disappears."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a method prints is not a result
+    os.dup2(2, 1)  # keep what a method prints out of the results
     tasks: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_receive, args=[tasks], daemon=True).start()
     from inldl._specs import import_object
@@ -141,7 +141,7 @@ def main() -> None:
 
     for path in classes().values():
         import_object(path)
-    gc.freeze()  # else each cell looks through all that was imported for garbage: .07 s
+    gc.freeze()  # otherwise each cell scans all imported objects for garbage: .07 s
     print(READY, end="", file=out, flush=True)
     while True:
         task, given = json.loads(tasks.get())
@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def _receive(tasks: queue.Queue[str]) -> None:
-    """Hand over the lines; end the process, whatever it does, when there can be no more."""
+    """Pass on the lines; end the process, whatever it is doing, when no more can come."""
     for line in sys.stdin:
         tasks.put(line)
     os._exit(0)

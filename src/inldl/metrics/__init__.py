@@ -1,8 +1,8 @@
 """Measure how close predicted distributions are to true ones.
 
-Every measure is called as ``measure(y_true, y_pred, *, per_row=False)``. In formulas p is a row
-of ``y_true`` and q the same row of ``y_pred``. Degrees of ``y_true`` that are NaN were not
-observed, and the measure sees neither p nor q there.
+Call every metric as ``metric(y_true, y_pred, *, per_row=False)``. In the formulas, p is a row of
+``y_true`` and q the same row of ``y_pred``. Where a degree of ``y_true`` is NaN (missing), the
+metric ignores both p and q.
 """
 
 from ._pair import Pair

@@ -1,4 +1,4 @@
-"""Refuse rows that are not distributions, and cut the others to the observed entries."""
+"""Refuse rows that are not distributions, and reduce the others to the observed entries."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ _IN_ROW = " in row {number}: give degrees from 0 to 1."
 
 
 def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
-    """Raise a ValueError that names the first bad row, or give the pair in float64.
+    """Return the pair in float64, or raise a ValueError that names the first bad row.
 
-    With ``any_truth``, true rows may be any numbers.
+    With ``any_truth``, true rows may hold any numbers.
     """
     truth = _near_shares(y_true) if any_truth else _degrees(y_true, "y_true")
     predicted = _degrees(y_pred, "y_pred")
     if truth.shape != predicted.shape:
         raise DataError(
-            "y_true has shape {true} but {array} has shape {shape}: give both the same rows and "
-            "labels.",
+            "y_true has shape {true} but {array} has shape {shape}: both need the same rows "
+            "and labels.",
             array="y_pred",
             true=truth.shape,
             shape=predicted.shape,
@@ -39,7 +39,7 @@ def check_pair(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool 
 
 
 def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
-    """Give ``y`` as floats that are neither infinite nor negative."""
+    """Return ``y`` as floats, and refuse infinite and negative degrees."""
     raw = np.asarray(unmask(y))
     if raw.ndim == 2 and raw.dtype.kind == "f":  # as_degrees would not say in which row
         _forbid(np.isinf(raw), name, "{array} is infinite" + _IN_ROW)
@@ -49,7 +49,7 @@ def _degrees(y: npt.ArrayLike, name: str) -> Degrees:
 
 
 def _near_shares(y: npt.ArrayLike) -> Degrees:
-    """Divide complete rows by their sum if it is not 1, and put 0 for degrees below 0."""
+    """Divide complete rows by their sum if it is not 1, and replace negative degrees by 0."""
     degrees = np.maximum(as_degrees(y, "y_true"), 0)
     sums = degrees.sum(axis=1)
     off = is_off(np.abs(sums - 1), degrees) & (sums > 0)
@@ -57,7 +57,7 @@ def _near_shares(y: npt.ArrayLike) -> Degrees:
 
 
 def _check_label_order(y_true: object, y_pred: object) -> None:
-    """Catch two frames with the same labels in another order, which only names can tell."""
+    """Refuse two frames with the same labels in a different order."""
     a, b = (list(getattr(y, "columns", ())) for y in (y_true, y_pred))
     if a != b and set(a) == set(b):
         column = next(j for j in range(len(a)) if a[j] != b[j])
@@ -68,7 +68,7 @@ def _check_label_order(y_true: object, y_pred: object) -> None:
 
 
 def _check_sums(y: Degrees, name: str) -> None:
-    """Ask for a sum of 1 from complete rows and of at most 1 from the others."""
+    """Check that complete rows sum to 1, and the others to at most 1."""
     sums, off, over = wrong_sums(y)
     _forbid(
         off,

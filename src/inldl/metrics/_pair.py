@@ -9,11 +9,11 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 FLOOR = 1e-6
-"""What a predicted 0 becomes before Clark, Canberra and Kullback-Leibler."""
+"""Clark, Canberra and Kullback-Leibler replace a predicted 0 by this."""
 
 
 class Pair(NamedTuple):
-    """True rows ``p`` and predicted rows ``q``, both (n, C) and both 0 where not observed."""
+    """True rows ``p`` and predicted rows ``q``, both (n, C) and both 0 where missing."""
 
     p: FloatArray
     q: FloatArray
@@ -21,17 +21,17 @@ class Pair(NamedTuple):
 
     @classmethod
     def of(cls, truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> Self:
-        """Cut both to the observed entries, in double precision, without any check."""
+        """Reduce both to the observed entries, in double precision, without any check."""
         observed = ~np.isnan(truth)
         # One memory order, so that sums do not depend on where the table came from.
         p, q = (np.where(observed, y, 0).astype(np.float64, order="C") for y in (truth, predicted))
         return cls(p, q, observed)
 
     def floored(self) -> FloatArray:
-        """Give ``q`` with each 0 that faces an observed degree raised to ``FLOOR``."""
+        """Return ``q`` with 0 replaced by ``FLOOR`` where the true degree is observed."""
         return np.where(self.observed & (self.q == 0), FLOOR, self.q)
 
 
 def ratio(above: FloatArray, below: FloatArray, *, otherwise: float = 0.0) -> FloatArray:
-    """Divide where ``below`` is positive and give ``otherwise`` elsewhere."""
+    """Divide where ``below`` is positive, and return ``otherwise`` elsewhere."""
     return np.divide(above, below, out=np.full_like(above, otherwise), where=below > 0)

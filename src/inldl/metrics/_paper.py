@@ -1,4 +1,4 @@
-"""The five measures of the paper."""
+"""The five metrics of the paper."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from ._registry import metric
 
 @metric(higher_is_better=True, perfect=1.0)
 def cosine(pair: Pair) -> FloatArray:
-    """Measure the cosine of the angle between two distributions (higher is better).
+    """Compute the cosine of the angle between two distributions (higher is better).
 
     ``sum_i p_i q_i / (|p|_2 |q|_2)``, from 0 to 1.
 
-    A row whose observed degrees are all 0 has no direction and is undefined, whatever is
-    predicted. If only the prediction is 0 on all observed entries, the value is 0.
+    A row whose observed degrees are all 0 has no direction and is undefined, whatever the
+    prediction. If only the prediction is 0 on all observed entries, the value is 0.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def cosine(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=True, perfect=1.0)
 def intersection(pair: Pair) -> FloatArray:
-    """Measure the mass two distributions share (higher is better).
+    """Compute the mass that two distributions share (higher is better).
 
     ``sum_i min(p_i, q_i)``, from 0 to 1, and at most the observed mass of an incomplete row.
 
@@ -42,7 +42,7 @@ def intersection(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def chebyshev(pair: Pair) -> FloatArray:
-    """Measure the largest error of a degree (lower is better).
+    """Compute the largest error of any degree (lower is better).
 
     ``max_i |p_i - q_i|``, from 0 to 1.
 
@@ -57,13 +57,13 @@ def chebyshev(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def clark(pair: Pair) -> FloatArray:
-    """Measure the root of the summed squared relative errors (lower is better).
+    """Compute the root of the summed squared relative errors (lower is better).
 
     ``sqrt(sum_i (p_i - q_i)^2 / (p_i + q_i)^2)``, from 0 to ``sqrt(C)``.
 
-    As in the program of the paper's authors, a predicted 0 first becomes 1e-6. A true 0 that
-    is predicted as 0 therefore adds 1 under the root, as much as one that is missed: exact
-    predictions score 0 only in rows without zeros.
+    As in the program of the paper's authors, a predicted 0 is first replaced by 1e-6. So a true 0
+    predicted as 0 adds 1 under the root, as much as a wrong prediction would: exact predictions
+    score 0 only in rows without zeros.
 
     Examples
     --------
@@ -78,13 +78,13 @@ def clark(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def canberra(pair: Pair) -> FloatArray:
-    """Measure the sum of the relative errors (lower is better).
+    """Compute the sum of the relative errors (lower is better).
 
     ``sum_i |p_i - q_i| / (p_i + q_i)``, from 0 to ``C``.
 
-    As in the program of the paper's authors, a predicted 0 first becomes 1e-6. A true 0 that
-    is predicted as 0 therefore adds 1, as much as one that is missed: exact predictions score
-    0 only in rows without zeros.
+    As in the program of the paper's authors, a predicted 0 is first replaced by 1e-6. So a true 0
+    predicted as 0 adds 1, as much as a wrong prediction would: exact predictions score 0 only in
+    rows without zeros.
 
     Examples
     --------
@@ -96,13 +96,13 @@ def canberra(pair: Pair) -> FloatArray:
 
 
 def _relative_errors(pair: Pair) -> FloatArray:
-    """Give ``|p - q| / (p + q)`` with the floor, and 0 where nothing was observed."""
+    """Return ``|p - q| / (p + q)`` with the floor, and 0 where a degree is missing."""
     q = pair.floored()
     return ratio(np.abs(pair.p - q), pair.p + q)
 
 
 def _unit(rows: FloatArray) -> FloatArray:
-    """Scale rows to length 1, by the largest entry first so that no square underflows."""
+    """Scale rows to length 1, first by the largest entry so that no square underflows."""
     peak = np.abs(rows).max(axis=1, keepdims=True)
     scaled = ratio(rows, np.broadcast_to(peak, rows.shape))
     return scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)

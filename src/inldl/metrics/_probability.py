@@ -1,4 +1,4 @@
-"""Other measures between probability vectors that label distribution papers report."""
+"""Other metrics between probability vectors that label distribution papers report."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from ._registry import metric
 
 @metric(higher_is_better=False, perfect=0.0)
 def kl_divergence(pair: Pair) -> FloatArray:
-    """Measure the Kullback-Leibler divergence of prediction from truth (lower is better).
+    """Compute the Kullback-Leibler divergence of prediction from truth (lower is better).
 
     ``sum_i p_i log(p_i / q_i)`` with the natural logarithm, and 0 where ``p_i = 0``.
 
-    A predicted 0 first becomes 1e-6. Because of that, and in incomplete rows, the value can lie
-    below 0.
+    A predicted 0 is first replaced by 1e-6. Because of that, and in incomplete rows, the value can
+    be negative.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def kl_divergence(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def jensen_shannon(pair: Pair) -> FloatArray:
-    """Measure the Jensen-Shannon divergence (lower is better).
+    """Compute the Jensen-Shannon divergence (lower is better).
 
     ``KL(p, m) / 2 + KL(q, m) / 2`` with ``m = (p + q) / 2`` and the natural logarithm, from 0
     to ``log 2``. This is the divergence; its root is the Jensen-Shannon distance.
@@ -44,7 +44,7 @@ def jensen_shannon(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def euclidean(pair: Pair) -> FloatArray:
-    """Measure the Euclidean distance (lower is better).
+    """Compute the Euclidean distance (lower is better).
 
     ``sqrt(sum_i (p_i - q_i)^2)``, from 0 to ``sqrt(2)``.
 
@@ -59,7 +59,7 @@ def euclidean(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def sorensen(pair: Pair) -> FloatArray:
-    """Measure the Sorensen distance, also called Bray-Curtis (lower is better).
+    """Compute the Sorensen distance, also called Bray-Curtis (lower is better).
 
     ``sum_i |p_i - q_i| / sum_i (p_i + q_i)``, from 0 to 1; 0 where both sums are 0.
 
@@ -75,7 +75,7 @@ def sorensen(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=False, perfect=0.0)
 def squared_chi2(pair: Pair) -> FloatArray:
-    """Measure the squared chi-squared distance (lower is better).
+    """Compute the squared chi-squared distance (lower is better).
 
     ``sum_i (p_i - q_i)^2 / (p_i + q_i)``, from 0 to 2; entries with ``p_i = q_i = 0`` add 0.
 
@@ -91,9 +91,10 @@ def squared_chi2(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=True, perfect=1.0)
 def fidelity(pair: Pair) -> FloatArray:
-    """Measure the fidelity, also called Bhattacharyya coefficient (higher is better).
+    """Compute the fidelity, also called the Bhattacharyya coefficient (higher is better).
 
-    ``sum_i sqrt(p_i q_i)``, from 0 to 1, and below 1 in an incomplete row that misses mass.
+    ``sum_i sqrt(p_i q_i)``, from 0 to 1; below 1 in an incomplete row whose observed degrees sum
+    to less than 1.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def fidelity(pair: Pair) -> FloatArray:
 
 
 def _relative_entropy(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Give ``a log(a / b)`` for ``b > 0`` wherever ``a > 0``, and 0 where ``a = 0``."""
+    """Return ``a log(a / b)`` where ``a > 0`` (``b > 0`` there), and 0 where ``a = 0``."""
     # A difference of logarithms, because a / b overflows when b is tiny.
     seen = a > 0
     log_a, log_b = (np.log(v, out=np.zeros_like(v), where=seen) for v in (a, b))

@@ -1,7 +1,7 @@
-"""Measures that see only the order of the labels in a row.
+"""Metrics that use only the order of the labels in a row.
 
-Both compare every label with every other one, a lag at a time: the work is O(n C^2), the memory
-O(n C). Arrays are (C, n) here, so that sums over labels run along contiguous rows of data.
+Both compare every label with every other one, one lag at a time: O(n C^2) work in O(n C) memory.
+Arrays are (C, n) here, so that sums over labels run along contiguous rows of data.
 """
 
 import numpy as np
@@ -13,11 +13,11 @@ from ._registry import metric
 
 @metric(higher_is_better=True, perfect=1.0)
 def spearman(pair: Pair) -> FloatArray:
-    """Measure the rank correlation of Spearman (higher is better).
+    """Compute Spearman's rank correlation (higher is better).
 
     The correlation of the ranks of p with the ranks of q, from -1 to 1; equal degrees share
-    the average of their ranks. It is undefined (NaN) where the observed degrees of p are all
-    equal or those of q are.
+    the average of their ranks. It is undefined (NaN) where the observed degrees of p, or
+    those of q, are all equal.
 
     Examples
     --------
@@ -31,11 +31,11 @@ def spearman(pair: Pair) -> FloatArray:
 
 @metric(higher_is_better=True, perfect=1.0)
 def kendall(pair: Pair) -> FloatArray:
-    """Measure the rank correlation of Kendall, tau-b (higher is better).
+    """Compute Kendall's rank correlation, tau-b (higher is better).
 
     ``(concordant - discordant) / sqrt(untied(p) * untied(q))``, counted over pairs of labels,
-    from -1 to 1. It is undefined (NaN) where the observed degrees of p are all equal or those
-    of q are.
+    from -1 to 1. It is undefined (NaN) where the observed degrees of p, or those of q, are all
+    equal.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def kendall(pair: Pair) -> FloatArray:
 
 
 def _by_label(pair: Pair) -> tuple[FloatArray, FloatArray]:
-    """Give p and q as (C, n) with NaN where not observed, so that comparisons fail there."""
+    """Return p and q as (C, n) with NaN where missing, so that comparisons fail there."""
     hidden = ~pair.observed.T
     p, q = pair.p.T.copy(), pair.q.T.copy()
     p[hidden] = q[hidden] = np.nan
@@ -62,13 +62,13 @@ def _by_label(pair: Pair) -> tuple[FloatArray, FloatArray]:
 
 
 def _order(values: FloatArray, lag: int) -> npt.NDArray[np.int8]:
-    """Compare each label with the one ``lag`` later: 1, 0 or -1, and 0 beside a NaN."""
+    """Compare each label with the one ``lag`` later: 1, 0 or -1, and 0 if either is NaN."""
     later, earlier = values[lag:], values[:-lag]
     return (later > earlier).view(np.int8) - (later < earlier).view(np.int8)
 
 
 def _centred_ranks(values: FloatArray) -> FloatArray:
-    """Count smaller minus larger labels: twice the average rank, less its mean; 0 for NaN."""
+    """Count smaller minus larger labels: twice the average rank minus its mean; 0 for NaN."""
     ranks = np.zeros(values.shape, dtype=np.int32)
     for lag in range(1, len(values)):
         order = _order(values, lag)
@@ -78,5 +78,5 @@ def _centred_ranks(values: FloatArray) -> FloatArray:
 
 
 def _correlation(shared: FloatArray, of_p: FloatArray, of_q: FloatArray) -> FloatArray:
-    """Give ``shared / sqrt(of_p * of_q)`` inside [-1, 1], NaN where a row is constant."""
+    """Return ``shared / sqrt(of_p * of_q)`` inside [-1, 1], NaN where a row is constant."""
     return np.clip(ratio(shared, np.sqrt(of_p * of_q), otherwise=np.nan), -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Keep every measure with its direction, and compute several with one check."""
+"""The list of metrics with their directions, and a function that computes several."""
 
 from __future__ import annotations  # keeps the signatures in help() short
 
@@ -18,23 +18,23 @@ _SHARED_DOC = """\
 Parameters
 ----------
 y_true : array-like of shape (n, C)
-    True degrees, NaN (or masked) where unobserved. Complete rows sum to 1.
+    True degrees, NaN (or masked) where missing. Complete rows must sum to 1.
 y_pred : array-like of shape (n, C)
-    Predicted distributions, complete, rows sum to 1.
+    Predicted distributions. Rows must be complete and sum to 1.
 per_row : bool, default False
-    Give the value of each row instead of the mean.
+    Return the value of each row instead of the mean.
 
 Returns
 -------
 float or ndarray of shape (n,)
-    The mean over rows, or the value of each row. A row without a value (nothing observed in
-    it, or undefined by the formula) is NaN and left out of the mean.
+    The mean over rows, or the value of each row. A row without a value (nothing observed, or
+    the formula is undefined) is NaN and left out of the mean.
 
 """
 
 
 class MetricFunction(Protocol):
-    """How every measure is called."""
+    """The signature of every metric."""
 
     @overload
     def __call__(
@@ -52,7 +52,7 @@ class MetricFunction(Protocol):
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure, its direction and its best value.
+    """A metric, its direction and its best value.
 
     Parameters
     ----------
@@ -63,9 +63,9 @@ class Metric:
     higher_is_better : bool
         True for similarities, False for distances.
     perfect : float
-        The value of a complete row without zeros that is predicted exactly.
+        The value of an exact prediction, for a complete row without zeros.
     formula : callable
-        The same measure on a pair that was already checked, one value per row.
+        The same metric on a pair that was already checked, with one value per row.
     """
 
     name: str
@@ -76,11 +76,11 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {}
-"""All measures by name, the five of the paper first."""
+"""All metrics by name, the five of the paper first."""
 
 
 def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], MetricFunction]:
-    """Turn a formula on checked rows into a public measure, and enter it in ``METRICS``."""
+    """Turn a formula on checked rows into a public metric, and add it to ``METRICS``."""
 
     def register(formula: Formula) -> MetricFunction:
         def measure(
@@ -90,7 +90,7 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
             return values if per_row else _mean(values)
 
         name = formula.__name__
-        # The names make the measure picklable: grid search sends scorers to other processes.
+        # The names make the metric picklable: grid search sends scorers to other processes.
         measure.__module__, measure.__name__, measure.__qualname__ = formula.__module__, name, name
         measure.__doc__ = _public_doc(formula)
         function = cast(MetricFunction, measure)
@@ -101,7 +101,7 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
 
 
 def find_metric(name: str) -> Metric:
-    """Give the metric of that name, or raise a ValueError that lists the known ones."""
+    """Return the metric of that name, or raise a ValueError that lists the known ones."""
     if name not in METRICS:
         raise ValueError(f"{name!r} is not a metric: choose among {', '.join(METRICS)}.")
     return METRICS[name]
@@ -110,21 +110,21 @@ def find_metric(name: str) -> Metric:
 def evaluate(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike, metrics: Iterable[str] | None = None
 ) -> dict[str, float]:
-    """Compute the mean over rows of several measures, checking the input once.
+    """Compute the means over rows of several metrics, checking the input once.
 
     Parameters
     ----------
     y_true : array-like of shape (n, C)
-        True degrees, NaN (or masked) where unobserved. Complete rows sum to 1.
+        True degrees, NaN (or masked) where missing. Complete rows must sum to 1.
     y_pred : array-like of shape (n, C)
-        Predicted distributions, complete, rows sum to 1.
+        Predicted distributions. Rows must be complete and sum to 1.
     metrics : iterable of str, optional
         Names from ``METRICS``; all of them by default.
 
     Returns
     -------
     dict of str to float
-        Means by name, in the order asked for.
+        Means by name, in the requested order.
 
     Examples
     --------
@@ -138,13 +138,13 @@ def evaluate(
 
 
 def measure_any(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str) -> float:
-    """Compute the mean of one measure for all true degrees that `fit` takes, shares or not."""
+    """Compute the mean of one metric for any true degrees that `fit` accepts."""
     pair = _checked(y_true, y_pred, any_truth=True)
     return _mean(_row_values(find_metric(name).formula, pair))
 
 
 def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
-    # Behind the checks stands scikit-learn, which imports pandas: load it when first used.
+    # The checks need scikit-learn, which imports pandas: load it on first use.
     from ._checks import check_pair
 
     return check_pair(y_true, y_pred, any_truth=any_truth)
@@ -160,6 +160,6 @@ def _mean(values: FloatArray) -> float:
 
 
 def _public_doc(formula: Formula) -> str:
-    """Put the shared parameters before the examples: the formula alone lacks them."""
+    """Insert the shared parameters before the examples."""
     text, heading, examples = inspect.cleandoc(formula.__doc__ or "").partition("Examples\n")
     return text + _SHARED_DOC + heading + examples

@@ -1,4 +1,4 @@
-"""Measures as scikit-learn scorers."""
+"""Metrics as scikit-learn scorers."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,7 +9,7 @@ Scorer = Callable[[Any, Any, Any], float]
 
 
 def scorer(name: str) -> Scorer:
-    """Make the scorer of one measure, for ``cross_val_score``, ``GridSearchCV`` and the like.
+    """Make a scorer from a metric, for ``cross_val_score``, ``GridSearchCV`` and the like.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def scorer(name: str) -> Scorer:
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)``, where y may have holes. Distances come with a minus sign:
-        for a scorer, higher is always better. It scores all y that ``fit`` takes, if only
-        with a warning: complete rows that do not sum to 1 are divided by their sum, and degrees
-        below 0 count as 0.
+        ``scorer(estimator, X, y)``, where y may have missing degrees. Distances get a minus sign,
+        because higher scores must be better. It accepts any y that ``fit`` accepts, even with a
+        warning: complete rows that do not sum to 1 are divided by their sum, and negative degrees
+        count as 0.
     """
-    # scikit-learn imports pandas when it is installed: do not pay for it with the measures.
+    # scikit-learn imports pandas if it is installed: do not load both with the metrics.
     from sklearn.metrics import make_scorer
 
     metric = find_metric(name)
