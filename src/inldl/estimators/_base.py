@@ -104,6 +104,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             with holes sum to more than 1, beyond what rounding explains. For a lazy result:
             when it is computed.
         """
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            return self._complete_lazily(X, y)
         return like(y, self._fill(*self._given_and_predicted(X, y)))
 
     def _fill(self, given, predicted):
@@ -114,8 +116,6 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """Return the degrees that are to be completed, and what `X` predicts in their place."""
         check_is_fitted(self)
         check_label_order(self, y)
-        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
-            return self._complete_lazily(X, y)
         given = as_degrees(y)
         predicted = np.asarray(self.predict(X))
         _check_shape(given, predicted)
@@ -274,6 +274,8 @@ class LinearDistributionEstimator(DistributionEstimator):
     def _complete_lazily(self, X, y):
         from inldl._engines.chunks import map_rows
 
+        check_is_fitted(self)
+        check_label_order(self, y)
         rows = open_rows(self, X, y)
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)
