@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -56,7 +56,7 @@ def parse(text: str) -> Spec:
     return Spec(name.strip(), arguments)
 
 
-def import_object(path: str) -> Callable[..., Any]:
+def import_object(path: str) -> Any:
     """Import what ``package.module:attribute`` names."""
     module_name, _, attribute = path.partition(":")
     try:

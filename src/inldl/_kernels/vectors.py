@@ -18,7 +18,7 @@ from numba.core.codegen import get_host_cpu_features
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-_FEATURES = config.CPU_FEATURES or get_host_cpu_features()
+_FEATURES = getattr(config, "CPU_FEATURES", None) or get_host_cpu_features()
 BYTES = 64 if "+avx512f" in _FEATURES else 32  # of a vector
 
 

@@ -4,6 +4,7 @@ from functools import wraps
 from inspect import getdoc
 
 import typer
+from typer.core import TyperCommand
 
 from inldl._version import __version__
 from inldl.cli import _experiments, _tables
@@ -64,6 +65,23 @@ def _options(
 ) -> None: ...
 
 
+class _Command(TyperCommand):
+    """A command whose help looks up names only when it is printed: they take time to import."""
+
+    def format_help(self, ctx, formatter):
+        for option in self.params:
+            if "{" in (getattr(option, "help", None) or ""):
+                option.help = option.help.format(**_names())
+        super().format_help(ctx, formatter)
+
+
+def _names():
+    from inldl.datasets import MECHANISMS
+    from inldl.experiments import RECIPES
+
+    return {"mechanisms": ", ".join(MECHANISMS), "recipes": ", ".join(RECIPES)}
+
+
 def _help(command):
     """Return the help of a command, and below its options the examples of its docstring."""
     parts = (getdoc(command) or "").split("\n\n")  # with PYTHONOPTIMIZE=2 there is none
@@ -92,7 +110,7 @@ def _interruptible(command):
 TABLES, RESEARCH = "For a table with holes", "For research"
 for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMANDS}.items():
     for command in commands:
-        app.command(rich_help_panel=panel, **_help(command))(_interruptible(command))
+        app.command(rich_help_panel=panel, cls=_Command, **_help(command))(_interruptible(command))
 
 model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")
 model.command("info", **_help(_tables.info))(_tables.info)

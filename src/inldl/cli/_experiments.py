@@ -55,11 +55,9 @@ def bench(
     ] = "winldl,constant-mean",
     rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
     splits: Annotated[int, typer.Option(help="Number of partitions.")] = 5,
-    recipe: Annotated[
-        str, typer.Option(help="Preparation: authors, raw, standard, published, published-raw.")
-    ] = "authors",
+    recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[
-        str, typer.Option(help="How degrees are hidden: uniform, small, keep, rows.")
+        str, typer.Option(help="How degrees are hidden: {mechanisms}.")
     ] = "uniform",
     jobs: Jobs = 1,
     timeout: Timeout = None,

@@ -3,6 +3,8 @@
 Nothing but the layout is computed here.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .document import Document
 from .figures import FIGURES, save, svg
 from .inspection_page import inspection_page
@@ -31,3 +33,7 @@ __all__ = [
     "write_page",
 ]
 __all__ += sorted(FIGURES)
+
+if TYPE_CHECKING:  # figures are found in their modules
+
+    def __getattr__(name: str) -> Any: ...

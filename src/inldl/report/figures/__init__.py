@@ -7,6 +7,7 @@ belongs to nobody: pyplot is not used. Widths are in inches. A function that is 
 
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
 from ._saving import save, svg
 
@@ -20,3 +21,7 @@ FIGURES = {
 globals().update(FIGURES)
 __all__ = ["save", "svg"]
 __all__ += sorted(FIGURES)
+
+if TYPE_CHECKING:  # a figure has a name here as soon as it is in a module
+
+    def __getattr__(name: str) -> Any: ...
