@@ -32,6 +32,7 @@ MODULES = [
     "inldl.experiments.statistics",
     "inldl.interpretation",
     "inldl.io",
+    "inldl.methods",
     "inldl.metrics",
     "inldl.report",
     "inldl.tables",

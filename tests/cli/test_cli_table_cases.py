@@ -75,7 +75,7 @@ def test_a_model_of_percentages_does_not_fill_fractions_unasked(inldl, tmp_path,
     assert inldl(*fit)[0] == 0
     code, _, err = inldl("complete", "survey.csv", *options)
     assert code == 1
-    assert "taken as fractions" in err
+    assert "read as fractions" in err
     assert "--scale percent" in err
     assert not (tmp_path / "whole.csv").exists()
     assert inldl("complete", "survey.csv", *options, "--scale", "fraction")[0] == 0
@@ -83,7 +83,7 @@ def test_a_model_of_percentages_does_not_fill_fractions_unasked(inldl, tmp_path,
     np.testing.assert_allclose(sums, 1, rtol=0, atol=1e-9)
     code, out, _ = inldl("complete", "percent.csv", *options, "--overwrite")
     assert code == 0
-    assert "The degrees are taken as percentages" in out
+    assert "The shares are read as percentages" in out
 
 
 def test_errors_have_the_units_of_the_table(inldl, tmp_path, percent):
@@ -151,7 +151,7 @@ def test_counts_with_holes_are_not_judged_by_their_sums(inldl, tmp_path, row):
     assert "single missing share" not in out
     code, _, err = inldl("complete", "t.csv", "-l", "a,b,c", "-o", "o.csv")
     assert code == 1
-    assert "so the degrees were taken as counts" in err
+    assert "so the shares were read as counts" in err
     assert "is a label missing from --labels?" in err
 
 

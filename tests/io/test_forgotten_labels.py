@@ -12,13 +12,13 @@ from inldl.io import read_table
     [
         (
             "1,50,43\n2,4,\n3,30,34\n",
-            "Complete rows sum to 64 to 93, not to 1 or 100, so the degrees were taken as counts, "
+            "Complete rows sum to 64 to 93, not to 1 or 100, so the shares were read as counts, "
             "and a row with a missing count has no total (Line 3, column 'b'): is a label missing "
             "from --labels? Else",
         ),
         (
             "1,500,\n2,,4\n",
-            "No row is complete and the largest degree is 500, so the degrees were taken as count",
+            "No row is complete and the largest share is 500, so the shares were read as count",
         ),
         (
             "1,.5,.43\n2,.4,\n3,.3,.34\n",

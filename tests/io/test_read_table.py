@@ -144,14 +144,14 @@ def test_scale_is_found_out(read, rows, scale, first):
     content = "x,joy,anger\n" + "".join(f"1,{row}\n" for row in rows)
     table = read(content, normalize=True)
     assert table.scale == scale
-    assert any("degrees are taken as" in note for note in table.notes)
+    assert any("shares are read as" in note for note in table.notes)
     assert first is None or table.y[0, 0] == first
 
 
 def test_scale_can_be_given(read):
     content = "x,joy,anger\n1,25,75\n2,50,50\n"
     assert read(content, scale="count").scale == "count"
-    with pytest.raises(ValueError, match=r"Line 2, column 'joy': the degree 25 is above 1;"):
+    with pytest.raises(ValueError, match=r"Line 2, column 'joy': the share 25 is above 1;"):
         read(content, scale="fraction")
 
 
@@ -239,20 +239,20 @@ REFUSED = {
     "expression": (GOOD, {"labels": "re:("}, "'(' is not a regular expression"),
     "no features": (GOOD, {"labels": "*"}, "No feature columns are left"),
     "negative": ("x,joy,anger\n1,0.5,0.5\n2,-0.2,1.2\n", {},
-                 "Line 3, column 'joy': the degree -0.2 is below 0;"),
+                 "Line 3, column 'joy': the share -0.2 is below 0;"),
     "too large": ("x,joy,anger\n1,0.5,0.5\n2,,1.7\n", {},
-                  "Line 3, column 'anger': the degree 1.7 is above 1; correct it, or give "
+                  "Line 3, column 'anger': the share 1.7 is above 1; correct it, or give "
                   "scale='count' (--scale count) if"),
     "infinite": ("x,joy,anger\n1,0.5,0.5\n2,,1e999\n", {},
-                 "Line 3, column 'anger': the degree inf is not finite;"),
+                 "Line 3, column 'anger': the share inf is not finite;"),
     "sum": ("x,joy,anger\n1,0.5,0.5\n2,0.4,0.53\n", {},
-            "Line 3: the observed degrees (columns 'joy' to 'anger') sum to 0.93, not 1 (1 such "
+            "Line 3: the known shares (columns 'joy' to 'anger') sum to 0.93, not 1 (1 such "
             "row(s)); correct them, or give normalize=True (--normalize on the command line)"),
     "percent sum": ("x,joy,anger\n1,50,50\n2,40,53.5\n", {}, "sum to 93.5, not 100"),
     "observed sum": ("x,joy,anger,fear\n1,0.5,0.5,0\n2,0.7,0.5,\n",
-                     {"labels": "joy,anger,fear"}, "Line 3: the observed degrees (columns 'joy' "
+                     {"labels": "joy,anger,fear"}, "Line 3: the known shares (columns 'joy' "
                      "to 'fear') sum to 1.2, more than 1"),
-    "zero sum": ("x,joy,anger\n1,0.5,0.5\n2,0,0\n", {"normalize": True}, "Line 3: the degrees"),
+    "zero sum": ("x,joy,anger\n1,0.5,0.5\n2,0,0\n", {"normalize": True}, "Line 3: the shares"),
     "text": ("x,joy,anger\n1,0.5,0.5\n2,much,\n", {},
              "Line 3, column 'joy': 'much' is not a number with the decimal sign '.';"),
     "wrong decimal": ("x;joy;anger\n1;0,5;0,5\n2;0.5;\n", {}, "Line 3, column 'joy': '0.5' has "

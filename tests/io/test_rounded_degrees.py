@@ -87,7 +87,7 @@ def test_more_than_rounding_explains_is_refused(tmp_path, row, total):
 def test_coarse_numbers_are_no_licence(tmp_path, row):
     path = tmp_path / "t.csv"
     path.write_text(f"x,a,b,c,d\n1,1,0,0,0\n2,0,1,0,0\n3,0,0,1,0\n4,{row}\n")
-    with pytest.raises(ValueError, match="Line 5: the observed degrees"):
+    with pytest.raises(ValueError, match="Line 5: the known shares"):
         read_table(path, LABELS)
 
 
@@ -135,7 +135,7 @@ def test_percent_signs_are_read_and_written(tmp_path):
     expected = [[0.205, 0.795], [0.005, np.nan], [np.nan, 0.3], [0, 1]]
     np.testing.assert_allclose(table.y, expected, rtol=1e-15)
     assert (table.scale, table.file.find_scale()[0]) == ("percent", "percent")
-    assert table.notes[-1] == "The degrees are taken as percentages: they have a percent sign."
+    assert table.notes[-1] == "The shares are read as percentages: they have a percent sign."
     write_table(table, np.where(np.isnan(table.y), [[0.7, 0.995]], table.y), out)
     assert out.read_text() == text.replace("0,5% ;", "0,5% ;99,5%").replace("NA", "70%")
     assert not np.isnan(read_table(out, "a,b").y).any()

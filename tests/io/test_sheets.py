@@ -163,7 +163,7 @@ REFUSED = {
     "empty": ([], "The sheet 'Survey' is empty; it needs a header and rows."),
     "no value": ([*ROWS, [5, "=B2", 0.5, 0.5]], "The formula in cell B7 has no value yet; open "),
     "text": ([*ROWS, [], [5, "DE", "much", 0.5]], "Row 8 of the sheet, column 'a': 'much' is not"),
-    "sum": ([*ROWS, [], [5, "DE", 0.75, 0.5]], "Row 8 of the sheet: the observed degrees"),
+    "sum": ([*ROWS, [], [5, "DE", 0.75, 0.5]], "Row 8 of the sheet: the known shares"),
     "no rows": (ROWS[:1], "has a header but no rows"),
 }  # fmt: skip
 

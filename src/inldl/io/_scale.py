@@ -42,14 +42,14 @@ class ScaleEvidence:
     def scale(self):
         """Return the scale, and a sentence that says why."""
         scale, reason = self._complete() if self._rows else self._incomplete()
-        return scale, f"The degrees are taken as {_WORDS[scale]}: {reason}."
+        return scale, f"The shares are read as {_WORDS[scale]}: {reason}."
 
     def why_counts(self):
-        """Return the start of a sentence that says why the degrees were taken as counts."""
-        reason = f"No row is complete and the largest degree is {self._largest:g}"
+        """Return the start of a sentence that says why the shares were read as counts."""
+        reason = f"No row is complete and the largest share is {self._largest:g}"
         if self._rows:
             reason = f"Complete rows sum to {_span(self._sums)}, not to 1 or 100"
-        return f"{reason}, so the degrees were taken as counts"
+        return f"{reason}, so the shares were read as counts"
 
     def _complete(self):
         near = _NEAR_WHOLE if self._whole else _NEAR
@@ -61,7 +61,7 @@ class ScaleEvidence:
         return "count", "most complete rows sum neither to about 1 nor to about 100"
 
     def _incomplete(self):
-        reason = f"no row is complete and the largest degree is {self._largest:g}"
+        reason = f"no row is complete and the largest share is {self._largest:g}"
         if self._largest == -np.inf:
             reason = "none is observed"
         fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
@@ -121,7 +121,7 @@ class Degrees:
 
     def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
         words = f"{problem}; {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: the degree {self.values[at]:g} {words}")
+        self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
 
     def _refuse_unobserved(self):
         unseen = np.isnan(self.values).all(axis=0)
@@ -144,7 +144,9 @@ class Degrees:
         return self.values / np.where(sums == 0, 1, sums)[:, None]
 
     def _refuse_zero_sums(self, sums):
-        words = f"the degrees ({self._span}) sum to 0, so they have no shares; remove the row."
+        words = (
+            f"the shares ({self._span}) sum to 0, so they are shares of nothing; remove the row."
+        )
         self._refuse(sums == 0, lambda _, place: f"{place}: {words}")
 
     def _shares_of(self, scale, normalize, notes):
@@ -175,7 +177,7 @@ class Degrees:
         return _divided(y, sums, (off | over) & rounded)
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
-        start = f"the observed degrees ({self._span}) sum to"
+        start = f"the known shares ({self._span}) sum to"
         end = f"{compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
         self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
 

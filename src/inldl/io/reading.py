@@ -12,7 +12,7 @@ from inldl.io.formats import open_format, readable_twice
 from inldl.io.table import Table
 
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
-_SIGNED = "The degrees are taken as percentages: they have a percent sign."
+_SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
 def read_table(
@@ -95,7 +95,7 @@ def read_table(
     >>> print(*table.notes, sep="\n")
     The delimiter is a semicolon.
     The decimal sign is a comma.
-    The degrees are taken as fractions: most complete rows sum to about 1.
+    The shares are read as fractions: most complete rows sum to about 1.
     """
     signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
     file = TableFile(path, labels, encoding=encoding, **signs)
