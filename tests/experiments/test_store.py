@@ -63,6 +63,24 @@ def test_many_append_at_once(tmp_path):
     assert list(tmp_path.iterdir()) == [out]
 
 
+def test_a_file_that_another_process_is_changing(tmp_path):
+    """Of its changes the first page has arrived, which says that the file is longer than it is."""
+    store = filled(tmp_path / "run.sqlite")
+    before = store.path.read_bytes()
+    with closing(sqlite3.connect(store.path)) as connection:
+        connection.execute("SELECT * FROM cells").fetchall()  # while open, it keeps the log
+        for split in range(10, 60):
+            store.add(Row(Cell("d", 0.5, split, "raw", "uniform", "seeded", "m"), "ok", "x" * 999))
+        log = store.path.with_name("run.sqlite-wal").read_bytes()
+        connection.execute("PRAGMA wal_checkpoint")
+        after = store.path.read_bytes()
+    folder = tmp_path / "changing"
+    folder.mkdir()
+    (folder / "run.sqlite").write_bytes(after[:4096] + before[4096:])
+    (folder / "run.sqlite-wal").write_bytes(log)
+    assert len(Store(folder / "run.sqlite").frame()) == 53
+
+
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 10, b"SQLite format 3\0"])
 def test_unreadable_file_is_refused_and_untouched(tmp_path, content):
     path = tmp_path / "run.sqlite"

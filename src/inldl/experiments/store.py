@@ -261,12 +261,21 @@ def _unchanging(path: Path) -> str:
 
 
 def _marks(path: Path) -> list[int]:
-    """Return the application that owns the file, and the version of its format.
+    """Return whose file it is, and the version of its format.
 
-    Read with sqlite, because opening and closing the file in any other way would release the locks
-    that other threads of this process hold on it.
+    sqlite reads them, since a file that is opened and closed in any other way would release the
+    locks that other threads of this process have on it. It is first told that nobody changes the
+    file, so that it leaves one of another program alone. If that fails, somebody may just be
+    changing the file, and it reads again with locks.
     """
-    with contextlib.closing(sqlite3.connect(_unchanging(path), uri=True)) as connection:
+    try:
+        return _read_marks(_unchanging(path))
+    except sqlite3.DatabaseError:
+        return _read_marks(f"{path.as_uri()}?mode=ro")
+
+
+def _read_marks(address: str) -> list[int]:
+    with contextlib.closing(sqlite3.connect(address, timeout=60, uri=True)) as connection:
         names = ("application_id", "user_version")
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
