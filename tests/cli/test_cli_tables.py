@@ -152,13 +152,10 @@ def test_export_gives_the_same_predictions(inldl, tmp_path, survey):
     assert inldl("export", "m.inldl", "m.onnx")[0] == 0
     assert inldl("predict", "m.inldl", "survey.csv", "-o", "new.csv")[0] == 0
     session = runtime.InferenceSession(tmp_path / "m.onnx")
-    given = {
-        each.name: survey[[each.name]].fillna("" if each.type == "tensor(string)" else np.nan)
-        for each in session.get_inputs()
-    }
-    given = {
-        k: v.to_numpy(object if v.dtypes.iloc[0] == "str" else float) for k, v in given.items()
-    }
+    given = {}
+    for each in session.get_inputs():
+        text, column = each.type == "tensor(string)", survey[[each.name]]
+        given[each.name] = column.fillna("").to_numpy(object) if text else column.to_numpy(float)
     degrees = session.run(None, given)[0]
     new = pd.read_csv(tmp_path / "new.csv")[[f"{name}_predicted" for name in LABELS.split(",")]]
     np.testing.assert_allclose(degrees, new, rtol=0, atol=1e-6)
