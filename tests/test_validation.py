@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from inldl import RegressorLDL, WInLDL
-from inldl._validation import DataError, check_fillable
+from inldl._errors import DataError
+from inldl._validation import check_fillable
 from inldl.metrics import evaluate
 
 

@@ -3,12 +3,13 @@
 import numbers
 import sys
 import warnings
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
+
+from inldl._errors import DataError
 
 FLOATS = [np.float64, np.float32]
 MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
@@ -19,64 +20,6 @@ TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
 )
-
-
-class DataError(ValueError):
-    """Say what is wrong with the data, in a sentence made of facts.
-
-    Whoever knows more about a fact, such as the line of the file that a row stands in, says it
-    with `told`; nobody needs to read the sentence.
-
-    Parameters
-    ----------
-    sentence : str
-        What is wrong and what to do about it, with the facts in braces.
-    **facts
-        Their values. `row` counts from 0, or is a text such as "line 7"; `column` is a name;
-        `label` is a name, or a number where names are not known. Others are texts.
-
-    Attributes
-    ----------
-    row, column, label
-        These facts, or None.
-
-    Examples
-    --------
-    >>> error = DataError("{label} is negative in {row}.", label=2, row=5)
-    >>> print(error)
-    2 is negative in row 5 (counted from 0).
-    >>> print(error.told(label="joy", row="line 7"))
-    'joy' is negative in line 7.
-    """
-
-    def __init__(self, sentence, **facts):
-        self.sentence, self.facts = sentence, facts
-        self.row, self.column, self.label = map(facts.get, ("row", "column", "label"))
-        super().__init__(self.worded(sentence))
-
-    def told(self, **facts):
-        """Return the same error with other values for some of its facts."""
-        return DataError(self.sentence, **{**self.facts, **facts})
-
-    def placed(self, where):
-        """Return the same error with its row as `where(row)` says it, such as "Line 7"."""
-        if not isinstance(self.row, int):
-            return self
-        place = where(self.row)
-        return self.told(row=place[0].lower() + place[1:])
-
-    def worded(self, sentence):
-        """Return a sentence with the facts in it; `{number}` is the bare number of the row."""
-        words = {**self.facts, "number": self.row}
-        if isinstance(self.row, int):
-            words["row"] = f"row {self.row} (counted from 0)"
-        for name in ("column", "label"):
-            if isinstance(words.get(name), str):
-                words[name] = repr(words[name])
-        return sentence.format(**words)
-
-    def __reduce__(self):
-        return partial(DataError, **self.facts), (self.sentence,)
 
 
 def sum_tolerance(dtype):

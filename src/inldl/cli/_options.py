@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from inldl._text import say
 from inldl.io.formats import suffixes
 
 FORMAT = "How the file is written"
@@ -157,3 +158,58 @@ def check_page(page, overwrite):
             raise ImportError(
                 f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
             ) from None
+
+
+def load_model_of_table(path, coverage=None):
+    """Return the model in a file, which must have intervals if a coverage is asked for."""
+    from inldl.io.model_file import load_model
+    from inldl.tables import Model
+
+    model = load_model(path)
+    if not isinstance(model, Model):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
+            "Python, or make a model with `inldl fit`."
+        )
+    if coverage is not None and model.calibration_ is None:
+        raise ValueError(
+            f"{path} was fitted without held-out predictions, on which intervals rest; make a "
+            "model with `inldl fit`, or leave --uncertainty out."
+        )
+    return model
+
+
+def check_labels(model, labels):
+    """Refuse labels that are not those of the model."""
+    if list(model.label_names_) != list(labels):
+        raise ValueError(
+            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
+            "out to use these."
+        )
+
+
+def refuse_options_of_fit(context):
+    """Refuse options that have nothing to act on where the model comes from a file."""
+    options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
+    for name, option in options.items():
+        if context.get_parameter_source(name).name == "COMMANDLINE":
+            raise ValueError(
+                f"{option} is for fitting, but --model is fitted; leave out one of them."
+            )
+
+
+def scale_for(model, file, scale):
+    """Return the scale of a table that a model completes, and refuse one that is in doubt."""
+    for note in file.notes:
+        say(note)
+    if scale != "auto":
+        return scale
+    scale, note = file.find_scale()
+    known = getattr(model, "scale_", scale)
+    if scale != known:
+        raise ValueError(
+            f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
+            f"--scale {scale} or --scale {known} to say which it is."
+        )
+    say(note)
+    return scale

@@ -51,12 +51,12 @@ def complete(
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table
 
-    fitted = None if model is None else _load(model, uncertainty)
-    labels = _labels_of(fitted) if labels is None and fitted is not None else labels
-    if labels is None:
+    fitted = None if model is None else o.load_model_of_table(model, uncertainty)
+    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
+    if wanted is None:
         raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
     o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
-    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
+    file = o.open_table(table, wanted, delimiter, decimal, thousands, encoding)
     check_completion(file, out, coverage=uncertainty, mark=mark, overwrite=overwrite)
     o.check_page(page, overwrite)
     learned = None
@@ -64,9 +64,9 @@ def complete(
         learned = _fit(file, method, scale, normalize, learn_from, jobs)
         fitted, scale = learned.model, learned.scale
     else:
-        _refuse_options_of_fit(context)
-        _check_labels(fitted, file.labels)
-        scale = _scale_for(fitted, file, scale)
+        o.refuse_options_of_fit(context)
+        o.check_labels(fitted, file.labels)
+        scale = o.scale_for(fitted, file, scale)
     with bar("Writing") as done:
         written = complete_table(
             file,
@@ -160,7 +160,7 @@ def predict(
     from inldl.report.table_pages import predicted
     from inldl.tables.tasks import predict_table
 
-    fitted = _load(model, uncertainty)
+    fitted = o.load_model_of_table(model, uncertainty)
     o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
     file = o.open_table(table, None, delimiter, decimal, thousands, encoding)
     check_target(file, out, overwrite=overwrite)
@@ -197,9 +197,9 @@ def evaluate(
     from inldl.report.table_pages import evaluated
     from inldl.tables.tasks import evaluate_table
 
-    fitted = _load(model)
+    fitted = o.load_model_of_table(model)
     o.check_apart(table=table, model=model, page=page)
-    file = o.open_table(table, _labels_of(fitted), delimiter, decimal, thousands, encoding)
+    file = o.open_table(table, list(fitted.label_names_), delimiter, decimal, thousands, encoding)
     o.check_page(page, overwrite)
     found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
     document = evaluated(found, fitted, file.path.name, file.notes)
@@ -320,7 +320,7 @@ def export(
     from inldl.io.onnx_file import export_onnx
 
     o.check_apart(model=model, out=out)
-    export_onnx(_load(model), out, overwrite=overwrite)
+    export_onnx(o.load_model_of_table(model), out, overwrite=overwrite)
     say(f"Wrote {out}")
 
 
@@ -334,64 +334,6 @@ def _fit(file, method, scale, normalize, learn_from, jobs):
         return fit_table(
             file, method, scale=scale, normalize=normalize, most_rows=learn_from, n_jobs=jobs
         )
-
-
-def _load(path, coverage=None):
-    """Return the model in a file, which must have intervals if a coverage is asked for."""
-    from inldl.io.model_file import load_model
-    from inldl.tables import Model
-
-    model = load_model(path)
-    if not isinstance(model, Model):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
-            "Python, or make a model with `inldl fit`."
-        )
-    if coverage is not None and model.calibration_ is None:
-        raise ValueError(
-            f"{path} was fitted without held-out predictions, on which intervals rest; make a "
-            "model with `inldl fit`, or leave --uncertainty out."
-        )
-    return model
-
-
-def _labels_of(model):
-    return list(model.label_names_)
-
-
-def _check_labels(model, labels):
-    if list(model.label_names_) != list(labels):
-        raise ValueError(
-            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
-            "out to use these."
-        )
-
-
-def _refuse_options_of_fit(context):
-    """Refuse options that have nothing to act on where the model comes from a file."""
-    options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
-    for name, option in options.items():
-        if context.get_parameter_source(name).name == "COMMANDLINE":
-            raise ValueError(
-                f"{option} is for fitting, but --model is fitted; leave out one of them."
-            )
-
-
-def _scale_for(model, file, scale):
-    """Return the scale of a table that a model completes, and refuse one that is in doubt."""
-    for note in file.notes:
-        say(note)
-    if scale != "auto":
-        return scale
-    scale, note = file.find_scale()
-    known = getattr(model, "scale_", scale)
-    if scale != known:
-        raise ValueError(
-            f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
-            f"--scale {scale} or --scale {known} to say which it is."
-        )
-    say(note)
-    return scale
 
 
 def _of_counts(read):

@@ -7,14 +7,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import _kernels
+from inldl._errors import DataError
 from inldl._file_state import FileState
-from inldl._validation import (
-    FLOATS,
-    DataError,
-    check_n_jobs,
-    validate_features,
-    validate_fit,
-)
+from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 
 

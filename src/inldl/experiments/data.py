@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.utils import check_X_y
 
 from inldl import datasets
+from inldl._errors import DataError
 from inldl._specs import Spec, import_object, parse
-from inldl._validation import DataError
 from inldl.experiments.protocol import Array
 from inldl.metrics import evaluate
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from inldl._engines import one_blas_thread
-from inldl._validation import DataError
+from inldl._errors import DataError
 from inldl.experiments.cells import Cell
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
 from inldl.experiments.protocol import Fold, make_fold, seed

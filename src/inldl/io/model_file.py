@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import DataError
+from inldl._errors import DataError
 from inldl._version import __version__
 from inldl.io._codec import Decoder, Encoder, is_fitted, named_class, savable
 from inldl.io._container import Container, MalformedError, require, write_container

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inldl._validation import DataError, as_degrees, is_off, unmask, wrong_sums
+from inldl._errors import DataError
+from inldl._validation import as_degrees, is_off, unmask, wrong_sums
 
 from ._pair import BoolArray, FloatArray, Pair
 

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
 
-from inldl._validation import DataError, unmask
+from inldl._errors import DataError
+from inldl._validation import unmask
 from inldl.io._numbers import MISSING
 
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,

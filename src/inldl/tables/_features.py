@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from inldl._validation import DataError
+from inldl._errors import DataError
 from inldl.tables._cell_values import Cells
 from inldl.tables.columns import choose
 

@@ -3,6 +3,8 @@
 A unit is the word for it, or nothing for fractions.
 """
 
+import numpy as np
+
 from inldl.io._scale import WHOLE
 
 PERCENT = "percent"
@@ -32,3 +34,16 @@ def amount(share, unit):
 def error(value, unit):
     """Return an error as a sentence has it: 0.0576, or 5.76 percentage points."""
     return f"{value:{form_of(unit)}} {unit}".rstrip()
+
+
+def paired_ends(lower, upper):
+    """Return the ends of the intervals, both of a label side by side."""
+    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
+
+
+def rounded_rows(values):
+    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
+    rounded = np.round(values, 9)
+    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
+    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
+    return rounded

@@ -9,8 +9,9 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._errors import DataError
 from inldl._file_state import Array, FileState
-from inldl._validation import DataError, as_degrees, check_number, check_rows, names_or_numbers
+from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import (
     IntervalMixin,

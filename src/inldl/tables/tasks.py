@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl._validation import DataError, check_predictable
+from inldl._errors import DataError
+from inldl._validation import check_predictable
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
@@ -15,6 +16,7 @@ from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
+from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, evenly
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -282,9 +284,9 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
                 predicted, strange = model._predict_and_compare(piece.features)
                 check_predictable(predicted)
             unfamiliar += [rows.sum() for rows in strange]
-            added = [_rounded(predicted * whole)]
+            added = [rounded_rows(predicted * whole)]
             if coverage is not None:
-                added.append(_paired(*model._interval_around(predicted, coverage)) * whole)
+                added.append(paired_ends(*model._interval_around(predicted, coverage)) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
@@ -363,7 +365,7 @@ def _completed(model, piece, y, coverage, whole):
     )
     known = ~np.isnan(y)
     lower, upper = (np.where(known, np.nan, end * whole) for end in (lower, upper))
-    return completed, [_paired(lower, upper)]
+    return completed, [paired_ends(lower, upper)]
 
 
 def _interval_names(labels, coverage):
@@ -371,19 +373,6 @@ def _interval_names(labels, coverage):
         return []
     check_coverage(coverage)
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
-
-
-def _paired(lower, upper):
-    """Return the ends of the intervals, both of a label side by side."""
-    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
-
-
-def _rounded(values):
-    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
-    rounded = np.round(values, 9)
-    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
-    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
-    return rounded
 
 
 class _Shown:
