@@ -8,6 +8,7 @@ from inldl._validation import sum_tolerance
 from inldl.solvers.winldl import Array, closed
 
 PAIRS = 20  # errors of two labels that are trusted as much as no errors at all
+SMALLEST = 1e-4  # eigenvalue of a covariance, relative to the largest
 NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
 PATTERN_ENTRIES = 4_000_000  # of the matrices that are held at once
 
@@ -64,18 +65,35 @@ def error_covariance(errors: Array) -> Array:
     Pairs of labels that are rarely seen together are drawn towards what errors would have that
     have nothing to do with each other but for their sum, which is 0.
     """
-    seen = ~np.isnan(errors)
-    known = np.where(seen, errors, 0)
-    count = seen.T.astype(float) @ seen
-    found = known.T @ known / np.maximum(count, 1)
-    variance = np.maximum(np.diag(found), np.finfo(float).tiny ** 0.5)
+    found, trust = _products(errors)
+    variance = np.diag(found)
     unrelated = np.diag(variance) - np.outer(variance, variance) / variance.sum()
-    trust = count / (count + PAIRS)
     mixed = trust * found + (1 - trust) * unrelated
     mixed -= mixed.mean(axis=0)  # errors of distributions sum to 0
     mixed -= mixed.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh((mixed + mixed.T) / 2)
     return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def pairwise_covariance(errors: Array) -> Array:
+    """Return the same for errors whose sum is not known.
+
+    Pairs that are rarely seen together are drawn towards no relation at all.
+    """
+    found, trust = _products(errors)
+    mixed = trust * found + (1 - trust) * np.diag(np.diag(found))
+    values, vectors = np.linalg.eigh(mixed)
+    return (vectors * np.maximum(values, SMALLEST * values[-1])) @ vectors.T
+
+
+def _products(errors: Array) -> tuple[Array, Array]:
+    """Return the mean products of errors that are seen together, and how far to trust them."""
+    seen = ~np.isnan(errors)
+    known, count = np.where(seen, errors, 0), seen.T.astype(float) @ seen
+    found = known.T @ known / np.maximum(count, 1)
+    least = np.finfo(float).tiny ** 0.5
+    np.fill_diagonal(found, np.maximum(np.diag(found), least))
+    return found, count / (count + PAIRS)
 
 
 def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array, Array]:

@@ -1,0 +1,93 @@
+"""Rows from which completing is learned: what was predicted without them, and their degrees."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from inldl._file_state import Array, FileState
+from inldl.completion.completer import Completer
+
+MOST_ROWS = 10_000  # more rows take their time and change little
+BLOCK = 1 << 12
+
+
+@dataclass
+class Examples:
+    """Training rows with predictions that were made without them.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (m, n_labels)
+        The predictions.
+    degrees : ndarray of shape (m, n_labels)
+        What is known of the rows, NaN = unobserved.
+    keys : ndarray of uint64 of shape (m,)
+        By which the rows are recognised, see `row_keys`.
+    """
+
+    _in_file: ClassVar = FileState(
+        {"predicted": Array(2), "degrees": Array(2, finite=False), "keys": Array()}
+    )
+
+    predicted: np.ndarray
+    degrees: np.ndarray
+    keys: np.ndarray
+
+    @classmethod
+    def of(cls, X, y, predicted):
+        """Return examples of at most 10000 of the rows, evenly spread."""
+        rows = evenly(len(y), MOST_ROWS)
+        predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
+        return cls(predicted, y, row_keys(X[rows]))
+
+    @cached_property
+    def completer(self):
+        """What is learned from the examples; takes a while when it is first asked for."""
+        return Completer().fit(self.degrees, self.predicted)
+
+    def replace_predictions(self, X, predicted):
+        """Return predictions in which rows that are examples have those made without them.
+
+        A model fits the observed degrees of its own rows too well, so what its errors there
+        tell of the others would be too little.
+        """
+        keys = row_keys(X)
+        order = np.argsort(self.keys, kind="stable")
+        at = order[np.searchsorted(self.keys, keys, sorter=order).clip(max=len(order) - 1)]
+        same = self.keys[at] == keys
+        out = np.array(predicted, dtype=np.float64)
+        out[same] = self.predicted[at[same]]
+        return out
+
+
+def row_keys(X):
+    """Return a number for each row of features; different rows have different ones.
+
+    The bits of each feature are mixed, multiplied by a random odd number, and added up; two rows
+    collide with a probability of about 2^-60. Dense and sparse features have the same keys.
+    """
+    odd = np.random.default_rng(0).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
+    if not isinstance(X, np.ndarray):
+        X = X.tocsr()
+        entries = _mixed(X.data) * odd[X.indices]
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    keys = np.empty(len(X), np.uint64)
+    for start in range(0, len(X), BLOCK):
+        rows = slice(start, start + BLOCK)
+        keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _mixed(values):
+    """Return the bits of numbers, mixed so that the low ones differ where the high ones do."""
+    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def evenly(n, most):
+    """Return at most `most` of n rows, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -1,0 +1,139 @@
+"""Ways to fill the holes of a row from its observed degrees and a prediction.
+
+A member is learned from rows and predictions that were made without them. It maps degrees with
+holes and predictions to distributions that keep the observed degrees.
+"""
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.ensemble import ExtraTreesRegressor
+
+from inldl.solvers.completion import (
+    error_covariance,
+    fill_near,
+    given_observed,
+    pairwise_covariance,
+)
+
+TINY = float(np.finfo(float).tiny)
+MIN_SAMPLES_LEAF, MAX_FEATURES = 2, 0.5
+
+
+class Near:
+    """Fill near the prediction: labels that are predicted badly move more than others."""
+
+    def __init__(self, y, predicted):
+        self.spread = np.nanmean((y - predicted) ** 2, axis=0) + TINY
+
+    def __call__(self, y, predicted):
+        """Return completed rows."""
+        return fill_near(y, predicted, self.spread)
+
+
+class Normal:
+    """Fill with what is expected if the errors of the prediction are normal."""
+
+    def __init__(self, y, predicted):
+        self.covariance = error_covariance(y - predicted)
+
+    def __call__(self, y, predicted):
+        """Return completed rows."""
+        expected, variance = given_observed(y, predicted, self.covariance)
+        return fill_near(y, expected, variance + TINY)
+
+
+class RootNormal:
+    """Do the same for square roots, whose errors are of one size for small and large degrees.
+
+    The square of a normal number of mean m and variance v has the mean m^2 + v and the variance
+    4 m^2 v + 2 v^2.
+    """
+
+    def __init__(self, y, predicted):
+        self.covariance = pairwise_covariance(_root(y) - _root(predicted))
+
+    def __call__(self, y, predicted):
+        """Return completed rows."""
+        return self.with_variance(y, predicted)[0]
+
+    def with_variance(self, y, predicted):
+        """Return completed rows, and the variances of their errors."""
+        mean, v = given_observed(_root(y), _root(predicted), self.covariance)
+        mean = np.maximum(mean, 0)
+        variance = 4 * mean**2 * v + 2 * v**2
+        return fill_near(y, mean**2 + v, variance + TINY), variance
+
+
+class Forests:
+    """Fill with extra trees, one forest for each label.
+
+    The forest of a label learns from all rows in which the label is observed. It sees each of
+    them as if the label was missing: the other degrees, the missing ones as another member fills
+    them without the label, which ones are known, their sum, and the prediction.
+
+    Parameters
+    ----------
+    before : callable
+        The other member.
+    hidden : list of Hidden
+        Rows in which one label is hidden, for each label.
+    predicted : ndarray of shape (n, C)
+        Predictions that were made without the rows.
+    n_trees : int
+        Of each forest.
+    seed : int
+        Of the trees.
+    n_jobs : int or None
+        Threads, over the labels.
+    """
+
+    def __init__(self, before, hidden, predicted, *, n_trees, seed, n_jobs):
+        self.before, self.n_jobs = before, n_jobs
+
+        def learn(label, part):
+            p = predicted[part.rows]
+            features = _seen(part.left, before(part.left, p), p)
+            forest = ExtraTreesRegressor(
+                n_trees,
+                min_samples_leaf=MIN_SAMPLES_LEAF,
+                max_features=MAX_FEATURES,
+                random_state=seed + label,
+            )
+            return forest.fit(features, part.degrees)
+
+        self.forests = self._each(learn, hidden)
+
+    def __call__(self, y, predicted):
+        """Return completed rows."""
+        return self.after(y, predicted, self.before(y, predicted))
+
+    def after(self, y, predicted, filled):
+        """Return completed rows, where `filled` is what the member before made of them."""
+        holes = np.isnan(y)
+        holes &= holes.sum(axis=1, keepdims=True) > 1  # the sum gives a single one
+        features = _seen(y, filled, predicted)
+
+        def predict(label, forest):
+            rows = holes[:, label]
+            return forest.predict(features[rows]) if rows.any() else np.empty(0)
+
+        found = self._each(predict, self.forests)
+        out = filled.copy()
+        for label, values in enumerate(found):
+            out[holes[:, label], label] = values
+        return fill_near(y, out, np.ones(y.shape[1]))
+
+    def _each(self, function, items):
+        """Return function(label, item) for all labels; the order of the sums is always the same."""
+        calls = (delayed(function)(label, item) for label, item in enumerate(items))
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
+
+
+def _root(values):
+    return np.sqrt(np.maximum(values, 0))
+
+
+def _seen(y, filled, predicted):
+    """Return what trees see of rows."""
+    rest = 1 - np.nansum(y, axis=1, keepdims=True)
+    return np.hstack([filled, ~np.isnan(y), rest, predicted])
