@@ -18,7 +18,11 @@ def obtain(record: Record, *, download: bool = True) -> Path:
     """Return the path of a dataset's verified file; download it if necessary."""
     for path, expected in _places(record):
         if path.is_file():
-            _refuse_other_content(path, expected)
+            if wrong := _mismatch(path, expected):
+                raise ValueError(
+                    f"{path} is not the public file: {wrong}; remove it to download the public "
+                    "file, or load it as your own file by giving its path."
+                )
             return path
     if not download:
         raise FileNotFoundError(f"{record.name} is not on this machine: {_by_hand(record)}")
@@ -67,23 +71,15 @@ def _folders():
     return [folder, folder / "datasets", cache_folder()]
 
 
-def _digest(path, kind):
+def _mismatch(path, expected):
+    """Say which hash a file has instead of the expected one, or return an empty text."""
     start = hashlib.sha256
-    if kind == "git blob sha1":
+    if expected.kind == "git blob sha1":
         header = b"blob %d\0" % path.stat().st_size
         start = lambda: hashlib.sha1(header, usedforsecurity=False)  # noqa: E731
     with path.open("rb") as content:
-        return hashlib.file_digest(content, start).hexdigest()
-
-
-def _refuse_other_content(path, expected):
-    found = _digest(path, expected.kind)
-    if found != expected.digest:
-        raise ValueError(
-            f"{path} is not the public file: its {expected.kind} is {found}, not "
-            f"{expected.digest}; remove it to download the public file, or load it as your "
-            "own file by giving its path."
-        )
+        found = hashlib.file_digest(content, start).hexdigest()
+    return "" if found == expected.digest else f"its {expected[0]} is {found}, not {expected[1]}"
 
 
 def _download(record):
@@ -97,7 +93,11 @@ def _download(record):
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
             part = Path(folder, record.file)
             _transfer(record, part)
-            _refuse_damaged(record, part)
+            if wrong := _mismatch(part, record.fingerprint):
+                raise ValueError(
+                    f"{record.url} sent a damaged or different file ({part.stat().st_size} "
+                    f"bytes): {wrong}. Nothing was kept; try again."
+                )
             os.replace(part, target)
     except (OSError, HTTPException) as error:
         reason = str(error) or type(error).__name__
@@ -138,16 +138,6 @@ def _copy(source, target, record):
                 "bytes. Nothing was kept; try again."
             )
         target.write(block)
-
-
-def _refuse_damaged(record, path):
-    expected = record.fingerprint
-    found = _digest(path, expected.kind)
-    if found != expected.digest:
-        raise ValueError(
-            f"{record.url} sent a damaged or different file ({path.stat().st_size} bytes): "
-            f"its {expected.kind} is {found}, not {expected.digest}. Nothing was kept; try again."
-        )
 
 
 def _by_hand(record):
