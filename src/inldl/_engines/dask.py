@@ -125,14 +125,12 @@ class DaskEngine(Engine):
             self._client.run(_drop, self._fit, wait=False, on_error="ignore")
 
     def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
-        """Keep the blocks of all parts on workers; return the total of their sums."""
         self._problem, self._rows, self._start = problem, rows, start
         loaded = self._load(range(len(rows.parts)))
         judge([found for _, surveys in loaded for found in surveys], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
 
     def replay(self, steps: Steps) -> Sums:
-        """Take every block through steps; return the total of the last sums."""
         begun = len(self._messages)
         self._messages += [(step, contiguous(message)) for step, message in steps]
         t = len(self._messages)
