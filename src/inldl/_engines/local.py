@@ -49,11 +49,6 @@ class LocalEngine(Engine):
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
     of the runs of a part, then those of the parts.
-
-    Parameters
-    ----------
-    n_threads : int
-        Number of threads.
     """
 
     def __init__(self, n_threads: int = 1):
