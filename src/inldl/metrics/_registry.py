@@ -145,10 +145,8 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : array-like of shape (n, C)
-        True degrees, NaN (or masked) where missing. Complete rows must sum to 1.
-    y_pred : array-like of shape (n, C)
-        Predicted distributions. Rows must be complete and sum to 1.
+    y_true, y_pred : array-like of shape (n, C)
+        True degrees, NaN where missing, and predicted distributions, as for each metric.
     metrics : iterable of str, optional
         Names from ``METRICS``; all of them by default.
 
