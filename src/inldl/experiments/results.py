@@ -8,14 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from pandas import DataFrame, Series, concat
 
-from inldl.experiments.statistics import (
-    FriedmanResult,
-    NemenyiResult,
-    friedman,
-    mean_ranks,
-    nemenyi,
-    wins_ties_losses,
-)
+from inldl.experiments import statistics
 from inldl.metrics import METRICS
 
 ALPHA = 0.05  # level of the tests
@@ -125,8 +118,8 @@ class Standing:
     unfinished: DataFrame  # what `unfinished` returns
     mean_ranks: Series | None = None  # NaN for a method that is left out
     wins: DataFrame | None = None  # what `wins_ties_losses` returns
-    friedman: FriedmanResult | None = None
-    nemenyi: NemenyiResult | None = None
+    friedman: statistics.FriedmanResult | None = None
+    nemenyi: statistics.NemenyiResult | None = None
 
 
 def standing(rows: DataFrame, metric: str) -> Standing:
@@ -136,11 +129,13 @@ def standing(rows: DataFrame, metric: str) -> Standing:
     found = Standing(summary, ground, unfinished(rows))
     n_datasets, n_methods = ground.scores.shape
     if n_datasets and n_methods > 1:
-        order = mean_ranks(ground.scores, higher).reindex(summary.mean.columns)
-        found = replace(found, mean_ranks=order, wins=wins_ties_losses(ground.scores, higher))
+        order = statistics.mean_ranks(ground.scores, higher).reindex(summary.mean.columns)
+        wins = statistics.wins_ties_losses(ground.scores, higher)
+        found = replace(found, mean_ranks=order, wins=wins)
     if n_datasets > 1 and n_methods > 2:
-        tests = friedman(ground.scores, higher), nemenyi(ground.scores, higher, ALPHA)
-        found = replace(found, friedman=tests[0], nemenyi=tests[1])
+        friedman = statistics.friedman(ground.scores, higher)
+        nemenyi = statistics.nemenyi(ground.scores, higher, ALPHA)
+        found = replace(found, friedman=friedman, nemenyi=nemenyi)
     return found
 
 

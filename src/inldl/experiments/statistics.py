@@ -97,10 +97,8 @@ def wins_ties_losses(
 
     Parameters
     ----------
-    scores : DataFrame
-        Problems x methods.
-    higher_is_better : bool
-        Whether higher scores are better.
+    scores, higher_is_better : DataFrame and bool
+        As in every function here.
     tolerance : float
         Scores that differ by at most this much are ties.
 
@@ -202,10 +200,8 @@ def wilcoxon_holm(
 
     Parameters
     ----------
-    scores : DataFrame
-        Problems x methods.
-    higher_is_better : bool
-        Whether higher scores are better.
+    scores, higher_is_better : DataFrame and bool
+        As in every function here.
     reference : column name, optional
         Compare this method with each of the others. By default all pairs are compared.
     alpha : float

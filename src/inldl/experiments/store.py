@@ -23,8 +23,6 @@ _OTHER = "Choose another name for the results."
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
 _TEXT = ["status", "reason", "finished", "environment"]
-_NUMBERS = ["rate", "split", *MEASUREMENTS, *METRICS]
-_MAY_LACK = {*MEASUREMENTS, *METRICS}  # a cell that failed has none
 
 
 @dataclass(frozen=True)
@@ -158,8 +156,9 @@ class Store:
             self._refuse_lack(names)
             rows = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}").fetchall()
         frame = DataFrame.from_records(rows, columns=names)
-        for name in frame.columns.intersection([*KEYS, *_TEXT, *_NUMBERS]):
-            self._refuse_other_kinds(name, [row[names.index(name)] for row in rows])
+        for name, kind in _kinds().items():
+            if name in names:
+                self._refuse_other_kinds(name, kind, [row[names.index(name)] for row in rows])
         return frame.reindex(columns=[*names, *(name for name in METRICS if name not in names)])
 
     def _select(self, query: str, *values: str) -> list[Any]:
@@ -200,11 +199,11 @@ class Store:
                 f"program changed the file. {_OTHER}"
             )
 
-    def _refuse_other_kinds(self, name: str, values: Sequence[object]) -> None:
+    def _refuse_other_kinds(self, name: str, kind: str, values: Sequence[object]) -> None:
         """Refuse text among numbers and vice versa; sqlite accepts both in any column."""
-        kind, said = ((int, float), "a number") if name in _NUMBERS else (str, "text")
+        wanted, said = (str, "text") if kind.startswith("TEXT") else ((int, float), "a number")
         for value in values:
-            if not (isinstance(value, kind) or (value is None and name in _MAY_LACK)):
+            if not (isinstance(value, wanted) or (value is None and "NOT NULL" not in kind)):
                 raise ValueError(
                     f"The results in {str(self.path)!r} have {value!r:.50} in the column "
                     f"{name!r}, which is not {said}: delete that row, or run `inldl bench` "
@@ -237,8 +236,9 @@ def _create(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         draft = Path(folder, path.name)
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in _kinds().items())
         with contextlib.closing(sqlite3.connect(draft)) as connection:
-            connection.execute(_table())
+            connection.execute(f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -271,8 +271,9 @@ def _columns(connection: sqlite3.Connection) -> list[str]:
     return [each[0] for each in connection.execute("SELECT * FROM cells LIMIT 0").description]
 
 
-def _table() -> str:
-    kinds = {
+def _kinds() -> dict[str, str]:
+    """Return the columns and their kinds; a cell that failed has no measurements or metrics."""
+    return {
         **dict.fromkeys(KEYS, "TEXT NOT NULL"),
         "rate": "REAL NOT NULL",
         "split": "INTEGER NOT NULL",
@@ -283,5 +284,3 @@ def _table() -> str:
         "converged": "INTEGER",
         **dict.fromkeys(METRICS, "REAL"),
     }
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
-    return f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))"
