@@ -4,11 +4,10 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from inldl.datasets._registry import Fingerprint, Record
+from inldl.datasets._registry import Record
 
 _TIMEOUT = 30  # seconds without one byte
 _LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
@@ -16,22 +15,23 @@ _LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no large
 
 def obtain(record: Record, *, download: bool = True) -> Path:
     """Return the path of a dataset's verified file; download it if necessary."""
-    for path, expected in _places(record):
-        if path.is_file():
-            if wrong := _mismatch(path, expected):
-                raise ValueError(
-                    f"{path} is not the public file: {wrong}; remove it to download the public "
-                    "file, or load it as your own file by giving its path."
-                )
-            return path
-    if not download:
+    path = present(record)
+    if path is None and download:
+        return _download(record)
+    if path is None:
         raise FileNotFoundError(f"{record.name} is not on this machine: {_by_hand(record)}")
-    return _download(record)
+    if wrong := _mismatch(path, record.fingerprints[path.name]):
+        raise ValueError(
+            f"{path} is not the public file: {wrong}; remove it to download the public file, or "
+            "load it as your own file by giving its path."
+        )
+    return path
 
 
 def present(record: Record) -> Path | None:
     """Return the path of a dataset's file on this machine, or None; the file is not opened."""
-    return next((path for path, _ in _places(record) if path.is_file()), None)
+    places = (folder / name for folder in _folders() for name in record.fingerprints)
+    return next((path for path in places if path.is_file()), None)
 
 
 def cache_folder() -> Path:
@@ -49,12 +49,6 @@ def _home():
         return Path.home()
     except RuntimeError:  # a user whom the system does not know, as in some containers
         return Path(tempfile.gettempdir())
-
-
-def _places(record) -> Iterator[tuple[Path, Fingerprint]]:
-    for folder in _folders():
-        for name, fingerprint in record.fingerprints.items():
-            yield folder / name, fingerprint
 
 
 def _folders():
@@ -79,7 +73,9 @@ def _mismatch(path, expected):
         start = lambda: hashlib.sha1(header, usedforsecurity=False)  # noqa: E731
     with path.open("rb") as content:
         found = hashlib.file_digest(content, start).hexdigest()
-    return "" if found == expected.digest else f"its {expected[0]} is {found}, not {expected[1]}"
+    if found == expected.digest:
+        return ""
+    return f"its {expected.kind} is {found}, not {expected.digest}"
 
 
 def _download(record):
