@@ -28,22 +28,10 @@ def sum_tolerance(dtype):
 
 
 def rounding_gap(values, whole=1.0):
-    """Return by how much the sums of rows of rounded numbers may miss the whole.
+    """Return by how much the sums of rows of rounded numbers may miss the whole, as a share of it.
 
     Each number of a row is off by at most half a unit of the last decimal, so a row of C numbers
-    is off by at most C halves.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-        Numbers in any unit, NaN where unobserved.
-    whole : float, default=1.0
-        What a row sums to.
-
-    Returns
-    -------
-    float
-        As a share of the whole; 0 if the numbers are not rounded to 6 decimals or fewer.
+    is off by at most C halves. The gap is 0 if numbers have more than 6 decimals.
     """
     decimals = _decimals(values[:_FIRST], 0)
     if decimals is not None and len(values) > _FIRST:
@@ -328,16 +316,16 @@ def warn_user(message, category=UserWarning):
     warnings.warn(message, category, stacklevel=level)
 
 
-def check_number(name, value, *, low=None, above=None, integer=False):
-    """Refuse a parameter that is not a finite number `>= low`, or `> above`."""
+def check_number(name, value, *, low=None, above=None, below=None, integer=False):
+    """Refuse a parameter that is not a finite number `>= low`, `> above` and `< below`."""
     kind = numbers.Integral if integer else numbers.Real
     good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
     good = good and (low is None or value >= low) and (above is None or value > above)
-    if not good:
-        bounds = {" at least ": low, " greater than ": above}
-        bound = "".join(f"{words}{x}" for words, x in bounds.items() if x is not None)
+    if not good or (below is not None and value >= below):
+        bounds = {"at least ": low, "greater than ": above, "below ": below}
+        words = " and ".join(f"{word}{x}" for word, x in bounds.items() if x is not None)
         what = "an integer" if integer else "a number"
-        raise ValueError(f"{name} must be {what}{bound}, got {value!r}.")
+        raise ValueError(f"{name} must be {f'{what} {words}'.strip()}, got {value!r}.")
 
 
 def check_n_jobs(n_jobs):

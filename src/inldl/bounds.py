@@ -6,16 +6,12 @@ Arguments broadcast as in numpy, so one call can give a whole curve.
 
 import numpy as np
 
-_RANGES = {
-    "empirical_risk": ("at least 0", lambda x: x >= 0),
-    "rademacher_complexity": ("at least 0", lambda x: x >= 0),
-    "max_weight": ("at least 0", lambda x: x >= 0),
-    "n_labels": ("at least 1", lambda x: x >= 1),
+_AT_LEAST_0 = ("at least 0", lambda x: x >= 0)
+_AT_LEAST_1 = ("at least 1", lambda x: x >= 1)
+_RANGES = {  # of all other arguments: at least 0
+    "n_labels": _AT_LEAST_1,
+    "n_samples": _AT_LEAST_1,
     "loss_bound": ("greater than 0", lambda x: x > 0),
-    "lipschitz": ("at least 0", lambda x: x >= 0),
-    "coef_norm": ("at least 0", lambda x: x >= 0),
-    "max_row_norm": ("at least 0", lambda x: x >= 0),
-    "n_samples": ("at least 1", lambda x: x >= 1),
     "delta": ("between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1)),
 }
 
@@ -52,14 +48,7 @@ def weighted_empirical_risk(losses, weights):
 
 
 def rademacher_bound(
-    empirical_risk,
-    rademacher_complexity,
-    *,
-    max_weight,
-    n_labels,
-    loss_bound,
-    n_samples,
-    delta,
+    empirical_risk, rademacher_complexity, *, max_weight, n_labels, loss_bound, n_samples, delta
 ):
     """Bound the expected risk of every function of a class (theorem 1).
 
@@ -102,15 +91,7 @@ def rademacher_bound(
     ...                  n_samples=[100, 10_000], delta=0.05).round(3)
     array([0.522, 0.412])
     """
-    risk, complexity, weight, labels, loss, samples, delta = _checked(
-        empirical_risk=empirical_risk,
-        rademacher_complexity=rademacher_complexity,
-        max_weight=max_weight,
-        n_labels=n_labels,
-        loss_bound=loss_bound,
-        n_samples=n_samples,
-        delta=delta,
-    )
+    risk, complexity, weight, labels, loss, samples, delta = _checked(**locals())
     deviation = labels * loss * np.sqrt(np.log(1 / delta) / (2 * samples))
     return risk + weight * (2 * complexity + deviation)
 
@@ -134,24 +115,14 @@ def linear_bound(
 
     Parameters
     ----------
-    empirical_risk : array-like
-        R_S, see `weighted_empirical_risk`.
-    max_weight : array-like
-        ``|P|``, the largest weight.
-    n_labels : array-like
-        C.
-    loss_bound : array-like
-        B; the loss of one degree lies between 0 and B.
+    empirical_risk, max_weight, n_labels, loss_bound, n_samples, delta : array-like
+        R_S, ``|P|``, C, B, N and delta, as in `rademacher_bound`.
     lipschitz : array-like
         L, the Lipschitz constant of the loss; see the notes.
     coef_norm : array-like
         B0, the largest Frobenius norm of the matrix W in ``x -> W x``.
     max_row_norm : array-like
         Largest Euclidean norm of a row of X.
-    n_samples : array-like
-        N.
-    delta : array-like
-        Probability that the bound fails.
 
     Returns
     -------
@@ -173,27 +144,17 @@ def linear_bound(
     ...              coef_norm=1, max_row_norm=1, n_samples=10_000, delta=0.05).round(3)
     array([0.169, 0.238, 0.376])
     """
-    risk, weight, labels, loss, slope, norm, row_norm, samples, delta = _checked(
-        empirical_risk=empirical_risk,
-        max_weight=max_weight,
-        n_labels=n_labels,
-        loss_bound=loss_bound,
-        lipschitz=lipschitz,
-        coef_norm=coef_norm,
-        max_row_norm=max_row_norm,
-        n_samples=n_samples,
-        delta=delta,
-    )
+    risk, weight, labels, loss, slope, norm, row_norm, samples, delta = _checked(**locals())
     complexity = np.sqrt(2 * labels / samples) * slope * norm * row_norm
     deviation = 3 * labels * loss * np.sqrt(np.log(2 / delta) / (2 * samples))
     return risk + weight * (2 * complexity + deviation)
 
 
 def _checked(**arguments):
-    """Return the arguments as arrays, after checking their ranges and shapes."""
+    """Return the arguments as arrays, in order, after checking their ranges and shapes."""
     arrays = {name: _number(name, value) for name, value in arguments.items()}
     for name, array in arrays.items():
-        words, inside = _RANGES[name]
+        words, inside = _RANGES.get(name, _AT_LEAST_0)
         bad = array[~(np.isfinite(array) & inside(array))]
         if bad.size:
             raise ValueError(f"{name} must be a finite number {words}, got {bad[0]:g}.")

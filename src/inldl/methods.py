@@ -26,7 +26,7 @@ class Method:
     about : str
         What it does, in one line.
     arguments : mapping, optional
-        What its class is called with. Arguments of the one who asks go before them.
+        Arguments of its class. What a user gives replaces them.
     published : bool, default=False
         Whether to call ``Class.as_published`` instead: the settings of its paper.
     regressor : str, optional
@@ -119,7 +119,7 @@ def classes() -> dict[str, str]:
 
 
 def canonical_method(text: str) -> str:
-    """Return the one way to write the method `text`, or say what is near it."""
+    """Return the standard form of a method, or raise an error that suggests similar names."""
     spec = parse(text)
     if ":" in spec.name:
         return str(spec)

@@ -131,10 +131,10 @@ def get_weighting(weighting):
 def _try_out(scheme):
     """Refuse a user's scheme if its weights have the wrong shape."""
     degrees = np.full((2, 3), 1 / 3)
-    found = scheme.observed(degrees), scheme.unobserved(degrees[0], 0.5)
-    for name, weights, shape in zip(
-        ("observed", "unobserved"), found, ((2, 3), (3,)), strict=True
-    ):
+    for name, weights, shape in [
+        ("observed", scheme.observed(degrees), (2, 3)),
+        ("unobserved", scheme.unobserved(degrees[0], 0.5), (3,)),
+    ]:
         if np.shape(weights) != shape or not np.issubdtype(np.asarray(weights).dtype, np.number):
             raise ValueError(
                 f"{name} of the weighting {scheme!r} must return numbers in the shape of its "

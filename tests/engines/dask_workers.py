@@ -8,7 +8,6 @@ import time
 import numpy as np
 
 import inldl
-from inldl._engines import dask as engine
 from inldl._engines import worker_parts
 
 HERE = os.path.dirname(__file__)  # for workers that import this file
@@ -94,7 +93,7 @@ def hurry():
 
 
 def be_of_version(version):
-    inldl.__version__ = engine.__version__ = version
+    inldl.__version__ = worker_parts.__version__ = version
 
 
 def fill_memory(dask_worker):

@@ -7,8 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from inldl.metrics import METRICS
-from inldl.metrics._pair import Pair
+from inldl.metrics import METRICS, Pair
 
 RANGES = {
     "cosine": (0, 1),

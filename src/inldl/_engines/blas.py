@@ -75,20 +75,17 @@ class _OneBlasThread:
             self._process.leave()
 
     def enter_thread(self) -> None:
+        """Do for a thread that is started inside of the context what the context cannot reach."""
         self._thread.enter(_libraries()[1])
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()
+limit_new_thread = _ONE_BLAS_THREAD.enter_thread
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Return a context in which BLAS uses one thread, or which raises a RuntimeError."""
     return _ONE_BLAS_THREAD
-
-
-def limit_new_thread() -> None:
-    """Do for a thread that is started inside of the context what the context cannot reach."""
-    _ONE_BLAS_THREAD.enter_thread()
 
 
 def _set_threads(library: LibController, number: int) -> None:

@@ -26,16 +26,11 @@ def rows_per_block(n_columns: int) -> int:
     return (rows // STEP - 1 | 1) * STEP
 
 
-def sparse_rows_per_block(n_rows: int) -> int:
-    """Return how many sparse rows make a block: each costs dense sums, so let them be few."""
-    return max(MOST_ROWS, -(-n_rows // 64))
-
-
 def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
     """Return the blocks of X and of the arrays beside it, in order, as views."""
     n, k = X.shape
-    if sparse.issparse(X):
-        size = sparse_rows_per_block(n)
+    if sparse.issparse(X):  # each block costs dense sums, so let them be few
+        size = max(MOST_ROWS, -(-n // 64))
     else:
         size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
     return [(_rows(X, rows), *(a[rows] for a in others)) for rows in row_slices(n, size)]

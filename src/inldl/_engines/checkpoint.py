@@ -33,14 +33,8 @@ class Checkpoint(Engine):
     must end with the last sums that were noted, and the fit goes on, to the same result to the
     bit. The file is deleted when the fit has ended.
 
-    Parameters
-    ----------
-    engine : Engine
-        Where the rows are. Whoever opened it closes it.
-    path : str or path
-        The file.
-    about : dict
-        Anything that JSON can say about the fit; a file of another fit is refused.
+    Whoever opened the other engine closes it. `about` is anything that JSON can say about the
+    fit; a file of another fit is refused.
     """
 
     def __init__(self, engine: Engine, path: str | os.PathLike[str], about: dict[str, Any]):

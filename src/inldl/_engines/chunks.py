@@ -179,7 +179,6 @@ class ChunkEngine(LocalEngine):
     """The local engine, for chunks that the threads of this machine load into its memory."""
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
-        """Keep the blocks of all parts; return the total of their sums."""
         self._problem = problem
         loaded = rows.compute(partial(start_chunks, partial(start, problem)), self.n_threads)
         self._parts = [runs for runs, _, _ in loaded]

@@ -18,21 +18,12 @@ from typing import Any, Self
 import dask
 import numpy as np
 from dask.delayed import Delayed
-from distributed import KilledWorker, futures_of, get_worker
+from distributed import KilledWorker, futures_of
 
 from inldl._engines import worker_parts
-from inldl._engines.base import (
-    Engine,
-    Message,
-    Problem,
-    Start,
-    Steps,
-    Sums,
-    start_block,
-    total,
-)
+from inldl._engines.base import Engine, Message, Problem, Start, Steps, Sums, start_block, total
 from inldl._engines.blas import one_blas_thread
-from inldl._engines.chunks import ChunkedRows, start_chunks
+from inldl._engines.chunks import ChunkedRows
 from inldl._engines.local import contiguous
 from inldl._validation import Survey, judge
 from inldl._version import __version__
@@ -44,53 +35,10 @@ VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
 
-# --- on a worker -----------------------------------------------------------------------------
-
-
-def _load_part(
-    fit: str,
-    problem: Problem,
-    start: Start,
-    i: int,
-    chunks: Sequence[Any],
-    first_row: int,
-    n_parts: int,
-) -> tuple[str, str, bytes, list[Survey]]:
-    """Keep a part on this worker.
-
-    Returns where that is, the version there, the sums, and what y looks like.
-    """
-    worker = get_worker()
-    with one_blas_thread():
-        runs, sums, found = start_chunks(partial(start, problem), chunks, first_row, n_parts)
-    worker_parts.keep(worker, fit, problem, i, runs)
-    return worker.address, __version__, pickle.dumps(sums), found
-
-
-def _advance_parts(
-    fit: str, parts: list[int], first: int, messages: bytes
-) -> tuple[str, dict[int, worker_parts.Progress]]:
-    """Take parts on this worker through messages; return where that is, and how far they are."""
-    worker = get_worker()
-    return worker.address, worker_parts.advance(worker, fit, parts, first, pickle.loads(messages))
-
-
-async def _drop(fit: str, dask_worker: Any) -> None:  # async: the client need not wait for it
-    worker_parts.drop(dask_worker, fit)
-
-
-# --- on the client ---------------------------------------------------------------------------
-
-
 class DaskEngine(Engine):
     """Keep parts on the workers of a Dask cluster and run steps there.
 
-    Parameters
-    ----------
-    client : distributed.Client
-        The client of the cluster.
-    name : str
-        What the tasks are called on the dashboard.
+    On the dashboard, the names of the tasks start with `name`.
     """
 
     def __init__(self, client: Any, name: str):
@@ -122,17 +70,15 @@ class DaskEngine(Engine):
         if self._client.status == "running":
             if error[0] is not None:
                 self._client.cancel(held)
-            self._client.run(_drop, self._fit, wait=False, on_error="ignore")
+            self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
 
     def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
-        """Keep the blocks of all parts on workers; return the total of their sums."""
         self._problem, self._rows, self._start = problem, rows, start
         loaded = self._load(range(len(rows.parts)))
         judge([found for _, surveys in loaded for found in surveys], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
 
     def replay(self, steps: Steps) -> Sums:
-        """Take every block through steps; return the total of the last sums."""
         begun = len(self._messages)
         self._messages += [(step, contiguous(message)) for step, message in steps]
         t = len(self._messages)
@@ -166,7 +112,7 @@ class DaskEngine(Engine):
         def submit() -> list[Any]:
             with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
                 return self._client.map(
-                    partial(_advance_parts, self._fit),
+                    partial(worker_parts.advance, self._fit),
                     *zip(*tasks, strict=True),
                     key=keys,
                     pure=False,
@@ -224,7 +170,7 @@ class DaskEngine(Engine):
         return [futures[i] for i in chosen]
 
     def _lazy_load(self, i: int) -> Delayed:
-        load = partial(_load_part, self._fit, self._problem, self._start, i)
+        load = partial(worker_parts.load, self._fit, self._problem, self._start, i)
         parts = self._rows.parts
         return parts[i].then(load, len(parts), self._key(f"load-part-{i}"))
 
@@ -283,8 +229,8 @@ class DaskEngine(Engine):
             return self._client.sync(self._gathered, submit, homes)
         except KilledWorker as error:
             raise RuntimeError(
-                "Workers died again and again over the same rows, most likely for want of memory; "
-                "use more or larger workers, or smaller chunks."
+                "Workers died repeatedly on the same rows, most likely because they ran out of "
+                "memory; use more or larger workers, or smaller chunks."
             ) from error
         except (CancelledError, OSError) as error:
             raise RuntimeError(

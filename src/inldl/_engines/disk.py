@@ -88,7 +88,6 @@ class DiskRows:
             check_rows(X, self.y)
 
     def engine(self, n_threads: int, name: str) -> "DiskEngine":
-        """Return an engine that reads these rows."""
         return DiskEngine(n_threads)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
@@ -127,7 +126,6 @@ class DiskEngine(LocalEngine):
         return self
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
-        """Keep the state of a block of each few rows; return the total of their sums."""
         self._problem = problem
         size = rows_per_block(max(rows.X.shape[1], rows.y.shape[1]))
         self._read_from(partial(read_rows, rows.X), rows.X, size)

@@ -38,11 +38,9 @@ class MemoryRows:
     in_memory = True
 
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
-        """Return an engine of this machine."""
         return LocalEngine(n_threads)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
-        """Return what `function` makes of the features."""
         return function(self.X)
 
 
@@ -51,11 +49,6 @@ class LocalEngine(Engine):
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
     of the runs of a part, then those of the parts.
-
-    Parameters
-    ----------
-    n_threads : int
-        Number of threads.
     """
 
     def __init__(self, n_threads: int = 1):
@@ -76,14 +69,12 @@ class LocalEngine(Engine):
         self._stack.close()
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
-        """Keep a block of each few rows; return the total of their sums."""
         self._problem = problem
         parts = [in_runs(row_blocks(rows.X, rows.y))]
         self._parts, sums = self.map_parts(lambda source: start(problem, *source), parts)
         return total(sums)
 
     def replay(self, steps: Steps) -> Sums:
-        """Take every block through steps in one pass; return the total of the last sums."""
         steps = [(step, contiguous(message)) for step, message in steps]
         take = partial(take_steps, self._problem, steps)
         self._parts, sums = self.map_parts(take, self._parts)

@@ -78,7 +78,6 @@ class ScratchEngine(DiskEngine):
     """The local engine, for chunks that go through a file."""
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
-        """Keep the state of the blocks of all parts; return the total of their sums."""
         self._problem = problem
         kind = np.float32 if rows.X.dtype == np.float32 else np.float64
         folder = dask.config.get("temporary-directory", None)

@@ -1,17 +1,24 @@
-"""Parts of rows that a Dask worker keeps in its memory from one sweep to the next."""
+"""Parts of rows that a Dask worker keeps in its memory, and the tasks that work on them."""
 
 import asyncio
 import pickle
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from inldl._engines.base import Message, Problem, Steps, take_steps
+from distributed import get_worker
+
+from inldl._engines.base import Problem, Start, Steps, take_steps
+from inldl._engines.blas import one_blas_thread
+from inldl._engines.chunks import start_chunks
 from inldl._engines.local import LocalEngine
+from inldl._validation import Survey
+from inldl._version import __version__
 
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
 
@@ -61,30 +68,45 @@ _FITS: "WeakKeyDictionary[Any, dict[str, Fit]]" = WeakKeyDictionary()
 _ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
 
 
-def keep(worker: Any, fit: str, problem: Problem, i: int, runs: list[Any]) -> None:
-    """Keep a part that was just loaded."""
-    if fit in _ENDED:
-        return
-    if worker not in _FITS:
-        _FITS[worker] = {}
-        worker.loop.add_callback(_tidy, worker)
-    here = _FITS[worker].setdefault(fit, Fit(problem))
-    with here.lock:
-        here.touch(worker)
-        here.parts[i] = Part(runs)
+def load(
+    fit: str,
+    problem: Problem,
+    start: Start,
+    i: int,
+    chunks: Sequence[Any],
+    first_row: int,
+    n_parts: int,
+) -> tuple[str, str, bytes, list[Survey]]:
+    """Keep a part on this worker.
+
+    Returns where that is, the version there, the sums, and what y looks like.
+    """
+    worker = get_worker()
+    with one_blas_thread():
+        runs, sums, found = start_chunks(partial(start, problem), chunks, first_row, n_parts)
+    if fit not in _ENDED:
+        if worker not in _FITS:
+            _FITS[worker] = {}
+            worker.loop.add_callback(_tidy, worker)
+        here = _FITS[worker].setdefault(fit, Fit(problem))
+        with here.lock:
+            here.touch(worker)
+            here.parts[i] = Part(runs)
+    return worker.address, __version__, pickle.dumps(sums), found
 
 
 def advance(
-    worker: Any, fit: str, parts: list[int], first: int, steps: list[tuple[str, Message]]
-) -> dict[int, Progress]:
+    fit: str, parts: list[int], first: int, messages: bytes
+) -> tuple[str, dict[int, Progress]]:
     """Take parts through those of the steps after sweep `first` that they have not taken.
 
-    A task that runs twice finds the work done.
+    Returns where that is, and how far they are. A task that runs twice finds the work done.
     """
+    worker, steps = get_worker(), pickle.loads(messages)
     absent: dict[int, Progress] = dict.fromkeys(parts, (None, None))
     here = _FITS.get(worker, {}).get(fit)
     if here is None:
-        return absent
+        return worker.address, absent
     with here.lock, LocalEngine(worker.state.nthreads) as engine:
         here.touch(worker)
         for t in range(first, first + len(steps)):
@@ -93,13 +115,13 @@ def advance(
                 here.advance(engine, behind, steps[t - first :])
         here.used = time.monotonic()
         found = {i: (here.parts[i].t, here.parts[i].sums) for i in parts if i in here.parts}
-    return absent | found
+    return worker.address, absent | found
 
 
-def drop(worker: Any, fit: str) -> None:
-    """Forget a fit, for good."""
+async def drop(fit: str, dask_worker: Any) -> None:
+    """Forget a fit, for good; as a coroutine, for which the client need not wait."""
     _ENDED.append(fit)
-    _FITS.get(worker, {}).pop(fit, None)
+    _FITS.get(dask_worker, {}).pop(fit, None)
 
 
 async def _tidy(worker: Any) -> None:

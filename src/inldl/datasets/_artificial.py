@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from inldl.datasets._random import generator
+from inldl.datasets._hiding import generator
 
 # t = x + 0.5 x^2 + 0.2 x^3 + 1, lowest power first
 _POLYNOMIAL = (1.0, 1.0, 0.5, 0.2)

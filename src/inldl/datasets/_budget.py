@@ -45,7 +45,10 @@ def load_budget_shares(*, return_X_y=False, as_frame=False):
     >>> budget.label_names
     ['food', 'fuel', 'clothes', 'alcohol', 'transport', 'other']
     """
-    names, table = _read("budget_shares.csv.gz")
+    packed = _data("budget_shares.csv.gz")
+    with packed.open("rb") as raw, gzip.open(raw, "rt", encoding="ascii") as lines:
+        names = next(lines).strip().split(",")
+        table = np.loadtxt(lines, delimiter=",")
     label_names, feature_names = names[:_N_LABELS], names[_N_LABELS:]
     y, X = table[:, :_N_LABELS].copy(), table[:, _N_LABELS:].copy()
     if as_frame:
@@ -58,13 +61,6 @@ def load_budget_shares(*, return_X_y=False, as_frame=False):
 
 def _data(name):
     return files("inldl.datasets") / "data" / name
-
-
-def _read(name):
-    """Read a gzipped table of numbers, and return the column names and the numbers."""
-    with _data(name).open("rb") as raw, gzip.open(raw, "rt", encoding="ascii") as lines:
-        names = next(lines).strip().split(",")
-        return names, np.loadtxt(lines, delimiter=",")
 
 
 def _frame(values, columns):

@@ -4,11 +4,10 @@ import hashlib
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
-from inldl.datasets._registry import Fingerprint, Record
+from inldl.datasets._registry import Record
 
 _TIMEOUT = 30  # seconds without one byte
 _LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
@@ -16,18 +15,23 @@ _LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no large
 
 def obtain(record: Record, *, download: bool = True) -> Path:
     """Return the path of a dataset's verified file; download it if necessary."""
-    for path, expected in _places(record):
-        if path.is_file():
-            _refuse_other_content(path, expected)
-            return path
-    if not download:
+    path = present(record)
+    if path is None and download:
+        return _download(record)
+    if path is None:
         raise FileNotFoundError(f"{record.name} is not on this machine: {_by_hand(record)}")
-    return _download(record)
+    if wrong := _mismatch(path, record.fingerprints[path.name]):
+        raise ValueError(
+            f"{path} is not the public file: {wrong}; remove it to download the public file, or "
+            "load it as your own file by giving its path."
+        )
+    return path
 
 
 def present(record: Record) -> Path | None:
     """Return the path of a dataset's file on this machine, or None; the file is not opened."""
-    return next((path for path, _ in _places(record) if path.is_file()), None)
+    places = (folder / name for folder in _folders() for name in record.fingerprints)
+    return next((path for path in places if path.is_file()), None)
 
 
 def cache_folder() -> Path:
@@ -47,12 +51,6 @@ def _home():
         return Path(tempfile.gettempdir())
 
 
-def _places(record) -> Iterator[tuple[Path, Fingerprint]]:
-    for folder in _folders():
-        for name, fingerprint in record.fingerprints.items():
-            yield folder / name, fingerprint
-
-
 def _folders():
     """Return the folders to search: INLDL_DATA (possibly a clone of the repository), the cache."""
     named = os.environ.get("INLDL_DATA")
@@ -67,23 +65,17 @@ def _folders():
     return [folder, folder / "datasets", cache_folder()]
 
 
-def _digest(path, kind):
+def _mismatch(path, expected):
+    """Say which hash a file has instead of the expected one, or return an empty text."""
     start = hashlib.sha256
-    if kind == "git blob sha1":
+    if expected.kind == "git blob sha1":
         header = b"blob %d\0" % path.stat().st_size
         start = lambda: hashlib.sha1(header, usedforsecurity=False)  # noqa: E731
     with path.open("rb") as content:
-        return hashlib.file_digest(content, start).hexdigest()
-
-
-def _refuse_other_content(path, expected):
-    found = _digest(path, expected.kind)
-    if found != expected.digest:
-        raise ValueError(
-            f"{path} is not the public file: its {expected.kind} is {found}, not "
-            f"{expected.digest}; remove it to download the public file, or load it as your "
-            "own file by giving its path."
-        )
+        found = hashlib.file_digest(content, start).hexdigest()
+    if found == expected.digest:
+        return ""
+    return f"its {expected.kind} is {found}, not {expected.digest}"
 
 
 def _download(record):
@@ -97,7 +89,11 @@ def _download(record):
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
             part = Path(folder, record.file)
             _transfer(record, part)
-            _refuse_damaged(record, part)
+            if wrong := _mismatch(part, record.fingerprint):
+                raise ValueError(
+                    f"{record.url} sent a damaged or different file ({part.stat().st_size} "
+                    f"bytes): {wrong}. Nothing was kept; try again."
+                )
             os.replace(part, target)
     except (OSError, HTTPException) as error:
         reason = str(error) or type(error).__name__
@@ -138,16 +134,6 @@ def _copy(source, target, record):
                 "bytes. Nothing was kept; try again."
             )
         target.write(block)
-
-
-def _refuse_damaged(record, path):
-    expected = record.fingerprint
-    found = _digest(path, expected.kind)
-    if found != expected.digest:
-        raise ValueError(
-            f"{record.url} sent a damaged or different file ({path.stat().st_size} bytes): "
-            f"its {expected.kind} is {found}, not {expected.digest}. Nothing was kept; try again."
-        )
 
 
 def _by_hand(record):

@@ -5,7 +5,6 @@ from numbers import Real
 import numpy as np
 
 from inldl._validation import as_degrees, check_choice, like
-from inldl.datasets._random import generator
 
 
 def hide(y, rate, *, mechanism="uniform", random_state=None):
@@ -65,6 +64,16 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
     degrees = as_degrees(y, name="y")
     observed = MECHANISMS[mechanism](degrees, rate, generator(random_state))
     return like(y, np.where(observed, degrees, np.nan))
+
+
+def generator(random_state):
+    """Return ``numpy.random.default_rng(random_state)``, but refuse legacy generators."""
+    if isinstance(random_state, np.random.RandomState):
+        raise TypeError(
+            "random_state must be None, an int or a numpy.random.Generator, not a RandomState: "
+            "use numpy.random.default_rng(seed)"
+        )
+    return np.random.default_rng(random_state)
 
 
 def _uniform(y, rate, rng):

@@ -1,7 +1,7 @@
 """Load public datasets, and the user's own files, with one function."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,42 +9,27 @@ from sklearn.utils import Bunch
 
 from inldl.datasets._fetching import obtain, present
 from inldl.datasets._reading import read
-from inldl.datasets._registry import find, records
+from inldl.datasets._registry import Record, find, records
 
 
-@dataclass(frozen=True)
-class Listing:
-    """A public dataset and where it is on this machine.
-
-    Attributes
-    ----------
-    name, alias : str, and str or None
-        Its name, and its name in the paper's tables if that differs.
-    shape : tuple of int (n, k, C) or None
-        Rows, features and labels, where known.
-    source : str
-        What the rows and the degrees are.
-    citation : str or None
-        Publication to cite.
-    path : Path or None
-        Its file on this machine, not verified; None if it has to be downloaded.
-    """
-
-    name: str
-    alias: str | None
-    shape: tuple[int, int, int] | None
-    source: str
-    citation: str | None
-    path: Path | None
-
-
-def catalogue() -> list[Listing]:
+def catalogue() -> list[Record]:
     """List the public datasets, without reading or downloading any.
 
     Returns
     -------
-    list of Listing
-        In alphabetical order, ignoring case.
+    list of Record
+        In alphabetical order, ignoring case, with the attributes
+
+        name, alias : str, and str or None
+            Its name, and its name in the paper's tables if that differs.
+        shape : tuple of int (n, k, C) or None
+            Rows, features and labels, where known.
+        source : str
+            What the rows and the degrees are.
+        citation : str or None
+            Publication to cite.
+        path : Path or None
+            Its file on this machine, not verified; None if it has to be downloaded.
 
     Examples
     --------
@@ -53,7 +38,7 @@ def catalogue() -> list[Listing]:
     ['Natural_Scene']
     """
     ordered = sorted(records().values(), key=lambda record: record.name.lower())
-    return [Listing(r.name, r.alias, r.shape, r.source, r.citation, present(r)) for r in ordered]
+    return [replace(record, path=present(record)) for record in ordered]
 
 
 def load(
@@ -135,32 +120,23 @@ def canonical_name(name: str) -> str:
     return find(name).name
 
 
-def _is_path(name):
+def _described(name, download):
+    """Return what is known of a dataset, and the path of its file."""
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be the name of a dataset or a path, got {name!r}.")
-    return not isinstance(name, str) or name.lower().endswith((".mat", ".npz"))
-
-
-def _described(name, download):
-    return _own(Path(name)) if _is_path(name) else _public(name, download)
-
-
-def _own(path):
-    path = path.expanduser()
+    if isinstance(name, str) and not name.lower().endswith((".mat", ".npz")):
+        record = find(name)
+        return Bunch(
+            label_names=list(record.label_names) if record.label_names else None,
+            name=record.name,
+            source=record.source,
+            citation=record.citation,
+            path=obtain(record, download=download),
+        )
+    path = Path(name).expanduser()
     if not path.is_file():
         raise FileNotFoundError(
             f"There is no file {str(path)!r}; to load a public dataset, give its name only, as "
             "in load('SJAFFE')."
         )
     return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)
-
-
-def _public(name, download):
-    record = find(name)
-    return Bunch(
-        label_names=list(record.label_names) if record.label_names else None,
-        name=record.name,
-        source=record.source,
-        citation=record.citation,
-        path=obtain(record, download=download),
-    )

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
 #: Address of the folder with the files.
 BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/datasets"
 
 
-@dataclass(frozen=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """The expected hash of a file; `kind` is "sha256" or "git blob sha1"."""
 
     kind: str
@@ -21,40 +22,19 @@ class Fingerprint:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One public dataset.
+    """One public dataset; `catalogue` says what users find in it."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the dataset, and of its file without ".mat".
-    source : str
-        What the rows and the degrees are.
-    git_blob : str
-        Git's hash of the file.
-    alias : str or None
-        Name in the paper's tables, if that differs.
-    sha256, n_bytes : str and int, or None
-        Hash and size of the file, where known.
-    shape : tuple of int (n, k, C) or None
-        Shape of the file, or as published if the file was not available.
-    label_names : tuple of str or None
-        Names of the labels; None if their order in the file is not certain.
-    citation : str or None
-        Publication to cite.
-    copies : dict of str to str
-        Names of other files with the same data, and their sha256.
-    """
-
-    name: str
-    source: str
-    git_blob: str
-    alias: str | None = None
-    sha256: str | None = None
+    name: str  # also of its file, without ".mat"
+    source: str  # what the rows and the degrees are
+    git_blob: str  # git's hash of the file
+    alias: str | None = None  # name in the paper's tables, if that differs
+    sha256: str | None = None  # hash and size of the file, where known
     n_bytes: int | None = None
-    shape: tuple[int, int, int] | None = None
-    label_names: tuple[str, ...] | None = None
-    citation: str | None = None
-    copies: dict[str, str]
+    shape: tuple[int, int, int] | None = None  # n, k, C; as published if the file was not there
+    label_names: tuple[str, ...] | None = None  # if their order in the file is certain
+    citation: str | None = None  # the publication to cite
+    copies: dict[str, str]  # names of other files with the same data, and their sha256
+    path: Path | None = None  # the file on this machine, not verified; filled in by `catalogue`
 
     @property
     def file(self) -> str:
@@ -67,17 +47,16 @@ class Record:
         return f"{BASE_URL}/{self.file}"
 
     @property
-    def fingerprint(self) -> Fingerprint:
-        """The strongest known fingerprint of the public file."""
-        if self.sha256:
-            return Fingerprint("sha256", self.sha256)
-        return Fingerprint("git blob sha1", self.git_blob)
-
-    @property
     def fingerprints(self) -> dict[str, Fingerprint]:
         """Fingerprints by file name, the public file first."""
-        copies = {name: Fingerprint("sha256", digest) for name, digest in self.copies.items()}
-        return {self.file: self.fingerprint, **copies}
+        known = {**self.copies, self.file: self.sha256} if self.sha256 else self.copies
+        strong = {name: Fingerprint("sha256", digest) for name, digest in known.items()}
+        return {self.file: Fingerprint("git blob sha1", self.git_blob), **strong}
+
+    @property
+    def fingerprint(self) -> Fingerprint:
+        """The strongest known fingerprint of the public file."""
+        return self.fingerprints[self.file]
 
 
 @cache

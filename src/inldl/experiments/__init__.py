@@ -9,8 +9,16 @@
 row for each.
 """
 
-from inldl.experiments.cells import Cell, grid
-from inldl.experiments.protocol import RATES, RECIPES, SPLITS, Fold, make_fold, preparation
+from inldl.experiments.protocol import (
+    RATES,
+    RECIPES,
+    SPLITS,
+    Cell,
+    Fold,
+    grid,
+    make_fold,
+    preparation,
+)
 from inldl.experiments.results import Summary, summarize
 from inldl.experiments.runner import run
 from inldl.experiments.store import Row, Store

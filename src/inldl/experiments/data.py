@@ -1,21 +1,20 @@
 """Datasets by name: public ones, files, the user's functions, or random data of any size."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path, PurePath
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import check_X_y
 
 from inldl import datasets
 from inldl._errors import DataError
 from inldl._specs import Spec, import_object, parse
-from inldl.experiments.protocol import Array
 from inldl.metrics import evaluate
 
+Array = npt.NDArray[Any]
 _RANDOM = {"n": 1000, "k": 20, "C": 5}
 
 
@@ -30,35 +29,36 @@ def canonical_dataset(text: str) -> str:
     """
     if is_file(text):
         return os.path.normpath(text)
-    spec = parse(text)
-    if spec.name == "random":
-        unknown = set(spec.arguments) - set(_RANDOM)
-        if unknown:
-            raise ValueError(f"random() takes n, k and C, not {', '.join(sorted(unknown))}.")
-        return str(Spec("random", {**_RANDOM, **spec.arguments}))
-    return str(spec) if ":" in spec.name else datasets.canonical_name(text)
+    spec = _call(text)
+    if spec is None:
+        return datasets.canonical_name(text)
+    unknown = set(spec.arguments) - set(_RANDOM)
+    if spec.name == "random" and unknown:
+        raise ValueError(f"random() takes n, k and C, not {', '.join(sorted(unknown))}.")
+    return str(spec)
+
+
+def _call(text: str) -> Spec | None:
+    """Return the call of a function that makes a dataset, or None if a file holds it."""
+    spec = None if is_file(text) else parse(text)
+    if spec and spec.name == "random":
+        return Spec("random", {**_RANDOM, **spec.arguments})
+    return spec if spec and ":" in spec.name else None
 
 
 def fetch_dataset(text: str) -> None:
     """Download the file of a dataset if necessary, or raise an error that says why not."""
-    name = "" if is_file(text) else parse(text).name
-    if name != "random" and ":" not in name:
+    if _call(text) is None:
         datasets.locate(text)
 
 
 def load_dataset(text: str) -> tuple[Array, Array]:
     """Return the features and the complete degrees of a dataset; see `canonical_dataset`."""
-    if not is_file(text):
-        spec = parse(text)
-        if spec.name == "random":
-            return random_distributions(**{**_RANDOM, **spec.arguments})
-        if ":" in spec.name:
-            return _from_function(spec)
-    return cast(tuple[Array, Array], datasets.load(text, return_X_y=True))
-
-
-def _from_function(spec: Spec) -> tuple[Array, Array]:
-    """Return the features and distributions that a user's function returns."""
+    spec = _call(text)
+    if spec is None:
+        return cast(tuple[Array, Array], datasets.load(text, return_X_y=True))
+    if spec.name == "random":
+        return random_distributions(**spec.arguments)
     try:
         X, y = import_object(spec.name)(**spec.arguments)
         X, y = check_X_y(X, y, multi_output=True, accept_sparse="csr", ensure_min_samples=5)
@@ -93,7 +93,7 @@ def random_distributions(n: int, k: int, C: int) -> tuple[Array, Array]:
 
 def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, Array]:
     """Return the training rows, test rows and observed degrees that the authors used."""
-    path = _authors_file(dataset, rate, split)
+    path = authors_file(dataset, rate, split)
     if path is None:
         raise ValueError(
             f"The authors' split {split} of {dataset} at rate {rate:g} was not found: set "
@@ -103,15 +103,11 @@ def authors_split(dataset: str, rate: float, split: int) -> tuple[Array, Array, 
         return file["train"], file["test"], file["observed"]
 
 
-def has_authors_split(dataset: str, rate: float, split: int) -> bool:
-    """Return whether the folder INLDL_DATA has this split of the authors."""
-    return _authors_file(dataset, rate, split) is not None
-
-
-def _authors_file(dataset: str, rate: float, split: int) -> Path | None:
+def authors_file(dataset: str, rate: float, split: int) -> Path | None:
+    """Return the file of a split of the authors, if the folder INLDL_DATA has it."""
     folder = os.environ.get("INLDL_DATA")
     name = f"missing{round(100 * rate)}_run{split + 1}.npz"
-    path = Path(folder or ".") / "splits" / dataset / name
+    path = Path(folder or ".", "splits", dataset, name)
     return path if folder and path.is_file() else None
 
 

@@ -1,7 +1,5 @@
 """Compute one cell: fit, predict, score, and record the machine."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import os
@@ -20,9 +18,8 @@ import numpy as np
 
 from inldl._engines import one_blas_thread
 from inldl._errors import DataError
-from inldl.experiments.cells import Cell
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
-from inldl.experiments.protocol import Fold, make_fold, seed
+from inldl.experiments.protocol import Cell, Fold, make_fold, seed
 from inldl.experiments.store import Row
 from inldl.methods import make_method
 from inldl.metrics import evaluate
@@ -58,13 +55,12 @@ def measure(cell: Cell) -> Row:
 def stamped(row: Row) -> Row:
     """Return `row` with the time and the machine."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    read = _content(row.cell.dataset)
-    data = {"data": read} if read else {}
+    data = {"data": read} if (read := _content(row.cell.dataset)) else {}
     return replace(row, finished=now, environment={**environment(), **data})
 
 
-def one_line(error: BaseException) -> str:
-    """Return the kind and the first line of an error."""
+def one_line(error: object) -> str:
+    """Return the kind and the first line of an error or a warning."""
     text = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {text[0]}"[:500].rstrip(": ")
 
@@ -83,7 +79,7 @@ def _measure(cell: Cell) -> Row:
     row = Row(
         cell,
         "ok",
-        _first_warning(caught),
+        one_line(caught[0].message) if caught else "",
         fit_seconds=fit_seconds,
         predict_seconds=predict_seconds,
         peak_memory=peak_memory,
@@ -105,9 +101,7 @@ _content = cache(content)  # like the data: all cells see what was read first
 @lru_cache(maxsize=4)
 def _fold(cell: Cell) -> Fold:
     """Return the fold of a cell, whatever its method; later methods share it."""
-    given = (
-        authors_split(cell.dataset, cell.rate, cell.split) if cell.splits == "authors" else None
-    )
+    where = cell.dataset, cell.rate, cell.split
     return make_fold(
         seed_name(cell.dataset),
         *_data(cell.dataset),
@@ -115,7 +109,7 @@ def _fold(cell: Cell) -> Fold:
         split=cell.split,
         recipe=cell.recipe,
         mechanism=cell.mechanism,
-        given=given,
+        given=authors_split(*where) if cell.splits == "authors" else None,
     )
 
 
@@ -151,15 +145,17 @@ def _reset_peak() -> int | None:
 
 
 def _status(name: str) -> int | None:
+    found = _system("self/status", name)
+    return int(found.split()[0]) * 1024 if found else None
+
+
+def _system(file: str, name: str) -> str:
+    """Return what a file in Linux's /proc says about `name`, or an empty text."""
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text().splitlines():
+        for line in Path("/proc", file).read_text().splitlines():
             if line.startswith(name):
-                return int(line.split()[1]) * 1024
-    return None
-
-
-def _first_warning(caught: list[warnings.WarningMessage]) -> str:
-    return one_line(caught[0].message) if caught and isinstance(caught[0].message, Warning) else ""
+                return line.partition(":")[2].strip()
+    return ""
 
 
 def _attribute(model: Any, name: str, kind: type) -> Any:
@@ -182,14 +178,8 @@ def environment() -> dict[str, str]:
         "blas": ", ".join(blas),
         "threads of BLAS and OpenMP": "1",
         "system": platform.platform(),
-        "processor": _processor(),
+        "processor": _system("cpuinfo", "model name")
+        or platform.processor()
+        or platform.machine(),
         "cores": str(os.cpu_count()),
     }
-
-
-def _processor() -> str:
-    with suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()

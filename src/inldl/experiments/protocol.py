@@ -1,20 +1,22 @@
-"""The protocol of the paper: splits, missing degrees, and the preparation of the features.
+"""The protocol of the paper: cells, splits, missing degrees, preparation of the features.
 
-Splits and missing degrees depend on the dataset, the rate and the split number, never on the
-method, so every method sees the same data.
+One cell is one method on one fold. Splits and missing degrees depend on the dataset, the rate and
+the split number, never on the method, so every method sees the same data.
 """
 
-from __future__ import annotations
-
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from inldl.datasets import hide
+from inldl._specs import did_you_mean
+from inldl._validation import check_number
+from inldl.datasets import MECHANISMS, hide
+from inldl.experiments.data import Array, canonical_dataset
+from inldl.methods import canonical_method, make_method
 
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The missing rates of the paper."""
@@ -22,7 +24,37 @@ RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 SPLITS = 5
 """The number of splits in the paper."""
 
-Array = npt.NDArray[Any]
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One method on one fold of one dataset.
+
+    Parameters
+    ----------
+    dataset : str
+        A name that ``inldl.datasets.load`` knows, a file, or a function; see `canonical_dataset`.
+    rate : float
+        Fraction of the training degrees to hide.
+    split : int
+        Number of the split, from 0.
+    recipe : str
+        Preparation of the data, a name in ``RECIPES``.
+    mechanism : str
+        How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``.
+    splits : {"seeded", "authors"}
+        Whether splits and missing degrees come from seeds, or from the files of the paper's
+        authors.
+    method : str
+        A name in ``METHODS`` or an import path, with arguments.
+    """
+
+    dataset: str
+    rate: float
+    split: int
+    recipe: str
+    mechanism: str
+    splits: str
+    method: str
 
 
 @dataclass(frozen=True)
@@ -37,29 +69,13 @@ class Fold:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a dataset is prepared before a method sees it.
+    """How a dataset is prepared before a method sees it."""
 
-    Parameters
-    ----------
-    about : str
-        A one-line description.
-    steps : callable
-        ``steps(n, k)`` gives the scikit-learn transformers for n rows of k features;
-        see `preparation` for the pipeline.
-    joint : bool
-        Whether they are fitted on the test rows, too.
-    zeros_missing : bool
-        Whether an observed 0 counts as missing.
-    """
-
-    about: str
-    steps: Callable[[int, int], list[Any]]
-    joint: bool = False
-    zeros_missing: bool = False
-
-
-def _nothing(n: int, k: int) -> list[Any]:
-    return []
+    about: str  # in one line
+    # The scikit-learn transformers for n rows of k features
+    steps: Callable[[int, int], list[Any]] = lambda n, k: []
+    joint: bool = False  # whether they are fitted on the test rows, too
+    zeros_missing: bool = False  # whether an observed 0 counts as missing
 
 
 def _standard(n: int, k: int) -> list[Any]:
@@ -81,7 +97,7 @@ RECIPES: dict[str, Recipe] = {
         "100 principal components (from training rows) if k > 250, rows of length 1 if n > 500",
         _authors,
     ),
-    "raw": Recipe("features unchanged", _nothing),
+    "raw": Recipe("features unchanged"),
     "standard": Recipe("features scaled to mean 0 and standard deviation 1", _standard),
     "published": Recipe(
         "like 'authors', but the components also see the test rows, and 0 counts as missing",
@@ -89,11 +105,57 @@ RECIPES: dict[str, Recipe] = {
         joint=True,
         zeros_missing=True,
     ),
-    "published-raw": Recipe(
-        "features unchanged, and 0 counts as missing", _nothing, zeros_missing=True
-    ),
+    "published-raw": Recipe("features unchanged, and 0 counts as missing", zeros_missing=True),
 }
 """All recipes by name."""
+
+
+def grid(
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    *,
+    rates: Sequence[float] = RATES,
+    splits: int = SPLITS,
+    recipe: str = "authors",
+    mechanism: str = "uniform",
+) -> list[Cell]:
+    """Return all combinations, after checking each name and writing it in its standard form.
+
+    Parameters
+    ----------
+    datasets, methods : iterable of str
+        Names; see `Cell`.
+    rates : sequence of float, default=RATES
+        Missing rates, at least 0 and below 1.
+    splits : int, default=5
+        Number of splits.
+    recipe, mechanism : str
+        See `Cell`.
+
+    Returns
+    -------
+    list of Cell
+        Sorted, so that a process can reuse its current fold.
+    """
+    for rate in rates:
+        check_number("rate", rate, low=0, below=1)
+    check_number("splits", splits, low=1, integer=True)
+    for kind, name, known in (("recipe", recipe, RECIPES), ("mechanism", mechanism, MECHANISMS)):
+        if name not in known:
+            raise ValueError(f"There is no {kind} {name!r}{did_you_mean(name, known)}")
+    for what, given in (("datasets", datasets), ("methods", methods)):
+        if isinstance(given, str) or not list(given):
+            raise ValueError(f"{what} must be a list of at least one name, got {given!r}.")
+    names = [canonical_dataset(each) for each in datasets]
+    chosen = [canonical_method(each) for each in methods]
+    for method in chosen:
+        make_method(method)  # report a wrong argument now, not in each cell
+    return sorted(
+        Cell(dataset, float(rate), split, recipe, mechanism, "seeded", method)
+        for dataset, rate, split, method in product(
+            dict.fromkeys(names), dict.fromkeys(rates), range(splits), dict.fromkeys(chosen)
+        )
+    )
 
 
 def preparation(recipe: str, n: int, k: int) -> Any:
@@ -156,14 +218,8 @@ def make_fold(
         Features.
     y : array of shape (n, C)
         Complete degrees.
-    rate : float
-        Fraction of the training degrees to hide.
-    split : int
-        Number of the split.
-    recipe : str
-        A name in ``RECIPES``.
-    mechanism : str
-        A name in ``inldl.datasets.MECHANISMS``.
+    rate, split, recipe, mechanism : float, int, str and str
+        See `Cell`.
     given : tuple of arrays, optional
         Training rows, test rows and observed degrees of the training rows, instead of seeded ones.
 

@@ -1,21 +1,16 @@
 """Reproduce the paper: what to run, and its tables with our numbers next to the printed ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from inldl._specs import split_list
 from inldl.experiments import printed
-from inldl.experiments.cells import Cell
-from inldl.experiments.data import canonical_dataset, has_authors_split, load_dataset
-from inldl.experiments.protocol import SPLITS
+from inldl.experiments.data import authors_file, canonical_dataset, load_dataset
+from inldl.experiments.protocol import SPLITS, Cell
 from inldl.experiments.results import summarize
 from inldl.methods import canonical_method
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 DATASETS = tuple(printed.shapes().index)
 """The ten datasets, with their names in the paper."""
@@ -26,50 +21,48 @@ QUICK = ("SJAFFE", "SBU3DFE")
 RATE = 0.5
 """The missing rate of all printed tables."""
 
-UNTRAINED = "BFGS-LDL, 0 steps"
-
-# Only WInLDL's program prepares the features: we get the printed rows of the other methods with
-# unchanged features.
-TABLES_4_5 = {
-    "WInLDL": ("winldl", "published"),
-    "LDM": ("ldm-published", "published-raw"),
-    "EDL-LRL": ("edl-lrl-published", "published-raw"),
-    "InLDL-p": ("inldl-p-published", "published-raw"),
-    "InLDL-a": ("inldl-a-published", "published-raw"),
-    "BFGS-LDL": ("bfgs-ldl-published", "published-raw"),
-    UNTRAINED: ("bfgs-ldl-published(max_iter=0)", "published-raw"),
-    "IIS-LDL": ("iis-ldl-published", "published-raw"),
-}
-_SCHEMES = ("WInLDL", "InLDL-U", "InLDL-I", "InLDL-II", "InLDL-Rand")
-MISSING = {"imputed": "", "zero": "(missing='zero')"}
-"""The two targets of a missing degree: the program's, and the one in the paper's text."""
-
-_TABLE_6 = {
-    (scheme, target): (f"{scheme.casefold()}{argument}", "published")
-    for scheme in _SCHEMES
-    for target, argument in MISSING.items()
-}
-
 PENALTIES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """The values of mu in figure 5."""
 
-_GROWTH = ("winldl", "inldl-p", "inldl-a", "bfgs-ldl", "iis-ldl", "edl-lrl", "ldm")
 SIZES = (2000, 8000, 32000, 128000)
 """The numbers of rows at which growth is measured (table 1)."""
 
+_GROWTH = ("winldl", "inldl-p", "inldl-a", "bfgs-ldl", "iis-ldl", "edl-lrl", "ldm")
+_UNTRAINED = "BFGS-LDL, 0 steps"
 
-COLUMNS = [
-    "dataset",
-    "method",
-    "variant",
-    "printed",
-    "printed_std",
-    "ours",
-    "ours_std",
-    "difference",
-    "verdict",
-    "why",
-]
+# The entries of a table: (printed method, variant) -> (method, recipe). Only WInLDL's program
+# prepares the features: we get the printed rows of the other methods with unchanged features.
+TABLES_4_5 = {
+    ("WInLDL", ""): ("winldl", "published"),
+    ("LDM", ""): ("ldm-published", "published-raw"),
+    ("EDL-LRL", ""): ("edl-lrl-published", "published-raw"),
+    ("InLDL-p", ""): ("inldl-p-published", "published-raw"),
+    ("InLDL-a", ""): ("inldl-a-published", "published-raw"),
+    ("BFGS-LDL", ""): ("bfgs-ldl-published", "published-raw"),
+    ("BFGS-LDL", _UNTRAINED): ("bfgs-ldl-published(max_iter=0)", "published-raw"),
+    ("IIS-LDL", ""): ("iis-ldl-published", "published-raw"),
+}
+# Two targets of a missing degree: the program's, and the one in the paper's text.
+_TABLE_6 = {
+    (scheme, target): (f"{scheme.casefold()}{argument}", "published")
+    for scheme in ("WInLDL", "InLDL-U", "InLDL-I", "InLDL-II", "InLDL-Rand")
+    for target, argument in (("imputed", ""), ("zero", "(missing='zero')"))
+}
+
+_NO_RIDGE = "no ridge: X'X is nearly singular, and rounding decides"
+_ZERO = "zero targets give the printed row"
+_REASONS = {
+    ("BFGS-LDL", ""): "exact gradient; the public one is wrong where degrees are missing",
+    ("BFGS-LDL", _UNTRAINED): "the public program may take some steps before its line search "
+    "fails",
+    ("EDL-LRL", ""): "depends on where the line search of the public program gives up",
+    ("InLDL-p", ""): _NO_RIDGE,
+    ("InLDL-a", ""): _NO_RIDGE,
+    ("WInLDL", "zero"): "imputed targets give the printed row",
+    ("InLDL-II", "imputed"): _ZERO,
+    ("InLDL-Rand", "imputed"): _ZERO,
+    ("InLDL-Rand", "zero"): "different random weights",
+}
 
 
 def plan(datasets: Iterable[str] = DATASETS, *, quick: bool = False) -> list[Cell]:
@@ -84,7 +77,21 @@ def plan(datasets: Iterable[str] = DATASETS, *, quick: bool = False) -> list[Cel
     study = mu_dataset(chosen)
     if study:
         cells += [cell for mu in PENALTIES for cell in _cells(study, *with_mu(mu))]
-    return [*dict.fromkeys(cells), *_growth_cells(SIZES[:3] if quick else SIZES)]
+    growth = [
+        Cell(f"random(C=6, k=40, n={n})", RATE, split, "raw", "uniform", "seeded", method)
+        for n in (SIZES[:3] if quick else SIZES)
+        for split in range(2)
+        for method in _GROWTH
+    ]
+    return [*dict.fromkeys(cells), *growth]
+
+
+def _cells(name: str, method: str, recipe: str) -> list[Cell]:
+    """Return the five cells of one entry, with the authors' splits if available."""
+    dataset, method = canonical_dataset(name), canonical_method(method)
+    known = all(authors_file(dataset, RATE, split) for split in range(SPLITS))
+    setting = (recipe, "uniform", "authors" if known else "seeded", method)
+    return [Cell(dataset, RATE, split, *setting) for split in range(SPLITS)]
 
 
 def paper_names(text: str) -> list[str]:
@@ -108,59 +115,44 @@ def mu_dataset(datasets: Iterable[str]) -> str | None:
     return "SBU3DFE" if "SBU3DFE" in names else next(iter(names), None)
 
 
-def comparison(rows: DataFrame, table: int) -> DataFrame:
+def comparison(rows: pd.DataFrame, table: int) -> pd.DataFrame:
     """Return table 4, 5 or 6 in long form: printed, ours, the difference and a verdict.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Rows of a store with all or some of the cells of `plan`.
-    table : {4, 5, 6}
-        The number of the table in the paper.
-
-    Returns
-    -------
-    DataFrame
-        Columns dataset, method, variant, printed, printed_std, ours, ours_std, difference (in
-        units of the printed standard deviation), verdict, why.
+    `rows` of a store have all or some of the cells of `plan`. The difference is in units of the
+    printed standard deviation.
     """
-    import pandas as pd
-
     means, stds = printed.results(table)
     metric = "clark" if table == 5 else "cosine"
+    entries = (_TABLE_6 if table == 6 else TABLES_4_5).items()
     lines = []
-    for (name, method, variant), (spec, recipe) in _entries(table).items():
-        ours = our_result(rows, name, spec, recipe, metric)
+    for name, ((method, variant), chosen) in ((d, entry) for d in DATASETS for entry in entries):
+        found = _rows_of(rows, name, *chosen)
+        ours = _mean_and_std(found, metric)
         target = (means.loc[name, method], stds.loc[name, method])
         difference, what = verdict(*target, ours[0])
-        why = reason(name, method, variant) if what == "differs" else ""
-        if failure := _failure(rows, name, spec, recipe):
+        why = _reason(name, method, variant) if what == "differs" else ""
+        if failure := next(iter(found.loc[found["status"] != "ok", "reason"]), ""):
             what, why = "failed", failure
         lines.append((name, method, variant, *target, *ours, difference, what, why))
-    return pd.DataFrame(lines, columns=COLUMNS)
+    columns = "dataset method variant printed printed_std ours ours_std difference verdict why"
+    return pd.DataFrame(lines, columns=columns.split())
 
 
-def shapes(not_run: Mapping[str, str]) -> DataFrame:
+def shapes(not_run: Mapping[str, str]) -> pd.DataFrame:
     """Return table 2: rows, features and labels as printed and in the public files.
 
-    Parameters
-    ----------
-    not_run : mapping of str to str
-        Datasets that are not available, and why.
+    `not_run` says which datasets are not available, and why.
     """
-    import pandas as pd
-
     lines = []
     for name, expected in printed.shapes().iterrows():
         said = " x ".join(map(str, expected))
         if name in not_run:
-            lines.append((name, said, "", "not run", not_run[str(name)]))
+            lines.append((name, said, "", "not run", not_run[name]))
             continue
-        X, y = load_dataset(str(name))
+        X, y = load_dataset(name)
         found = " x ".join(map(str, (*X.shape, y.shape[1])))
-        same = said == found
-        why = "" if same else reason(str(name), "", "")
-        lines.append((name, said, found, "same" if same else "differs", why))
+        what, why = ("same", "") if said == found else ("differs", _reason(name, "", ""))
+        lines.append((name, said, found, what, why))
     return pd.DataFrame(lines, columns=["dataset", "printed", "ours", "verdict", "why"])
 
 
@@ -180,92 +172,32 @@ def verdict(printed_mean: float, printed_std: float, ours: float) -> tuple[float
     return difference, "within one std" if abs(difference) <= 1 else "differs"
 
 
-def reason(dataset: str, method: str, variant: str) -> str:
+def _reason(dataset: str, method: str, variant: str) -> str:
     """Return what is known about a number that differs from the printed one."""
     if dataset == "Emotion6":
         return "the public file has 168 features, the paper's 1000"
-    if dataset == "SCUTFBP" and variant != UNTRAINED:
+    if dataset == "SCUTFBP" and variant != _UNTRAINED:
         return "not proven; degrees of 1e-6 in the public file may be missing in the authors' file"
     return _REASONS.get((method, variant), "unknown")
 
 
-_LINE_SEARCH = "depends on where the line search of the public program gives up"
-_IMPUTED = "imputed targets give the printed row"
-_ZERO = "zero targets give the printed row"
-_REASONS = {
-    ("BFGS-LDL", ""): "exact gradient; the public one is wrong where degrees are missing",
-    ("BFGS-LDL", UNTRAINED): "the public program may take some steps before its line search fails",
-    ("EDL-LRL", ""): _LINE_SEARCH,
-    ("InLDL-p", ""): "no ridge: X'X is nearly singular, and rounding decides",
-    ("InLDL-a", ""): "no ridge: X'X is nearly singular, and rounding decides",
-    ("WInLDL", "zero"): _IMPUTED,
-    ("InLDL-II", "imputed"): _ZERO,
-    ("InLDL-Rand", "imputed"): _ZERO,
-    ("InLDL-Rand", "zero"): "different random weights",
-}
-
-
-def _entries(table: int) -> dict[tuple[str, str, str], tuple[str, str]]:
-    """Return (dataset, printed method, variant) -> (method, recipe) for each line of a table."""
-    if table == 6:
-        return {
-            (name, scheme, target): chosen
-            for name in DATASETS
-            for (scheme, target), chosen in _TABLE_6.items()
-        }
-    return {
-        (name, "BFGS-LDL" if method == UNTRAINED else method, method * (method == UNTRAINED)): each
-        for name in DATASETS
-        for method, each in TABLES_4_5.items()
-    }
-
-
-def _cells(name: str, method: str, recipe: str) -> list[Cell]:
-    """Return the five cells of one entry, with the authors' splits if available."""
-    dataset = canonical_dataset(name)
-    known = all(has_authors_split(dataset, RATE, split) for split in range(SPLITS))
-    splits = "authors" if known else "seeded"
-    method = canonical_method(method)
-    return [
-        Cell(dataset, RATE, split, recipe, "uniform", splits, method) for split in range(SPLITS)
-    ]
-
-
-def _growth_cells(sizes: Iterable[int]) -> list[Cell]:
-    return [
-        Cell(f"random(C=6, k=40, n={n})", RATE, split, "raw", "uniform", "seeded", method)
-        for n in sizes
-        for split in range(2)
-        for method in _GROWTH
-    ]
-
-
 def our_result(
-    rows: DataFrame, name: str, method: str, recipe: str, column: str
+    rows: pd.DataFrame, name: str, method: str, recipe: str, column: str
 ) -> tuple[float, float]:
     """Return the mean and standard deviation over the five splits, or NaN if one is missing."""
-    found = _rows_of(rows, name, method, recipe)
+    return _mean_and_std(_rows_of(rows, name, method, recipe), column)
+
+
+def _mean_and_std(found: pd.DataFrame, column: str) -> tuple[float, float]:
     if len(found) < SPLITS:
         return math.nan, math.nan
     summary = summarize(found, column)
     return float(summary.mean.iloc[0, 0]), float(summary.std.iloc[0, 0])
 
 
-def _failure(rows: DataFrame, name: str, method: str, recipe: str) -> str:
-    """Return why an entry that was run has no number."""
-    found = _rows_of(rows, name, method, recipe)
-    return next(iter(found.loc[found["status"] != "ok", "reason"]), "")
-
-
-def _rows_of(rows: DataFrame, name: str, method: str, recipe: str) -> DataFrame:
-    first = _cells(name, method, recipe)[0]
-    rows = rows[rows["dataset"] == first.dataset]
-    if rows.empty:
-        return rows
-    same = (
-        (rows["method"] == first.method)
-        & (rows["recipe"] == recipe)
-        & (rows["splits"] == first.splits)
-        & (rows["rate"] == RATE)
-    )
-    return rows[same]
+def _rows_of(rows: pd.DataFrame, name: str, method: str, recipe: str) -> pd.DataFrame:
+    """Return the rows of one entry."""
+    wanted = vars(_cells(name, method, recipe)[0])
+    for key in ("dataset", "method", "recipe", "splits", "rate"):
+        rows = rows[rows[key] == wanted[key]]
+    return rows

@@ -1,27 +1,15 @@
 """Turn stored rows into tables: means, standard deviations, and what did not run."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pandas import DataFrame, Series, concat
 
-from inldl.experiments.statistics import (
-    FriedmanResult,
-    NemenyiResult,
-    friedman,
-    mean_ranks,
-    nemenyi,
-    wins_ties_losses,
-)
+from inldl.experiments import statistics
 from inldl.metrics import METRICS
-
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
 
 ALPHA = 0.05  # level of the tests
 
@@ -63,23 +51,20 @@ def summarize(rows: DataFrame, metric: str) -> Summary:
         splits that happened to work would flatter it.
     """
     _check_alike(rows, metric)
-    groups = _ok_values(rows, metric)
-    mean = groups.mean().where(groups.count() == groups.size())
-    std = groups.std(ddof=1).where(mean.notna())
     higher = METRICS[metric].higher_is_better if metric in METRICS else False
-    return Summary(metric, higher, mean.unstack(), std.unstack())
+    return Summary(metric, higher, *_mean_and_std(rows, metric))
 
 
 def mean_over_all(rows: DataFrame, column: str) -> DataFrame:
     """Return means of a column by dataset and method, over all settings; NaN as above."""
-    groups = _ok_values(rows, column)
-    return groups.mean().where(groups.count() == groups.size()).unstack()
+    return _mean_and_std(rows, column)[0]
 
 
-def _ok_values(rows: DataFrame, column: str) -> Any:
-    """Return the values of the rows that are "ok", grouped by dataset and method."""
+def _mean_and_std(rows: DataFrame, column: str) -> tuple[DataFrame, DataFrame]:
     ok = rows.assign(value=rows[column].where(rows["status"] == "ok"))
-    return ok.groupby(["dataset", "method"], sort=False)["value"]
+    groups = ok.groupby(["dataset", "method"], sort=False)["value"]
+    mean = groups.mean().where(groups.count() == groups.size())
+    return mean.unstack(), groups.std(ddof=1).where(mean.notna()).unstack()
 
 
 def _check_alike(rows: DataFrame, metric: str) -> None:
@@ -100,22 +85,11 @@ def _check_alike(rows: DataFrame, metric: str) -> None:
 
 @dataclass(frozen=True)
 class CommonGround:
-    """Scores of methods on the datasets where all of them have one.
+    """Scores of methods on the datasets where all of them have one."""
 
-    Parameters
-    ----------
-    scores : DataFrame
-        Datasets x methods, all finite, rounded to 10 decimals so that rounding noise does not
-        decide who wins.
-    left_out : tuple of str
-        Methods that have no score on any dataset.
-    dropped : dict of str to tuple of str
-        Datasets left out of `scores`, with the methods that have no finite score there.
-    """
-
-    scores: DataFrame
-    left_out: tuple[str, ...]
-    dropped: dict[str, tuple[str, ...]]
+    scores: DataFrame  # datasets x methods, rounded: noise in the last digits makes no winner
+    left_out: tuple[str, ...]  # methods that have no score on any dataset
+    dropped: dict[str, tuple[str, ...]]  # other datasets, with the methods without a score there
 
 
 def common_ground(summary: Summary) -> CommonGround:
@@ -135,29 +109,17 @@ def common_ground(summary: Summary) -> CommonGround:
 class Standing:
     """How methods compare on one metric, at one rate and setting.
 
-    Parameters
-    ----------
-    summary : Summary
-        Means and deviations.
-    ground : CommonGround
-        The scores that ranks, wins and tests are about.
-    unfinished : DataFrame
-        What `unfinished` returns.
-    mean_ranks : Series or None
-        Mean rank of each method, NaN for one that is left out.
-    wins : DataFrame or None
-        What `wins_ties_losses` returns. Ranks and wins need two methods with scores.
-    friedman, nemenyi : result or None
-        The tests at the level `ALPHA`; they need three methods and two datasets.
+    Ranks and wins need two methods with scores. The tests, at the level `ALPHA`, need three
+    methods and two datasets.
     """
 
     summary: Summary
-    ground: CommonGround
-    unfinished: DataFrame
-    mean_ranks: Series | None = None
-    wins: DataFrame | None = None
-    friedman: FriedmanResult | None = None
-    nemenyi: NemenyiResult | None = None
+    ground: CommonGround  # the scores that ranks, wins and tests are about
+    unfinished: DataFrame  # what `unfinished` returns
+    mean_ranks: Series | None = None  # NaN for a method that is left out
+    wins: DataFrame | None = None  # what `wins_ties_losses` returns
+    friedman: statistics.FriedmanResult | None = None
+    nemenyi: statistics.NemenyiResult | None = None
 
 
 def standing(rows: DataFrame, metric: str) -> Standing:
@@ -167,11 +129,13 @@ def standing(rows: DataFrame, metric: str) -> Standing:
     found = Standing(summary, ground, unfinished(rows))
     n_datasets, n_methods = ground.scores.shape
     if n_datasets and n_methods > 1:
-        order = mean_ranks(ground.scores, higher).reindex(summary.mean.columns)
-        found = replace(found, mean_ranks=order, wins=wins_ties_losses(ground.scores, higher))
+        order = statistics.mean_ranks(ground.scores, higher).reindex(summary.mean.columns)
+        wins = statistics.wins_ties_losses(ground.scores, higher)
+        found = replace(found, mean_ranks=order, wins=wins)
     if n_datasets > 1 and n_methods > 2:
-        tests = friedman(ground.scores, higher), nemenyi(ground.scores, higher, ALPHA)
-        found = replace(found, friedman=tests[0], nemenyi=tests[1])
+        friedman = statistics.friedman(ground.scores, higher)
+        nemenyi = statistics.nemenyi(ground.scores, higher, ALPHA)
+        found = replace(found, friedman=friedman, nemenyi=nemenyi)
     return found
 
 
@@ -180,15 +144,13 @@ def against_rate(rows: DataFrame, metric: str) -> DataFrame:
 
     `rows` have one recipe and mechanism, and any number of rates.
     """
-    import pandas as pd
-
     parts = []
     for rate, part in rows.groupby("rate"):
         summary = summarize(part, metric)
         mean = summary.mean.stack().rename("mean")
         std = summary.std.stack(future_stack=True).rename("std")
         parts.append(mean.to_frame().join(std).reset_index().assign(rate=rate))
-    return pd.concat(parts)[["dataset", "method", "rate", "mean", "std"]].dropna(subset="mean")
+    return concat(parts)[["dataset", "method", "rate", "mean", "std"]].dropna(subset="mean")
 
 
 def unfinished(rows: DataFrame) -> DataFrame:
@@ -228,10 +190,10 @@ def remarks(rows: DataFrame) -> DataFrame:
         datasets=("dataset", lambda names: sorted(set(names))),
         rates=("rate", lambda rates: sorted(set(rates))),
     ).reset_index()
-    order = lines.assign(fine=lines["status"] == "ok").sort_values(
-        ["fine", "cells"], ascending=[True, False], kind="stable"
+    common_first = lines.sort_values("cells", ascending=False, kind="stable")
+    return common_first.sort_values(
+        "status", key=lambda status: status == "ok", kind="stable", ignore_index=True
     )
-    return order.drop(columns="fine").reset_index(drop=True)
 
 
 def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
@@ -250,38 +212,19 @@ def bench_commands(rows: DataFrame) -> list[str]:
     run, the commands also compute the missing cells. Rows on the authors' splits are left out:
     `inldl reproduce` computes them.
     """
-    seeded = rows[rows["splits"] == "seeded"]
-    blocks: dict[Any, set[str]] = {}
-    for (recipe, mechanism, dataset), part in seeded.groupby(["recipe", "mechanism", "dataset"]):
-        for grid, methods in _alike(part).items():
-            blocks.setdefault((recipe, mechanism, *grid, tuple(methods)), set()).add(dataset)
-    return [_command(sorted(datasets), *key) for key, datasets in blocks.items()]
-
-
-def _alike(rows: DataFrame) -> dict[tuple[tuple[float, ...], int], list[str]]:
-    """Group the methods of one dataset by their rates and number of splits."""
-    found: dict[tuple[tuple[float, ...], int], list[str]] = {}
-    for method, part in rows.groupby("method"):
-        grid = tuple(sorted(set(part["rate"]))), int(part["split"].max()) + 1
-        found.setdefault(grid, []).append(method)
-    return found
-
-
-def _command(
-    datasets: list[str],
-    recipe: str,
-    mechanism: str,
-    rates: tuple[float, ...],
-    splits: int,
-    methods: tuple[str, ...],
-) -> str:
-    options = {
-        "datasets": ",".join(datasets),
-        "methods": ",".join(methods),
-        "rates": ",".join(map(repr, map(float, rates))),
-        "splits": str(splits),
-        "recipe": recipe,
-        "mechanism": mechanism,
-    }
-    written = [f"--{name} {shlex.quote(value)}" for name, value in options.items()]
-    return " \\\n    ".join(["inldl bench", *written])
+    names = {"dataset": "datasets", "method": "methods"}
+    seeded = rows[rows["splits"] == "seeded"].rename(columns=names)
+    groups = seeded.groupby(["recipe", "mechanism", "datasets", "methods"])
+    grids = groups.agg(
+        rates=("rate", lambda rates: ",".join(str(float(each)) for each in sorted(set(rates)))),
+        splits=("split", lambda split: str(int(split.max()) + 1)),
+    ).reset_index()
+    for name in ("methods", "datasets"):  # join those that share all the rest
+        rest = grids.columns.drop(name).tolist()
+        grids = grids.groupby(rest, sort=False)[name].agg(",".join).reset_index()
+    options = ["datasets", "methods", "rates", "splits", "recipe", "mechanism"]
+    commands = [
+        ["inldl bench", *(f"--{name} {shlex.quote(grid[name])}" for name in options)]
+        for grid in grids.to_dict("records")
+    ]
+    return [" \\\n    ".join(command) for command in commands]

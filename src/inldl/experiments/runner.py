@@ -1,7 +1,5 @@
 """Compute cells in parallel processes, and commit each as soon as it is finished."""
 
-from __future__ import annotations
-
 import os
 import queue
 from collections.abc import Callable, Iterable
@@ -9,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 from pathlib import Path
 
-from inldl.experiments.cells import Cell
 from inldl.experiments.data import content, fetch_dataset
+from inldl.experiments.measure import stamped
+from inldl.experiments.protocol import Cell
 from inldl.experiments.store import Row, Store
 from inldl.experiments.worker import Worker
 
@@ -83,7 +82,7 @@ def run(
             store.forget(todo)
         for cell in todo:
             if died[cell.dataset]:
-                record(_stamped(Row(cell, "died", died[cell.dataset])))
+                record(stamped(Row(cell, "died", died[cell.dataset])))
         readable = [cell for cell in todo if not died[cell.dataset]]
         _compute(readable, pool, workers, timeout, record)
     return new
@@ -113,34 +112,23 @@ def _compute(
     timeout: float | None,
     record: Callable[[Row], None],
 ) -> None:
+    """Compute each cell on an idle process; there are as many processes as threads."""
     free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     for worker in workers:
         free.put(worker)
+
+    def compute(cell: Cell) -> Row:
+        worker = free.get()
+        try:
+            return worker.compute(cell, timeout)
+        finally:
+            free.put(worker)
+
     try:
-        for future in as_completed(
-            pool.submit(_with_free_worker, free, cell, timeout) for cell in cells
-        ):
+        for future in as_completed(pool.submit(compute, cell) for cell in cells):
             record(future.result())
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.kill()
         raise
-
-
-def _with_free_worker(
-    workers: queue.SimpleQueue[Worker], cell: Cell, timeout: float | None
-) -> Row:
-    """Compute a cell on an idle process; there are as many processes as threads."""
-    worker = workers.get()
-    try:
-        return _stamped(worker.compute(cell, timeout))
-    finally:
-        workers.put(worker)
-
-
-def _stamped(row: Row) -> Row:
-    """Return a row with time and machine, even if its process could not record them."""
-    from inldl.experiments.measure import stamped
-
-    return row if row.finished else stamped(row)

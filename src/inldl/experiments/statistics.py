@@ -82,8 +82,7 @@ def ranks(scores: pd.DataFrame, higher_is_better: bool) -> pd.DataFrame:
     Movie  1.0  2.0
     Gene   1.5  1.5
     """
-    merits = _merits(scores, higher_is_better)
-    return merits.rank(axis=1, ascending=False)
+    return _merits(scores, higher_is_better).rank(axis=1, ascending=False)
 
 
 def mean_ranks(scores: pd.DataFrame, higher_is_better: bool) -> pd.Series:
@@ -98,10 +97,8 @@ def wins_ties_losses(
 
     Parameters
     ----------
-    scores : DataFrame
-        Problems x methods.
-    higher_is_better : bool
-        Whether higher scores are better.
+    scores, higher_is_better : DataFrame and bool
+        As in every function here.
     tolerance : float
         Scores that differ by at most this much are ties.
 
@@ -173,7 +170,7 @@ def nemenyi(scores: pd.DataFrame, higher_is_better: bool, alpha: float = 0.05) -
     >>> result.groups, round(result.critical_difference, 3)
     ((('A', 'B'), ('B', 'C')), 1.482)
     """
-    _check_alpha(alpha)
+    check_number("alpha", alpha, above=0, below=1)
     means = mean_ranks(scores, higher_is_better)
     k = _at_least_two_methods(scores)
     # Nemenyi's q is the studentized range over sqrt(2), the standard error of a difference.
@@ -203,10 +200,8 @@ def wilcoxon_holm(
 
     Parameters
     ----------
-    scores : DataFrame
-        Problems x methods.
-    higher_is_better : bool
-        Whether higher scores are better.
+    scores, higher_is_better : DataFrame and bool
+        As in every function here.
     reference : column name, optional
         Compare this method with each of the others. By default all pairs are compared.
     alpha : float
@@ -219,7 +214,7 @@ def wilcoxon_holm(
         favour, or None), ``statistic`` (the smaller sum of ranks), ``p_value`` (two-sided),
         ``p_holm`` and ``significant`` (``p_holm <= alpha``).
     """
-    _check_alpha(alpha)
+    check_number("alpha", alpha, above=0, below=1)
     merits = _merits(scores, higher_is_better)
     _at_least_two_methods(merits)
     pairs = _pairs(list(merits.columns), reference)
@@ -228,18 +223,15 @@ def wilcoxon_holm(
     favours, statistics, p_values = zip(*tests, strict=True)
     adjusted = _holm(np.array(p_values))
     better = [{1: a, -1: b}.get(sign) for sign, (a, b) in zip(favours, pairs, strict=True)]
-    table = pd.DataFrame(
-        {
-            "statistic": statistics,
-            "p_value": p_values,
-            "p_holm": adjusted,
-            "significant": adjusted <= alpha,
-        },
-        index=pd.MultiIndex.from_tuples(pairs, names=["method", "opponent"]),
-    )
-    # As object, so that None stays None among names.
-    table.insert(0, "better", pd.Series(better, index=table.index, dtype=object))
-    return table
+    index = pd.MultiIndex.from_tuples(pairs, names=["method", "opponent"])
+    columns = {
+        "better": pd.Series(better, index, dtype=object),  # in which None stays None
+        "statistic": statistics,
+        "p_value": p_values,
+        "p_holm": adjusted,
+        "significant": adjusted <= alpha,
+    }
+    return pd.DataFrame(columns, index)
 
 
 def _groups(means: pd.Series, critical: float) -> tuple[tuple[Hashable, ...], ...]:
@@ -323,9 +315,3 @@ def _at_least_two_methods(scores: pd.DataFrame) -> int:
     if scores.shape[1] < 2:
         raise ValueError("scores has only 1 method: add another to compare it with.")
     return scores.shape[1]
-
-
-def _check_alpha(alpha: float) -> None:
-    check_number("alpha", alpha, above=0)
-    if alpha >= 1:
-        raise ValueError(f"alpha must be a number below 1, got {alpha!r}.")

@@ -1,7 +1,5 @@
 """Results in one sqlite file, with one row per finished cell that never changes afterwards."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -10,22 +8,21 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from inldl.experiments.cells import Cell
+from pandas import DataFrame
+
+from inldl.experiments.protocol import Cell
 from inldl.metrics import METRICS
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 APPLICATION = 0x1D1D1  # marks our files
 VERSION = 1
+_UNCHANGING = "?mode=ro&immutable=1"  # lets sqlite read a file without locking or changing it
+_OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
 _TEXT = ["status", "reason", "finished", "environment"]
-_NUMBERS = ["rate", "split", *MEASUREMENTS, *METRICS]
-_MAY_LACK = {*MEASUREMENTS, *METRICS}  # a cell that failed has none
 
 
 @dataclass(frozen=True)
@@ -97,14 +94,14 @@ class Store:
 
     def create(self) -> None:
         """Create the file if it does not exist; an existing file keeps its rows."""
-        if not self.path.exists():
-            try:
-                _create(self.path)
-            except (OSError, sqlite3.Error) as error:
-                reason = getattr(error, "strerror", None) or str(error)
-                raise OSError(
-                    f"The results cannot be written to {str(self.path)!r}: {reason}."
-                ) from None
+        if self.path.exists():
+            return
+        try:
+            _create(self.path)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            problem = f"The results cannot be written to {str(self.path)!r}: {reason}."
+            raise OSError(problem) from None
 
     def check(self) -> None:
         """Refuse a path where no row can be added, without creating anything."""
@@ -127,65 +124,61 @@ class Store:
         """Commit a row, and return whether it is new. The first result of a cell is kept."""
         flat = row.flat()
         columns = ", ".join(f'"{name}"' for name in flat)
-        marks = ", ".join("?" * len(flat))
-        if not self.path.exists():
-            self.create()
+        query = f"INSERT OR IGNORE INTO cells ({columns}) VALUES ({', '.join('?' * len(flat))})"
+        self.create()
         with self._connect() as connection:
-            cursor = connection.execute(
-                f"INSERT OR IGNORE INTO cells ({columns}) VALUES ({marks})", list(flat.values())
-            )
-            return cursor.rowcount == 1
+            return connection.execute(query, list(flat.values())).rowcount == 1
 
     def cells(self, status: Iterable[str] | None = None) -> set[Cell]:
         """Return the cells that have a row, or those whose row has one of these statuses."""
-        if not self.path.exists():
-            return set()
         wanted = None if status is None else set(status)
-        with self._connect(reading=True) as connection:
-            rows = connection.execute(f"SELECT {', '.join(KEYS)}, status FROM cells").fetchall()
+        rows = self._select(f"SELECT {', '.join(KEYS)}, status FROM cells")
         return {Cell(*row[:-1]) for row in rows if wanted is None or row[-1] in wanted}
 
     def contents(self, dataset: str) -> set[str]:
         """Return the hashes of the file contents that the rows of a dataset were computed from."""
-        if not self.path.exists():
-            return set()
-        with self._connect(reading=True) as connection:
-            found = connection.execute(
-                "SELECT DISTINCT json_extract(environment, '$.data') FROM cells WHERE dataset = ?",
-                [dataset],
-            ).fetchall()
-        return {each for (each,) in found if each}
+        query = "SELECT DISTINCT json_extract(environment, '$.data') FROM cells WHERE dataset = ?"
+        return {each for (each,) in self._select(query, dataset) if each}
 
     def forget(self, cells: Iterable[Cell]) -> None:
         """Delete the rows of these cells, so that they can be computed again."""
         where = " AND ".join(f"{name} = ?" for name in KEYS)
+        values = [list(asdict(cell).values()) for cell in cells]
         with self._connect() as connection:
-            connection.executemany(
-                f"DELETE FROM cells WHERE {where}",
-                [list(asdict(cell).values()) for cell in cells],
-            )
+            connection.executemany(f"DELETE FROM cells WHERE {where}", values)
 
     def frame(self) -> DataFrame:
         """Return all rows as a pandas DataFrame, in the order of the cells."""
-        import pandas as pd
-
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
         with self._connect(reading=True) as connection:
             names = _columns(connection)
             self._refuse_lack(names)
             rows = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}").fetchall()
-        frame = pd.DataFrame.from_records(rows, columns=names)
-        for name in frame.columns.intersection([*KEYS, *_TEXT, *_NUMBERS]):
-            self._refuse_other_kinds(name, [row[names.index(name)] for row in rows])
+        frame = DataFrame.from_records(rows, columns=names)
+        for name, kind in _kinds().items():
+            if name in names:
+                self._refuse_other_kinds(name, kind, [row[names.index(name)] for row in rows])
         return frame.reindex(columns=[*names, *(name for name in METRICS if name not in names)])
+
+    def _select(self, query: str, *values: str) -> list[Any]:
+        """Return what a query finds: nothing if there is no file yet."""
+        if not self.path.exists():
+            return []
+        with self._connect(reading=True) as connection:
+            return connection.execute(query, values).fetchall()
 
     @contextlib.contextmanager
     def _connect(self, reading: bool = False) -> Iterator[sqlite3.Connection]:
         """Open, commit and close. Each process, and each call, has its own connection."""
         path = self.path.resolve()
-        as_it_lies = reading and _lies_still(path)
-        address = _unchanging(path) if as_it_lies else path
+        # Even to read a store, sqlite writes files next to it, unless told that nobody changes it.
+        # But then it ignores rows that a killed run has not yet moved from the -wal file.
+        frozen = not all(os.access(each, os.W_OK) for each in (path, path.parent))
+        log = path.with_name(f"{path.name}-wal")
+        has_log = frozen and log.exists() and log.stat().st_size > 0
+        as_it_lies = reading and frozen and not has_log
+        address = f"{path.as_uri()}{_UNCHANGING}" if as_it_lies else path
         try:
             connection = sqlite3.connect(address, timeout=60, uri=as_it_lies)
             try:
@@ -194,9 +187,9 @@ class Store:
             finally:
                 connection.close()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise OSError(
-                f"The results in {str(self.path)!r} cannot be used: {error}.{_advice(path)}"
-            ) from error
+            advice = f" Copy it, together with {log.name}, to a folder that you can write to."
+            problem = f"The results in {str(self.path)!r} cannot be used: {error}."
+            raise OSError(problem + advice * has_log) from error
 
     def _refuse_lack(self, names: Sequence[str]) -> None:
         lack = [name for name in [*KEYS, *_TEXT, *MEASUREMENTS] if name not in names]
@@ -206,11 +199,11 @@ class Store:
                 f"program changed the file. {_OTHER}"
             )
 
-    def _refuse_other_kinds(self, name: str, values: Sequence[object]) -> None:
+    def _refuse_other_kinds(self, name: str, kind: str, values: Sequence[object]) -> None:
         """Refuse text among numbers and vice versa; sqlite accepts both in any column."""
-        kind, said = ((int, float), "a number") if name in _NUMBERS else (str, "text")
+        wanted, said = (str, "text") if kind.startswith("TEXT") else ((int, float), "a number")
         for value in values:
-            if not (isinstance(value, kind) or (value is None and name in _MAY_LACK)):
+            if not (isinstance(value, wanted) or (value is None and "NOT NULL" not in kind)):
                 raise ValueError(
                     f"The results in {str(self.path)!r} have {value!r:.50} in the column "
                     f"{name!r}, which is not {said}: delete that row, or run `inldl bench` "
@@ -238,26 +231,19 @@ class Store:
             )
 
 
-_OTHER = "Choose another name for the results."
-
-
 def _create(path: Path) -> None:
     """Create an empty store in a temporary folder and link it into place, all or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         draft = Path(folder, path.name)
+        columns = ", ".join(f'"{name}" {kind}' for name, kind in _kinds().items())
         with contextlib.closing(sqlite3.connect(draft)) as connection:
-            connection.execute(_table())
+            connection.execute(f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
-
-
-def _unchanging(path: Path) -> str:
-    """Return the address that makes sqlite read a file without locking or changing it."""
-    return f"{path.as_uri()}?mode=ro&immutable=1"
 
 
 def _marks(path: Path) -> list[int]:
@@ -269,47 +255,25 @@ def _marks(path: Path) -> list[int]:
     changing the file, and it reads again with locks.
     """
     try:
-        return _read_marks(_unchanging(path))
+        return _read_marks(path, _UNCHANGING)
     except sqlite3.DatabaseError:
-        return _read_marks(f"{path.as_uri()}?mode=ro")
+        return _read_marks(path, "?mode=ro")
 
 
-def _read_marks(address: str) -> list[int]:
+def _read_marks(path: Path, options: str) -> list[int]:
+    address = f"{path.as_uri()}{options}"
     with contextlib.closing(sqlite3.connect(address, timeout=60, uri=True)) as connection:
         names = ("application_id", "user_version")
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-
-
-def _lies_still(path: Path) -> bool:
-    """Return whether a store is read-only and has all its rows in the file itself.
-
-    Even to read a store, sqlite writes files next to it, unless told that nobody changes it. But
-    then it ignores rows that a killed run has not yet moved from the -wal file.
-    """
-    return not _can_write(path) and not _has_log(path)
-
-
-def _can_write(path: Path) -> bool:
-    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-
-
-def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
-def _advice(path: Path) -> str:
-    if _can_write(path) or not _has_log(path):
-        return ""
-    return f" Copy it, together with {path.name}-wal, to a folder that you can write to."
 
 
 def _columns(connection: sqlite3.Connection) -> list[str]:
     return [each[0] for each in connection.execute("SELECT * FROM cells LIMIT 0").description]
 
 
-def _table() -> str:
-    kinds = {
+def _kinds() -> dict[str, str]:
+    """Return the columns and their kinds; a cell that failed has no measurements or metrics."""
+    return {
         **dict.fromkeys(KEYS, "TEXT NOT NULL"),
         "rate": "REAL NOT NULL",
         "split": "INTEGER NOT NULL",
@@ -320,5 +284,3 @@ def _table() -> str:
         "converged": "INTEGER",
         **dict.fromkeys(METRICS, "REAL"),
     }
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in kinds.items())
-    return f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))"

@@ -4,8 +4,6 @@ It is a separate Python process, so it shares no thread, lock or script with the
 the results, and can be killed at any time.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -16,8 +14,11 @@ import threading
 from dataclasses import asdict
 from typing import Self
 
-from inldl.experiments.cells import Cell
+from inldl._specs import import_object
+from inldl.experiments.measure import measure, reading_error, stamped
+from inldl.experiments.protocol import Cell
 from inldl.experiments.store import Row
+from inldl.methods import classes
 
 READY = "ready\n"
 
@@ -75,8 +76,8 @@ class Worker:
             return Row(**{**json.loads(answer), "cell": cell})
         code = self.stop()
         if late.is_set():
-            return Row(cell, "timeout", f"not finished after {timeout:g} seconds")
-        return Row(cell, "died", f"its process ended with code {code}")
+            return stamped(Row(cell, "timeout", f"not finished after {timeout:g} seconds"))
+        return stamped(Row(cell, "died", f"its process ended with code {code}"))
 
     def stop(self) -> int | None:
         """End the process and return its exit code."""
@@ -135,22 +136,14 @@ def main() -> None:
     os.dup2(2, 1)  # keep what a method prints out of the results
     tasks: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_receive, args=[tasks], daemon=True).start()
-    from inldl._specs import import_object
-    from inldl.experiments.measure import measure, reading_error
-    from inldl.methods import classes
-
     for path in classes().values():
         import_object(path)
     gc.freeze()  # otherwise each cell scans all imported objects for garbage: .07 s
     print(READY, end="", file=out, flush=True)
     while True:
         task, given = json.loads(tasks.get())
-        answer: object
-        if task == "read":
-            answer = reading_error(given)
-        else:
-            answer = {**vars(measure(Cell(**given))), "cell": None}
-        print(json.dumps(answer), file=out, flush=True)
+        answer = reading_error(given) if task == "read" else vars(measure(Cell(**given)))
+        print(json.dumps(answer, default=vars), file=out, flush=True)
 
 
 def _receive(tasks: queue.Queue[str]) -> None:

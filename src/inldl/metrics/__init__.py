@@ -5,11 +5,9 @@ Call every metric as ``metric(y_true, y_pred, *, per_row=False)``. In the formul
 metric ignores both p and q.
 """
 
-from ._pair import Pair
 from ._paper import *  # noqa: F403
 from ._probability import *  # noqa: F403
 from ._ranks import *  # noqa: F403
-from ._registry import METRICS, Metric, evaluate
-from ._scorers import scorer, scorers
+from ._registry import METRICS, Metric, Pair, evaluate, scorer, scorers
 
 __all__ = ["METRICS", "Metric", "Pair", "evaluate", "scorer", "scorers", *METRICS]

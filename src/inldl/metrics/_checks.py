@@ -8,7 +8,7 @@ import numpy.typing as npt
 from inldl._errors import DataError
 from inldl._validation import as_degrees, is_off, unmask, wrong_sums
 
-from ._pair import BoolArray, FloatArray, Pair
+from ._registry import BoolArray, FloatArray, Pair
 
 Degrees = npt.NDArray[np.floating[Any]]
 _IN_ROW = " in row {number}: give degrees from 0 to 1."

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ._pair import FloatArray, Pair, ratio
-from ._registry import metric
+from ._registry import FloatArray, Pair, metric, ratio
 
 
 @metric(higher_is_better=False, perfect=0.0)

@@ -5,14 +5,45 @@ from __future__ import annotations  # keeps the signatures in help() short
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast, overload
+from typing import Any, Literal, NamedTuple, Protocol, Self, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from ._pair import FloatArray, Pair
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+FLOOR = 1e-6
+"""Clark, Canberra and Kullback-Leibler replace a predicted 0 by this."""
+
+
+class Pair(NamedTuple):
+    """True rows ``p`` and predicted rows ``q``, both (n, C) and both 0 where missing."""
+
+    p: FloatArray
+    q: FloatArray
+    observed: BoolArray
+
+    @classmethod
+    def of(cls, truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> Self:
+        """Reduce both to the observed entries, in double precision, without any check."""
+        observed = ~np.isnan(truth)
+        # One memory order, so that sums do not depend on where the table came from.
+        p, q = (np.where(observed, y, 0).astype(np.float64, order="C") for y in (truth, predicted))
+        return cls(p, q, observed)
+
+    def floored(self) -> FloatArray:
+        """Return ``q`` with 0 replaced by ``FLOOR`` where the true degree is observed."""
+        return np.where(self.observed & (self.q == 0), FLOOR, self.q)
+
+
+def ratio(above: FloatArray, below: FloatArray, *, otherwise: float = 0.0) -> FloatArray:
+    """Divide where ``below`` is positive, and return ``otherwise`` elsewhere."""
+    return np.divide(above, below, out=np.full_like(above, otherwise), where=below > 0)
+
 
 Formula = Callable[[Pair], FloatArray]
+Scorer = Callable[[Any, Any, Any], float]
 
 _SHARED_DOC = """\
 Parameters
@@ -114,10 +145,8 @@ def evaluate(
 
     Parameters
     ----------
-    y_true : array-like of shape (n, C)
-        True degrees, NaN (or masked) where missing. Complete rows must sum to 1.
-    y_pred : array-like of shape (n, C)
-        Predicted distributions. Rows must be complete and sum to 1.
+    y_true, y_pred : array-like of shape (n, C)
+        True degrees, NaN where missing, and predicted distributions, as for each metric.
     metrics : iterable of str, optional
         Names from ``METRICS``; all of them by default.
 
@@ -141,6 +170,46 @@ def measure_any(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str) -> f
     """Compute the mean of one metric for any true degrees that `fit` accepts."""
     pair = _checked(y_true, y_pred, any_truth=True)
     return _mean(_row_values(find_metric(name).formula, pair))
+
+
+def scorer(name: str) -> Scorer:
+    """Make a scorer from a metric, for ``cross_val_score``, ``GridSearchCV`` and the like.
+
+    Parameters
+    ----------
+    name : str
+        A key of ``METRICS``.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y)``, where y may have missing degrees. Distances get a minus sign,
+        because higher scores must be better. It accepts any y that ``fit`` accepts, even with a
+        warning: complete rows that do not sum to 1 are divided by their sum, and negative degrees
+        count as 0.
+    """
+    # scikit-learn imports pandas if it is installed: do not load both with the metrics.
+    from sklearn.metrics import make_scorer
+
+    metric = find_metric(name)
+    # An error in a scorer becomes NaN in cross_val_score, where every candidate then looks equal.
+    return make_scorer(measure_any, greater_is_better=metric.higher_is_better, name=metric.name)
+
+
+def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:
+    """Make several scorers by name, for the ``scoring`` argument of ``cross_validate``.
+
+    Parameters
+    ----------
+    names : iterable of str, optional
+        Keys of ``METRICS``; all of them by default.
+
+    Returns
+    -------
+    dict of str to callable
+        One scorer per name.
+    """
+    return {name: scorer(name) for name in (METRICS if names is None else names)}
 
 
 def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
