@@ -20,7 +20,7 @@ from inldl._validation import (
 )
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
-from inldl.estimators._kernel_features import METRICS, Columns, choose_kernel
+from inldl.estimators._kernel_features import METRICS, Columns, choose_kernel, kernel_features
 from inldl.solvers.completion import fill_forced
 
 
@@ -133,21 +133,19 @@ class KernelDistributionEstimator(DistributionEstimator):
             names["feature_names_in_"] = self.feature_names_in_
         return Prepared(columns.dense(X), fill_forced(y), columns, seed, started, names)
 
-    def _choose(self, data):
-        """Set `kernel_` and `scale_` to what is given or, where "auto", to what is best."""
-        choice = choose_kernel(
-            data.scaled, data.y, data.seed, self.n_jobs, kernel=self.kernel, scale=self.scale
-        )
+    def _fitted_map(self, data):
+        """Choose what is "auto" of the kernel; return the fitted map to its features."""
+        chosen = {"kernel": self.kernel, "scale": self.scale}
+        choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
+        return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)
 
-    def _check_kernel(self):
+    def _check_kernel(self, *others):
+        """Check the parameters of the kernel, and others that may be "auto" too."""
         check_choice("kernel", self.kernel, ("auto", *METRICS))
-        check_auto("scale", self.scale)
+        for name in ("scale", *others):
+            value = getattr(self, name)
+            if not (isinstance(value, str) and value == "auto"):
+                check_number(name, value, above=0)
         check_number("n_landmarks", self.n_landmarks, low=1, integer=True)
         check_n_jobs(self.n_jobs)
-
-
-def check_auto(name, value):
-    """Refuse a parameter that is neither "auto" nor a positive number."""
-    if not (isinstance(value, str) and value == "auto"):
-        check_number(name, value, above=0)

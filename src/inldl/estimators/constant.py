@@ -5,8 +5,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._validation import check_choice, validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._parameters import parameters
 
 
+@parameters
 class ConstantLDL(DistributionEstimator):
     """Predict the same distribution for every row, whatever its features.
 
@@ -20,10 +22,8 @@ class ConstantLDL(DistributionEstimator):
     ----------
     distribution_ : ndarray of shape (n_labels,)
         What is predicted.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_labels_, label_names_ : int, ndarray of str or None
+        Number of labels, and their names, when `y` is a frame with such names.
 
     Examples
     --------
@@ -34,11 +34,10 @@ class ConstantLDL(DistributionEstimator):
     array([0.273, 0.273, 0.455])
     """
 
+    strategy: str = "mean"
+
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
-
-    def __init__(self, strategy="mean"):
-        self.strategy = strategy
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
