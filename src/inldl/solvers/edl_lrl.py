@@ -92,11 +92,7 @@ def _iterations(
         P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)
-        gap, change = _root_mean_square(P - Z), _root_mean_square(Z - before)
+        gap, change = (float(np.sqrt((A**2).mean())) for A in (P - Z, Z - before))
         changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
         yield V, changes, max(gap, change) <= tol
         penalty = penalty.next()
-
-
-def _root_mean_square(A: Array) -> float:
-    return float(np.sqrt((A**2).mean()))
