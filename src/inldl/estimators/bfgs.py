@@ -1,10 +1,12 @@
 """The BFGS-LDL estimator."""
 
+from typing import Literal
+
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_choice, check_number, warn_user
+from inldl._validation import warn_user
 from inldl.estimators._base import SoftmaxDistributionEstimator
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
 
 
@@ -72,11 +74,11 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     1.0
     """
 
-    l2: float = 1e-3
+    l2: NotNegative = 1e-3
     fit_intercept: bool = True
-    max_iter: int = 400
-    tol: float = 2e-9
-    start: str = "zero"
+    max_iter: CountOrZero = 400
+    tol: NotNegative = 2e-9
+    start: Literal["zero", "eye"] = "zero"
 
     @classmethod
     def as_published(cls, **changes):
@@ -87,12 +89,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         ``BFGSLDL.as_published(max_iter=0)`` on features as they come.
         """
         return cls(**{"l2": 0.0, "fit_intercept": False, "start": "eye"} | changes)
-
-    def _check_parameters(self):
-        check_number("l2", self.l2, low=0)
-        check_number("max_iter", self.max_iter, low=0, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_choice("start", self.start, ("zero", "eye"))
 
     def _solve(self, features, y):
         start = features.start(self.start, y.shape[1])

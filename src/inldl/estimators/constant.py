@@ -1,9 +1,11 @@
 """Constant predictors: what every method must beat."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import check_choice, validate_features, validate_fit
+from inldl._validation import validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._parameters import parameters
 
@@ -34,7 +36,7 @@ class ConstantLDL(DistributionEstimator):
     array([0.273, 0.273, 0.455])
     """
 
-    strategy: str = "mean"
+    strategy: Literal["mean", "uniform"] = "mean"
 
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
@@ -58,7 +60,7 @@ class ConstantLDL(DistributionEstimator):
         -------
         self
         """
-        check_choice("strategy", self.strategy, ("mean", "uniform"))
+        self._check_parameters()
         _, y, self.label_names_ = validate_fit(self, X, y)
         self.n_labels_ = y.shape[1]
         means = np.zeros(self.n_labels_)

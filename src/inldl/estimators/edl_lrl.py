@@ -1,12 +1,13 @@
-"""The EDL-LRL estimator, and the grouping of rows by k-means."""
+"""The EDL-LRL estimator."""
+
+from typing import Literal
 
 import numpy as np
 
-from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
-from inldl.estimators._parameters import parameters
-from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
+from inldl.estimators._parameters import AtLeastOne, Count, NotNegative, Positive, parameters
+from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import zero_filled
 
 
@@ -94,20 +95,20 @@ class EDLLRL(SoftmaxDistributionEstimator):
 
     _rescale = True
 
-    n_groups: int = 5
-    lam1: float = 1e-3
-    lam2: float = 0.1
-    rho: float = 1.0
-    rho_growth: float = 1.0
-    rho_max: float = 1e6
-    max_iter: int = 10
-    inner_iter: int = 20
-    tol: float = 1e-4
+    n_groups: Count = 5
+    lam1: NotNegative = 1e-3
+    lam2: NotNegative = 0.1
+    rho: Positive = 1.0
+    rho_growth: AtLeastOne = 1.0
+    rho_max: Positive = 1e6
+    max_iter: Count = 10
+    inner_iter: Count = 20
+    tol: NotNegative = 1e-4
     fit_intercept: bool = True
-    loss: str = "masked"
-    gradient: str = "exact"
-    threshold: str = "soft"
-    start: str = "zero"
+    loss: Literal["masked", "zero"] = "masked"
+    gradient: Literal["exact", "diagonal"] = "exact"
+    threshold: Literal["soft", "hard"] = "soft"
+    start: Literal["zero", "uniform"] = "zero"
     random_state: object = 0
 
     @classmethod
@@ -125,19 +126,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
         }  # fmt: skip
         return cls(**program | changes)
 
-    def _check_parameters(self):
-        for name in ("n_groups", "max_iter", "inner_iter"):
-            check_number(name, getattr(self, name), low=1, integer=True)
-        for name in ("lam1", "lam2", "tol"):
-            check_number(name, getattr(self, name), low=0)
-        for name in ("rho", "rho_max"):
-            check_number(name, getattr(self, name), above=0)
-        check_number("rho_growth", self.rho_growth, low=1)
-        check_choice("loss", self.loss, ("masked", "zero"))
-        check_choice("gradient", self.gradient, ("exact", "diagonal"))
-        check_choice("threshold", self.threshold, ("soft", "hard"))
-        check_choice("start", self.start, ("zero", "uniform"))
-
     def _solve(self, features, y):
         seed = seed_from(self.random_state)
         D, observed = zero_filled(y.astype(np.float64, copy=False))
@@ -154,6 +142,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
         V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":
             V = np.random.default_rng(seed).random(V.shape)
-        penalty = Penalty(self.rho, self.rho_growth, self.rho_max)
+        rhos = penalties(self.rho, self.rho_growth, self.rho_max)
         limits = {"max_iter": self.max_iter, "inner_iter": self.inner_iter, "tol": self.tol}
-        return solve_edl_lrl(problem, V, penalty, **limits)
+        return solve_edl_lrl(problem, V, rhos, **limits)

@@ -4,10 +4,9 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from inldl._file_state import FileState
-from inldl._validation import check_number
-from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
 from inldl.estimators._kernel_features import choose_alpha
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Auto, Count, Jobs, Positive, parameters
 from inldl.solvers.completion import fill_near, projected
 from inldl.solvers.masked_ridge import leave_one_out, spread_of
 
@@ -71,20 +70,14 @@ class ForestLDL(KernelDistributionEstimator):
 
     _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
 
-    n_trees: int = 30
-    min_samples_leaf: int = 2
-    max_features: float = 0.5
-    kernel: str = "auto"
-    scale: float | str = "auto"
-    n_landmarks: int = 300
+    n_trees: Count = 30
+    min_samples_leaf: Count = 2
+    max_features: Positive = 0.5
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    n_landmarks: Count = 300
     random_state: object = None
-    n_jobs: int | None = None
-
-    def _check_parameters(self):
-        self._check_kernel()
-        check_number("n_trees", self.n_trees, low=1, integer=True)
-        check_number("min_samples_leaf", self.min_samples_leaf, low=1, integer=True)
-        check_number("max_features", self.max_features, above=0)
+    n_jobs: Jobs = None
 
     def _learn(self, data):
         if max(data.dense.max(), -data.dense.min()) > LARGEST:

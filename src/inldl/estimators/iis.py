@@ -1,8 +1,9 @@
 """The IIS-LDL estimator."""
 
-from inldl._validation import check_choice, check_number
+from typing import Literal
+
 from inldl.estimators._base import SoftmaxDistributionEstimator
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.solvers.iis import solve
 from inldl.solvers.maximum_entropy import CrossEntropy
 
@@ -76,11 +77,11 @@ class IISLDL(SoftmaxDistributionEstimator):
     1.0
     """
 
-    max_iter: int = 50
-    tol: float = 1e-6
+    max_iter: CountOrZero = 50
+    tol: NotNegative = 1e-6
     fit_intercept: bool = True
-    mass: str = "unit"
-    start: str = "zero"
+    mass: Literal["unit", "observed"] = "unit"
+    start: Literal["zero", "eye"] = "zero"
 
     @classmethod
     def as_published(cls, **changes):
@@ -91,12 +92,6 @@ class IISLDL(SoftmaxDistributionEstimator):
         """
         preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}
         return cls(**preset | changes)
-
-    def _check_parameters(self):
-        check_number("max_iter", self.max_iter, low=0, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_choice("mass", self.mass, ("unit", "observed"))
-        check_choice("start", self.start, ("zero", "eye"))
 
     def _solve(self, features, y):
         return solve(

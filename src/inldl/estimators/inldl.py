@@ -2,9 +2,9 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_n_jobs, check_number, warn_user
+from inldl._validation import warn_user
 from inldl.estimators._base import LinearDistributionEstimator
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
 
@@ -19,13 +19,6 @@ class _LowRankEstimator(LinearDistributionEstimator):
                 f"{self.max_iter} iterations; history_ shows how far it came.",
                 ConvergenceWarning,
             )
-
-    def _check_parameters(self):
-        check_number("lam", self.lam, low=0)
-        check_number("ridge", self.ridge, low=0)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_n_jobs(self.n_jobs)
 
 
 @parameters
@@ -86,12 +79,12 @@ class InLDLProx(_LowRankEstimator):
     True
     """
 
-    lam: float = 0.01
-    ridge: float = 1e-5
+    lam: NotNegative = 0.01
+    ridge: NotNegative = 1e-5
     fit_intercept: bool = True
-    max_iter: int = 100
-    tol: float = 1e-3
-    n_jobs: int | None = None
+    max_iter: Count = 100
+    tol: NotNegative = 1e-3
+    n_jobs: Jobs = None
     verbose: int = 0
     checkpoint: object = None
 
@@ -165,13 +158,13 @@ class InLDLADMM(_LowRankEstimator):
     True
     """
 
-    lam: float = 0.01
-    rho: float = 1.0
-    ridge: float = 1e-5
+    lam: NotNegative = 0.01
+    rho: Positive = 1.0
+    ridge: NotNegative = 1e-5
     fit_intercept: bool = True
-    max_iter: int = 100
-    tol: float = 1e-3
-    n_jobs: int | None = None
+    max_iter: Count = 100
+    tol: NotNegative = 1e-3
+    n_jobs: Jobs = None
     verbose: int = 0
     checkpoint: object = None
 
@@ -183,10 +176,6 @@ class InLDLADMM(_LowRankEstimator):
         any preprocessing.
         """
         return cls(**{"ridge": 0.0, "fit_intercept": False} | changes)
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_number("rho", self.rho, above=0)
 
     def _problem(self, fit_intercept, expand, initial):
         return AlternatingProblem(self.lam, self.ridge, fit_intercept, self.rho)

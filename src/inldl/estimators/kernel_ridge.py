@@ -1,9 +1,8 @@
 """Kernel ridge regression on what is observed, then on what the sum of 1 makes of it."""
 
-from inldl._validation import check_number
-from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
 from inldl.estimators._kernel_features import choose_alpha
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.completion import projected
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out
 
@@ -60,17 +59,13 @@ class KernelRidgeLDL(KernelDistributionEstimator):
     'rbf'
     """
 
-    kernel: str = "auto"
-    scale: float | str = "auto"
-    alpha: float | str = "auto"
-    n_landmarks: int = 400
-    max_iter: int = 10
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    alpha: Auto = "auto"
+    n_landmarks: Count = 400
+    max_iter: Count = 10
     random_state: object = None
-    n_jobs: int | None = None
-
-    def _check_parameters(self):
-        self._check_kernel("alpha")
-        check_number("max_iter", self.max_iter, low=1, integer=True)
+    n_jobs: Jobs = None
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)

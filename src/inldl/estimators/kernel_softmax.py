@@ -4,9 +4,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
-from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
 from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, sample_rows
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
 from inldl.solvers.softmax import Features, softmax
 
@@ -66,15 +66,12 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     True
     """
 
-    kernel: str = "auto"
-    scale: float | str = "auto"
-    alpha: float | str = "auto"
-    n_landmarks: int = 250
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    alpha: Auto = "auto"
+    n_landmarks: Count = 250
     random_state: object = None
-    n_jobs: int | None = None
-
-    def _check_parameters(self):
-        self._check_kernel("alpha")
+    n_jobs: Jobs = None
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)

@@ -1,11 +1,12 @@
 """The LDM estimator."""
 
+from typing import Literal
+
 import numpy as np
 
-from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Count, NotNegative, parameters
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 
@@ -92,16 +93,16 @@ class LDM(SoftmaxDistributionEstimator):
 
     _rescale = True
 
-    l1: float = 1e-4
-    l2: float = 1.0
-    l3: float = 1.0
-    n_groups: int = 10
-    max_iter: int = 3
-    inner_iter: int = 50
-    tol: float = 1e-6
+    l1: NotNegative = 1e-4
+    l2: NotNegative = 1.0
+    l3: NotNegative = 1.0
+    n_groups: Count = 10
+    max_iter: Count = 3
+    inner_iter: Count = 50
+    tol: NotNegative = 1e-6
     fit_intercept: bool = True
-    solver: str = "lbfgs"
-    start: str = "zero"
+    solver: Literal["lbfgs", "steepest"] = "lbfgs"
+    start: Literal["zero", "uniform"] = "zero"
     random_state: object = 0
 
     @classmethod
@@ -117,14 +118,6 @@ class LDM(SoftmaxDistributionEstimator):
             "solver": "steepest", "start": "uniform",
         }  # fmt: skip
         return cls(**published | changes)
-
-    def _check_parameters(self):
-        for name in ("n_groups", "max_iter", "inner_iter"):
-            check_number(name, getattr(self, name), low=1, integer=True)
-        for name in ("l1", "l2", "l3", "tol"):
-            check_number(name, getattr(self, name), low=0)
-        check_choice("solver", self.solver, tuple(STEPS))
-        check_choice("start", self.start, ("zero", "uniform"))
 
     def _solve(self, features, y):
         seed = seed_from(self.random_state)

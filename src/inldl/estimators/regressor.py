@@ -1,5 +1,8 @@
 """Any regressor of scikit-learn as a method for incomplete label distributions."""
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
@@ -8,10 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._errors import DataError
 from inldl._file_state import FileState
-from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
+from inldl._validation import FLOATS, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Jobs, parameters
 from inldl.solvers.completion import projected
+
+
+def _check_part(name, part, method, example):
+    """Refuse a part that is a class, or lacks `fit` or `method`."""
+    able = hasattr(part, "fit") and hasattr(part, method) and not isinstance(part, type)
+    if part is not None and not able:
+        raise ValueError(
+            f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
+            f"got {part!r}."
+        )
 
 
 @parameters
@@ -72,9 +85,11 @@ class RegressorLDL(DistributionEstimator):
         )
     )
 
-    regressor: object = None
-    completer: object = None
-    n_jobs: int | None = None
+    regressor: Annotated[object, partial(_check_part, method="predict", example="Ridge()")] = None
+    completer: Annotated[object, partial(_check_part, method="complete", example="WInLDL()")] = (
+        None
+    )
+    n_jobs: Jobs = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -167,12 +182,6 @@ class RegressorLDL(DistributionEstimator):
         """Return what the parts get: a frame as it came if its names are known, else an array."""
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
-    def _check_parameters(self):
-        check_n_jobs(self.n_jobs)
-        _check_part("regressor", self._template(), "predict", "Ridge()")
-        if self.completer is not None:
-            _check_part("completer", self.completer, "complete", "WInLDL()")
-
     def _fit_regressors(self, X, degrees):
         """Fit one regressor to all labels if nothing is missing and it is able to, else one each.
 
@@ -221,12 +230,3 @@ def _fit_observed(regressor, X, y, label):
             error=error,
         ) from error
     return regressor
-
-
-def _check_part(name, part, method, example):
-    """Refuse a part that is a class, or lacks `fit` or `method`."""
-    if isinstance(part, type) or not (hasattr(part, "fit") and hasattr(part, method)):
-        raise ValueError(
-            f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
-            f"got {part!r}."
-        )

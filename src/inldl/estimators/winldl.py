@@ -1,12 +1,14 @@
 """The WInLDL estimator."""
 
+from typing import Literal
+
 from sklearn.base import clone
 
 from inldl._file_state import FileState
-from inldl._validation import check_choice, check_label_names, check_n_jobs, check_number
+from inldl._validation import check_label_names
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -104,28 +106,18 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     _in_file = FileState(parts=tuple(SCHEMES.values()))
 
     weighting: object = "degree"
-    missing: str = "impute"
-    mu: float = 2.0
-    max_iter: int = 50
-    tol: float = 1e-4
-    ridge: float = 1e-5
+    missing: Literal["impute", "zero"] = "impute"
+    mu: Positive = 2.0
+    max_iter: Count = 50
+    tol: NotNegative = 1e-4
+    ridge: NotNegative = 1e-5
     fit_intercept: bool = True
     close_rows: bool = True
-    cross_fit: int | None = None
-    n_jobs: int | None = None
+    cross_fit: Folds = None
+    n_jobs: Jobs = None
     verbose: int = 0
     warm_start: bool = False
     checkpoint: object = None
-
-    def _check_parameters(self):
-        check_choice("missing", self.missing, ("impute", "zero"))
-        check_number("mu", self.mu, above=0)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        for name in ("tol", "ridge"):
-            check_number(name, getattr(self, name), low=0)
-        if self.cross_fit is not None:
-            check_number("cross_fit", self.cross_fit, low=2, integer=True)
-        check_n_jobs(self.n_jobs)
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:
