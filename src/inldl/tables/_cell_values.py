@@ -160,11 +160,6 @@ def holds_infinity(name, row, kind="number"):
     return column_error(name, kind, problem, row=row)
 
 
-def shortened(text):
-    """Return a text that fits into a sentence."""
-    return text if len(text) <= 40 else f"{text[:37]}..."
-
-
 def as_table(X):
     """Return a frame as it is, and all else as a 2-D array."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from inldl.io._labels import shortened
 from inldl.tables._cell_values import (
     Cells,
     as_number,
@@ -19,7 +20,6 @@ from inldl.tables._cell_values import (
     holds_infinity,
     is_date,
     level_name,
-    shortened,
 )
 
 _FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
@@ -152,15 +152,10 @@ class CategoryColumn(Column):
             raise holds_dates(cells.name)
         choice = _text_id(cells.name, len(sizes), total)
         if choice is None:
-            choice = Choice(cls.of(cells.name, sizes, missing, max_levels), cls.kind)
+            levels = sorted(sizes, key=lambda level: (-sizes[level], level))[:max_levels]
+            column = cls(cells.name, tuple(levels), len(sizes) > len(levels), missing)
+            choice = Choice(column, cls.kind)
         return replace(choice, n_levels=len(sizes), stray=_stray(cells, sizes))
-
-    @classmethod
-    def of(cls, name, counts, missing, max_levels):
-        """Fit the column to the number of cells of each level."""
-        ordered = sorted(counts, key=lambda level: (-counts[level], level))
-        kept = tuple(ordered[:max_levels])
-        return cls(name, kept, len(ordered) > len(kept), bool(missing))
 
     @property
     def outputs(self):

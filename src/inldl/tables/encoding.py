@@ -130,17 +130,20 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""
         fills, centers, scales = self._scaling()
+        ends = np.cumsum([len(column.outputs) for column in self.columns_])[:-1]
         out = np.zeros((len(cells[0]), len(self.sources_)))
         size = min(max(_ENTRIES // len(self.sources_), 256), 4096)
         for start in range(0, len(out), size):
             block = out[start : start + size]
-            self._write([values[start : start + size] for values in cells], block)
+            parts = np.split(block, ends, axis=1)
+            for column, values, part in zip(self.columns_, cells, parts, strict=True):
+                column.write(values[start : start + size], part)
             if np.isnan(block.max()):
                 np.copyto(block, fills, where=np.isnan(block))
             largest = max(block.max(), -block.min())
             if np.isinf(largest):
-                row, column = np.argwhere(np.isinf(block))[0]
-                raise holds_infinity(self.sources_[column], start + int(row))
+                row, place = np.argwhere(np.isinf(block))[0]
+                raise holds_infinity(self.sources_[place], start + int(row))
             _standardise(block, largest, centers, scales)
         return out
 
@@ -188,14 +191,6 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         names = [name for column in self.columns_ for name in column.outputs]
         return np.array(names, dtype=object)
-
-    def _write(self, cells, out):
-        """Put what the cells of one block hold into their places."""
-        first = 0
-        for column, values in zip(self.columns_, cells, strict=True):
-            last = first + len(column.outputs)
-            column.write(values, out[:, first:last])
-            first = last
 
     def _check_names(self, given):
         missing = [column.name for column in self.columns_ if column.name not in given]
