@@ -152,10 +152,14 @@ class CategoryColumn(Column):
             raise holds_dates(cells.name)
         choice = _text_id(cells.name, len(sizes), total)
         if choice is None:
-            levels = sorted(sizes, key=lambda level: (-sizes[level], level))[:max_levels]
-            column = cls(cells.name, tuple(levels), len(sizes) > len(levels), missing)
-            choice = Choice(column, cls.kind)
+            choice = Choice(cls.of(cells.name, sizes, missing, max_levels), cls.kind)
         return replace(choice, n_levels=len(sizes), stray=_stray(cells, sizes))
+
+    @classmethod
+    def of(cls, name, counts, missing, max_levels):
+        """Fit the column to the number of cells of each level."""
+        levels = sorted(counts, key=lambda level: (-counts[level], level))
+        return cls(name, tuple(levels[:max_levels]), len(levels) > max_levels, bool(missing))
 
     @property
     def outputs(self):
