@@ -41,7 +41,8 @@ def parameters(cls):
     cls = dataclass(eq=False, repr=False, match_args=False)(cls)
     del cls.__dataclass_fields__, cls.__dataclass_params__
     cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # the plain types, for `help`
-    cls._kinds, cls._check_parameters = get_type_hints(cls, include_extras=True), _check_parameters
+    cls._kinds = get_type_hints(cls, include_extras=True)
+    cls._check_parameters = _check_parameters
     return cls
 
 
