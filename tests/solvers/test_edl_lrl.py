@@ -1,11 +1,13 @@
 """EDL-LRL: gradients, the shrinkage of each group, and where ADMM leads."""
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from inldl.datasets import hide, make_distributions
-from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
+from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import Features, softmax, zero_filled
 
 
@@ -93,9 +95,8 @@ def test_objective_is_the_formula():
 def test_admm_finds_a_minimum_of_the_objective():
     """Another solver, started where ADMM ends, on the objective itself, finds nothing lower."""
     problem, V, _ = a_problem(lam2=0.3)
-    found = solve_edl_lrl(
-        problem, 0 * V, Penalty(1.0, 1.0, 1.0), max_iter=400, inner_iter=50, tol=1e-6
-    )
+    rhos = penalties(1.0, 1.0, 1.0)
+    found = solve_edl_lrl(problem, 0 * V, rhos, max_iter=400, inner_iter=50, tol=1e-6)
     assert found.converged
     assert found.history["gap"][-1] <= 1e-6
 
@@ -110,13 +111,8 @@ def test_admm_finds_a_minimum_of_the_objective():
 
 
 def test_penalty_grows_up_to_its_cap():
-    penalty = Penalty(1.0, 2.0, 3.0)
-    seen = [penalty.rho]
-    for _ in range(3):
-        penalty = penalty.next()
-        seen.append(penalty.rho)
-    assert seen == [1.0, 2.0, 3.0, 3.0]
-    assert Penalty(5.0, 2.0, 3.0).next().rho == 5.0
+    assert list(islice(penalties(1.0, 2.0, 3.0), 4)) == [1.0, 2.0, 3.0, 3.0]
+    assert list(islice(penalties(5.0, 2.0, 3.0), 2)) == [5.0, 5.0]
 
 
 @pytest.mark.parametrize("size", [1e-3, 1, 1e4, 1e150, 1e300])

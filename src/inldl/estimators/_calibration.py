@@ -16,18 +16,9 @@ MOST_ROWS = 5000  # more would not change the choice among so few
 class Calibration:
     """Raise degrees to a floor, take a power, and scale rows to sum to 1.
 
-    Parameters
-    ----------
-    metric : str
-        The measure that it serves.
-    power : float
-        Above 1 sharpens distributions, below 1 flattens them.
-    level : float
-        The quantile of the positive observed degrees of a label that is its floor.
-    floor : ndarray of shape (n_labels,)
-        The floors.
-    before, after : float
-        The measure at the observed degrees of held-out rows.
+    It serves the measure `metric`, whose value at the observed degrees of held-out rows was
+    `before` and is `after`. A power above 1 sharpens distributions. The floor of a label is the
+    quantile `level` of its positive observed degrees.
     """
 
     metric: str
@@ -53,17 +44,7 @@ class Calibration:
 
 
 def choose_calibration(metric, y, held_out):
-    """Return the calibration with the best value of `metric` on held-out rows.
-
-    Parameters
-    ----------
-    metric : str
-        A name in ``inldl.metrics.METRICS``.
-    y : ndarray of shape (n, C)
-        Degrees, NaN = unobserved.
-    held_out : ndarray of shape (n, C)
-        Predictions, each made without its row's degrees.
-    """
+    """Return the calibration with the best value of `metric` on rows predicted without them."""
     rows = slice(None, None, -(-len(y) // MOST_ROWS))
     y, held_out = y[rows], held_out[rows]
     measure, sign = METRICS[metric].function, -1 if METRICS[metric].higher_is_better else 1

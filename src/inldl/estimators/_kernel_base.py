@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 from time import perf_counter
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,17 +12,16 @@ from inldl._engines import one_blas_thread, row_blocks
 from inldl._file_state import FileState
 from inldl._validation import (
     FLOATS,
-    check_choice,
-    check_n_jobs,
-    check_number,
     check_predictable,
     validate_features,
     validate_fit,
 )
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
-from inldl.estimators._kernel_features import METRICS, Columns, choose_kernel
+from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
 from inldl.solvers.completion import fill_forced
+
+Kernel = Literal["auto", "rbf", "laplacian"]
 
 
 @dataclass(frozen=True)
@@ -133,21 +133,9 @@ class KernelDistributionEstimator(DistributionEstimator):
             names["feature_names_in_"] = self.feature_names_in_
         return Prepared(columns.dense(X), fill_forced(y), columns, seed, started, names)
 
-    def _choose(self, data):
-        """Set `kernel_` and `scale_` to what is given or, where "auto", to what is best."""
-        choice = choose_kernel(
-            data.scaled, data.y, data.seed, self.n_jobs, kernel=self.kernel, scale=self.scale
-        )
+    def _fitted_map(self, data):
+        """Choose what is "auto" of the kernel; return the fitted map to its features."""
+        chosen = {"kernel": self.kernel, "scale": self.scale}
+        choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
-
-    def _check_kernel(self):
-        check_choice("kernel", self.kernel, ("auto", *METRICS))
-        check_auto("scale", self.scale)
-        check_number("n_landmarks", self.n_landmarks, low=1, integer=True)
-        check_n_jobs(self.n_jobs)
-
-
-def check_auto(name, value):
-    """Refuse a parameter that is neither "auto" nor a positive number."""
-    if not (isinstance(value, str) and value == "auto"):
-        check_number(name, value, above=0)
+        return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)

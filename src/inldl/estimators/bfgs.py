@@ -1,12 +1,16 @@
 """The BFGS-LDL estimator."""
 
+from typing import Literal
+
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_choice, check_number, warn_user
+from inldl._validation import warn_user
 from inldl.estimators._base import SoftmaxDistributionEstimator
+from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
 
 
+@parameters
 class BFGSLDL(SoftmaxDistributionEstimator):
     r"""Maximum entropy model of label distributions, fitted by L-BFGS.
 
@@ -38,24 +42,16 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_iter_ : int
-        Iterations done.
-    converged_ : bool
-        Whether `tol` was met; a ``ConvergenceWarning`` says so if not.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective", F after each iteration.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -78,37 +74,21 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     1.0
     """
 
-    def __init__(self, l2=1e-3, fit_intercept=True, max_iter=400, tol=2e-9, start="zero"):
-        self.l2 = l2
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.start = start
+    l2: NotNegative = 1e-3
+    fit_intercept: bool = True
+    max_iter: CountOrZero = 400
+    tol: NotNegative = 2e-9
+    start: Literal["zero", "eye"] = "zero"
 
     @classmethod
     def as_published(cls, **changes):
         """Return the estimator as it was published: no penalty, no bias, the start "eye".
 
-        The row of BFGS-LDL on SBU_3DFE in the WInLDL paper is that of the start itself, before
-        any iteration: ``BFGSLDL.as_published(max_iter=0)`` on features as they come.
-
-        Parameters
-        ----------
-        **changes
-            Parameters to set otherwise.
-
-        Returns
-        -------
-        BFGSLDL
+        `changes` are parameters with other values. The row of BFGS-LDL on SBU_3DFE in the WInLDL
+        paper is that of the start itself, before any iteration:
+        ``BFGSLDL.as_published(max_iter=0)`` on features as they come.
         """
-        preset = {"l2": 0.0, "fit_intercept": False, "max_iter": 400, "tol": 2e-9, "start": "eye"}
-        return cls(**(preset | changes))
-
-    def _check_parameters(self):
-        check_number("l2", self.l2, low=0)
-        check_number("max_iter", self.max_iter, low=0, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_choice("start", self.start, ("zero", "eye"))
+        return cls(**{"l2": 0.0, "fit_intercept": False, "start": "eye"} | changes)
 
     def _solve(self, features, y):
         start = features.start(self.start, y.shape[1])

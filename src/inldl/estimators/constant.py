@@ -1,12 +1,16 @@
 """Constant predictors: what every method must beat."""
 
+from typing import Literal
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import check_choice, validate_features, validate_fit
+from inldl._validation import validate_features, validate_fit
 from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._parameters import parameters
 
 
+@parameters
 class ConstantLDL(DistributionEstimator):
     """Predict the same distribution for every row, whatever its features.
 
@@ -20,10 +24,8 @@ class ConstantLDL(DistributionEstimator):
     ----------
     distribution_ : ndarray of shape (n_labels,)
         What is predicted.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_labels_, label_names_ : int, ndarray of str or None
+        Number of labels, and their names, when `y` is a frame with such names.
 
     Examples
     --------
@@ -34,11 +36,10 @@ class ConstantLDL(DistributionEstimator):
     array([0.273, 0.273, 0.455])
     """
 
+    strategy: Literal["mean", "uniform"] = "mean"
+
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
-
-    def __init__(self, strategy="mean"):
-        self.strategy = strategy
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -59,7 +60,7 @@ class ConstantLDL(DistributionEstimator):
         -------
         self
         """
-        check_choice("strategy", self.strategy, ("mean", "uniform"))
+        self._check_parameters()
         _, y, self.label_names_ = validate_fit(self, X, y)
         self.n_labels_ = y.shape[1]
         means = np.zeros(self.n_labels_)

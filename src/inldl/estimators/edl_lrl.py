@@ -1,14 +1,17 @@
-"""The EDL-LRL estimator, and the grouping of rows by k-means."""
+"""The EDL-LRL estimator."""
+
+from typing import Literal
 
 import numpy as np
 
-from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
-from inldl.solvers.edl_lrl import EDLLRLProblem, Penalty, solve_edl_lrl
+from inldl.estimators._parameters import AtLeastOne, Count, NotNegative, Positive, parameters
+from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import zero_filled
 
 
+@parameters
 class EDLLRL(SoftmaxDistributionEstimator):
     r"""Label distribution learning with low-rank label correlations in groups of rows.
 
@@ -57,25 +60,17 @@ class EDLLRL(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_iter_ : int
-        Iterations of ADMM done.
-    converged_ : bool
-        Whether `tol` was met. The method is usually ended by `max_iter`, on purpose, so no
-        warning is given.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations of ADMM done, and whether `tol` was met. The method is usually ended by
+        `max_iter`, on purpose, so no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" is the formula above; "gap" and "change" are what `tol` is compared with.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------
@@ -100,75 +95,36 @@ class EDLLRL(SoftmaxDistributionEstimator):
 
     _rescale = True
 
-    def __init__(
-        self,
-        n_groups=5,
-        lam1=1e-3,
-        lam2=0.1,
-        rho=1.0,
-        rho_growth=1.0,
-        rho_max=1e6,
-        max_iter=10,
-        inner_iter=20,
-        tol=1e-4,
-        fit_intercept=True,
-        loss="masked",
-        gradient="exact",
-        threshold="soft",
-        start="zero",
-        random_state=0,
-    ):
-        self.n_groups = n_groups
-        self.lam1 = lam1
-        self.lam2 = lam2
-        self.rho = rho
-        self.rho_growth = rho_growth
-        self.rho_max = rho_max
-        self.max_iter = max_iter
-        self.inner_iter = inner_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.loss = loss
-        self.gradient = gradient
-        self.threshold = threshold
-        self.start = start
-        self.random_state = random_state
+    n_groups: Count = 5
+    lam1: NotNegative = 1e-3
+    lam2: NotNegative = 0.1
+    rho: Positive = 1.0
+    rho_growth: AtLeastOne = 1.0
+    rho_max: Positive = 1e6
+    max_iter: Count = 10
+    inner_iter: Count = 20
+    tol: NotNegative = 1e-4
+    fit_intercept: bool = True
+    loss: Literal["masked", "zero"] = "masked"
+    gradient: Literal["exact", "diagonal"] = "exact"
+    threshold: Literal["soft", "hard"] = "soft"
+    start: Literal["zero", "uniform"] = "zero"
+    random_state: object = 0
 
     @classmethod
     def as_published(cls, **changes):
         """Return the estimator with the setting of the public program.
 
-        It differs from the method's description in the loss (unobserved degrees count as 0), the
-        gradient and the threshold, and has no bias, a random start and nearly no regularisation.
-
-        Parameters
-        ----------
-        **changes
-            Parameters that shall have other values.
-
-        Returns
-        -------
-        EDLLRL
+        `changes` are parameters with other values. It differs from the method's description in the
+        loss (unobserved degrees count as 0), the gradient and the threshold, and has no bias, a
+        random start and nearly no regularisation.
         """
         program = {
-            "lam1": 1e-7, "lam2": 1e-7, "rho": 1e-6, "rho_growth": 1.1, "rho_max": 1e6,
+            "lam1": 1e-7, "lam2": 1e-7, "rho": 1e-6, "rho_growth": 1.1,
             "max_iter": 50, "inner_iter": 10, "tol": 0.0, "fit_intercept": False, "loss": "zero",
             "gradient": "diagonal", "threshold": "hard", "start": "uniform",
         }  # fmt: skip
-        return cls(**{**program, **changes})
-
-    def _check_parameters(self):
-        for name in ("n_groups", "max_iter", "inner_iter"):
-            check_number(name, getattr(self, name), low=1, integer=True)
-        for name in ("lam1", "lam2", "tol"):
-            check_number(name, getattr(self, name), low=0)
-        for name in ("rho", "rho_max"):
-            check_number(name, getattr(self, name), above=0)
-        check_number("rho_growth", self.rho_growth, low=1)
-        check_choice("loss", self.loss, ("masked", "zero"))
-        check_choice("gradient", self.gradient, ("exact", "diagonal"))
-        check_choice("threshold", self.threshold, ("soft", "hard"))
-        check_choice("start", self.start, ("zero", "uniform"))
+        return cls(**program | changes)
 
     def _solve(self, features, y):
         seed = seed_from(self.random_state)
@@ -186,6 +142,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
         V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":
             V = np.random.default_rng(seed).random(V.shape)
-        penalty = Penalty(self.rho, self.rho_growth, self.rho_max)
+        rhos = penalties(self.rho, self.rho_growth, self.rho_max)
         limits = {"max_iter": self.max_iter, "inner_iter": self.inner_iter, "tol": self.tol}
-        return solve_edl_lrl(problem, V, penalty, **limits)
+        return solve_edl_lrl(problem, V, rhos, **limits)

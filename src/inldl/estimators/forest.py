@@ -4,9 +4,9 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from inldl._file_state import FileState
-from inldl._validation import check_number
-from inldl.estimators._kernel_base import KernelDistributionEstimator
-from inldl.estimators._kernel_features import choose_alpha, kernel_features
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
+from inldl.estimators._kernel_features import choose_alpha
+from inldl.estimators._parameters import Auto, Count, Jobs, Positive, parameters
 from inldl.solvers.completion import fill_near, projected
 from inldl.solvers.masked_ridge import leave_one_out, spread_of
 
@@ -15,6 +15,7 @@ ROWS_PER_TREE = 20_000
 LARGEST = float(np.finfo(np.float32).max)  # that trees can split
 
 
+@parameters
 class ForestLDL(KernelDistributionEstimator):
     """Extra trees that learn all labels together, from distributions without holes.
 
@@ -52,14 +53,10 @@ class ForestLDL(KernelDistributionEstimator):
         replacement.
     kernel_, scale_ : str, float
         What was chosen.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------
@@ -73,31 +70,14 @@ class ForestLDL(KernelDistributionEstimator):
 
     _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
 
-    def __init__(
-        self,
-        n_trees=30,
-        min_samples_leaf=2,
-        max_features=0.5,
-        kernel="auto",
-        scale="auto",
-        n_landmarks=300,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_trees = n_trees
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.kernel = kernel
-        self.scale = scale
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self):
-        self._check_kernel()
-        check_number("n_trees", self.n_trees, low=1, integer=True)
-        check_number("min_samples_leaf", self.min_samples_leaf, low=1, integer=True)
-        check_number("max_features", self.max_features, above=0)
+    n_trees: Count = 30
+    min_samples_leaf: Count = 2
+    max_features: Positive = 0.5
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    n_landmarks: Count = 300
+    random_state: object = None
+    n_jobs: Jobs = None
 
     def _learn(self, data):
         if max(data.dense.max(), -data.dense.min()) > LARGEST:
@@ -105,23 +85,18 @@ class ForestLDL(KernelDistributionEstimator):
                 f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
                 "example with sklearn.preprocessing.StandardScaler."
             )
-        self._choose(data)
-        features = kernel_features(
-            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
-        ).transform(data.scaled)
+        features = self._fitted_map(data).transform(data.scaled)
         folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
         self.held_out_, self.forests_ = np.empty(data.y.shape), []
 
-        def grow(train, test, seed):
+        for i, (train, test) in enumerate(folds.split(data.y)):
+            seed = (data.seed + i) % 2**31
             completed = _completed(features[train], data.y[train], seed, self.n_jobs)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
             self.held_out_[test] = _predict(forest, data.dense[test], self.n_labels_)
-            return forest
-
-        for i, fold in enumerate(folds.split(data.y)):
-            self.forests_.append(grow(*fold, (data.seed + i) % 2**31))
+            self.forests_.append(forest)
         self.held_out_ = projected(self.held_out_)
 
     def _degrees(self, dense, scaled):

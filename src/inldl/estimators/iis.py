@@ -1,11 +1,14 @@
 """The IIS-LDL estimator."""
 
-from inldl._validation import check_choice, check_number
+from typing import Literal
+
 from inldl.estimators._base import SoftmaxDistributionEstimator
+from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.solvers.iis import solve
 from inldl.solvers.maximum_entropy import CrossEntropy
 
 
+@parameters
 class IISLDL(SoftmaxDistributionEstimator):
     r"""Maximum entropy model of label distributions, fitted by improved iterative scaling.
 
@@ -40,25 +43,17 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_iter_ : int
-        Iterations done.
-    converged_ : bool
-        Whether the fit ended by `tol`. It usually ends at `max_iter` instead; that is how the
-        method is meant, and no warning is given.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether the fit ended by `tol`. It usually ends at `max_iter`
+        instead; that is how the method is meant, and no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective", F after each iteration; it never rises.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -82,36 +77,21 @@ class IISLDL(SoftmaxDistributionEstimator):
     1.0
     """
 
-    def __init__(self, max_iter=50, tol=1e-6, fit_intercept=True, mass="unit", start="zero"):
-        self.max_iter = max_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.mass = mass
-        self.start = start
+    max_iter: CountOrZero = 50
+    tol: NotNegative = 1e-6
+    fit_intercept: bool = True
+    mass: Literal["unit", "observed"] = "unit"
+    start: Literal["zero", "eye"] = "zero"
 
     @classmethod
     def as_published(cls, **changes):
         """Return the estimator as it was published: 10 iterations, no bias, the start "eye".
 
-        With features as they come it gives the row of IIS-LDL on SBU_3DFE in the WInLDL paper.
-
-        Parameters
-        ----------
-        **changes
-            Parameters to set otherwise.
-
-        Returns
-        -------
-        IISLDL
+        `changes` are parameters with other values. With features as they come it gives the row of
+        IIS-LDL on SBU_3DFE in the WInLDL paper.
         """
-        preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "mass": "unit"}
-        return cls(**(preset | {"start": "eye"} | changes))
-
-    def _check_parameters(self):
-        check_number("max_iter", self.max_iter, low=0, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_choice("mass", self.mass, ("unit", "observed"))
-        check_choice("start", self.start, ("zero", "eye"))
+        preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}
+        return cls(**preset | changes)
 
     def _solve(self, features, y):
         return solve(

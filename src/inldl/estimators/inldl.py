@@ -2,8 +2,9 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import check_n_jobs, check_number, warn_user
+from inldl._validation import warn_user
 from inldl.estimators._base import LinearDistributionEstimator
+from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 
 
@@ -19,14 +20,8 @@ class _LowRankEstimator(LinearDistributionEstimator):
                 ConvergenceWarning,
             )
 
-    def _check_parameters(self):
-        check_number("lam", self.lam, low=0)
-        check_number("ridge", self.ridge, low=0)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_n_jobs(self.n_jobs)
 
-
+@parameters
 class InLDLProx(_LowRankEstimator):
     r"""Low-rank incomplete label distribution learning by proximal gradient (InLDL-p).
 
@@ -60,22 +55,16 @@ class InLDLProx(_LowRankEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
     n_iter_, converged_ : int, bool
         Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" and "objective_change".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     References
     ----------
@@ -90,31 +79,21 @@ class InLDLProx(_LowRankEstimator):
     True
     """
 
-    def __init__(
-        self,
-        lam=0.01,
-        ridge=1e-5,
-        fit_intercept=True,
-        max_iter=100,
-        tol=1e-3,
-        n_jobs=None,
-        verbose=0,
-        checkpoint=None,
-    ):
-        self.lam = lam
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.checkpoint = checkpoint
+    lam: NotNegative = 0.01
+    ridge: NotNegative = 1e-5
+    fit_intercept: bool = True
+    max_iter: Count = 100
+    tol: NotNegative = 1e-3
+    n_jobs: Jobs = None
+    verbose: int = 0
+    checkpoint: object = None
 
     @classmethod
     def as_published(cls, **changes):
         """Return the setting behind the published numbers: no ridge, no bias, lam = 1e-3.
 
-        It is meant for features as they are, without any preprocessing.
+        `changes` are parameters with other values. It is meant for features as they are, without
+        any preprocessing.
         """
         return cls(**{"lam": 1e-3, "ridge": 0.0, "fit_intercept": False} | changes)
 
@@ -122,6 +101,7 @@ class InLDLProx(_LowRankEstimator):
         return ProximalProblem(self.lam, self.ridge, fit_intercept)
 
 
+@parameters
 class InLDLADMM(_LowRankEstimator):
     r"""Low-rank incomplete label distribution learning by ADMM (InLDL-a).
 
@@ -154,22 +134,16 @@ class InLDLADMM(_LowRankEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
     n_iter_, converged_ : int, bool
         Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "primal_residual" and "dual_residual".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     References
     ----------
@@ -184,39 +158,24 @@ class InLDLADMM(_LowRankEstimator):
     True
     """
 
-    def __init__(
-        self,
-        lam=0.01,
-        rho=1.0,
-        ridge=1e-5,
-        fit_intercept=True,
-        max_iter=100,
-        tol=1e-3,
-        n_jobs=None,
-        verbose=0,
-        checkpoint=None,
-    ):
-        self.lam = lam
-        self.rho = rho
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.checkpoint = checkpoint
+    lam: NotNegative = 0.01
+    rho: Positive = 1.0
+    ridge: NotNegative = 1e-5
+    fit_intercept: bool = True
+    max_iter: Count = 100
+    tol: NotNegative = 1e-3
+    n_jobs: Jobs = None
+    verbose: int = 0
+    checkpoint: object = None
 
     @classmethod
     def as_published(cls, **changes):
         """Return the setting behind the published numbers: no ridge, no bias.
 
-        It is meant for features as they are, without any preprocessing.
+        `changes` are parameters with other values. It is meant for features as they are, without
+        any preprocessing.
         """
         return cls(**{"ridge": 0.0, "fit_intercept": False} | changes)
-
-    def _check_parameters(self):
-        super()._check_parameters()
-        check_number("rho", self.rho, above=0)
 
     def _problem(self, fit_intercept, expand, initial):
         return AlternatingProblem(self.lam, self.ridge, fit_intercept, self.rho)

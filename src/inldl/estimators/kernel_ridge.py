@@ -1,12 +1,13 @@
 """Kernel ridge regression on what is observed, then on what the sum of 1 makes of it."""
 
-from inldl._validation import check_number
-from inldl.estimators._kernel_base import KernelDistributionEstimator, check_auto
-from inldl.estimators._kernel_features import choose_alpha, kernel_features
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
+from inldl.estimators._kernel_features import choose_alpha
+from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.completion import projected
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out
 
 
+@parameters
 class KernelRidgeLDL(KernelDistributionEstimator):
     r"""Kernel ridge regression whose kernel and penalty are chosen by leave-one-out.
 
@@ -39,20 +40,14 @@ class KernelRidgeLDL(KernelDistributionEstimator):
         Predictions of the training rows, each made without that row's degrees.
     kernel_, scale_, alpha_ : str, float, float
         What was chosen.
-    coef_ : ndarray of shape (n_landmarks, n_labels)
-        Coefficients of the kernel features.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
+    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
+        Coefficients of the kernel features, and the bias of each label.
     n_iter_ : int
         Fits done.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------
@@ -64,34 +59,16 @@ class KernelRidgeLDL(KernelDistributionEstimator):
     'rbf'
     """
 
-    def __init__(
-        self,
-        kernel="auto",
-        scale="auto",
-        alpha="auto",
-        n_landmarks=400,
-        max_iter=10,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernel = kernel
-        self.scale = scale
-        self.alpha = alpha
-        self.n_landmarks = n_landmarks
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self):
-        self._check_kernel()
-        check_auto("alpha", self.alpha)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    alpha: Auto = "auto"
+    n_landmarks: Count = 400
+    max_iter: Count = 10
+    random_state: object = None
+    n_jobs: Jobs = None
 
     def _learn(self, data):
-        self._choose(data)
-        self.map_ = kernel_features(
-            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
-        )
+        self.map_ = self._fitted_map(data)
         features, y = self.map_.transform(data.scaled), data.y
         self.alpha_ = self.alpha
         if self.alpha == "auto":

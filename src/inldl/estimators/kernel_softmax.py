@@ -4,8 +4,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
-from inldl.estimators._kernel_base import KernelDistributionEstimator, check_auto
-from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, kernel_features, sample_rows
+from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
+from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, sample_rows
+from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
 from inldl.solvers.softmax import Features, softmax
 
@@ -14,6 +15,7 @@ FOLDS = 5
 MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
 
 
+@parameters
 class KernelSoftmaxLDL(KernelDistributionEstimator):
     r"""Softmax regression on kernel features.
 
@@ -47,18 +49,12 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         at a kernel and a penalty that were chosen with them.
     kernel_, scale_, alpha_ : str, float, float
         What was chosen.
-    coef_ : ndarray of shape (n_landmarks, n_labels)
-        Coefficients of the kernel features.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
+        Coefficients of the kernel features, and the bias of each label.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------
@@ -70,31 +66,15 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     True
     """
 
-    def __init__(
-        self,
-        kernel="auto",
-        scale="auto",
-        alpha="auto",
-        n_landmarks=250,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.kernel = kernel
-        self.scale = scale
-        self.alpha = alpha
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self):
-        self._check_kernel()
-        check_auto("alpha", self.alpha)
+    kernel: Kernel = "auto"
+    scale: Auto = "auto"
+    alpha: Auto = "auto"
+    n_landmarks: Count = 250
+    random_state: object = None
+    n_jobs: Jobs = None
 
     def _learn(self, data):
-        self._choose(data)
-        self.map_ = kernel_features(
-            data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed
-        )
+        self.map_ = self._fitted_map(data)
         features = self.map_.transform(data.scaled)
         center = features.mean(axis=0)
         features -= center

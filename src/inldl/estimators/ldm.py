@@ -1,14 +1,17 @@
 """The LDM estimator."""
 
+from typing import Literal
+
 import numpy as np
 
-from inldl._validation import check_choice, check_number
 from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
+from inldl.estimators._parameters import Count, NotNegative, parameters
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 
 
+@parameters
 class LDM(SoftmaxDistributionEstimator):
     r"""Label distribution learning by exploiting the label distribution manifold.
 
@@ -49,26 +52,18 @@ class LDM(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_iter_ : int
-        Alternations done.
-    converged_ : bool
-        Whether `tol` was met. The method is usually ended by `max_iter`, on purpose, so no
-        warning is given.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Alternations done, and whether `tol` was met. The method is usually ended by `max_iter`,
+        on purpose, so no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective_before" and "objective": the formula above before and after each W-step, with
         the :math:`Z_q` of that step.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------
@@ -98,62 +93,31 @@ class LDM(SoftmaxDistributionEstimator):
 
     _rescale = True
 
-    def __init__(
-        self,
-        l1=1e-4,
-        l2=1.0,
-        l3=1.0,
-        n_groups=10,
-        max_iter=3,
-        inner_iter=50,
-        tol=1e-6,
-        fit_intercept=True,
-        solver="lbfgs",
-        start="zero",
-        random_state=0,
-    ):
-        self.l1 = l1
-        self.l2 = l2
-        self.l3 = l3
-        self.n_groups = n_groups
-        self.max_iter = max_iter
-        self.inner_iter = inner_iter
-        self.tol = tol
-        self.fit_intercept = fit_intercept
-        self.solver = solver
-        self.start = start
-        self.random_state = random_state
+    l1: NotNegative = 1e-4
+    l2: NotNegative = 1.0
+    l3: NotNegative = 1.0
+    n_groups: Count = 10
+    max_iter: Count = 3
+    inner_iter: Count = 50
+    tol: NotNegative = 1e-6
+    fit_intercept: bool = True
+    solver: Literal["lbfgs", "steepest"] = "lbfgs"
+    start: Literal["zero", "uniform"] = "zero"
+    random_state: object = 0
 
     @classmethod
     def as_published(cls, **changes):
         """Return the estimator with the setting that comes nearest to the printed results.
 
-        600 alternations of one step of steepest descent, without a bias, from a random start,
-        and meant for features as they come. The released program allows 100 alternations of 600
-        steps each.
-
-        Parameters
-        ----------
-        **changes
-            Parameters that shall have other values.
-
-        Returns
-        -------
-        LDM
+        `changes` are parameters with other values. It has 600 alternations of one step of steepest
+        descent, no bias and a random start, and is meant for features as they come. The released
+        program allows 100 alternations of 600 steps each.
         """
         published = {
             "max_iter": 600, "inner_iter": 1, "tol": 0.0, "fit_intercept": False,
             "solver": "steepest", "start": "uniform",
         }  # fmt: skip
-        return cls(**{**published, **changes})
-
-    def _check_parameters(self):
-        for name in ("n_groups", "max_iter", "inner_iter"):
-            check_number(name, getattr(self, name), low=1, integer=True)
-        for name in ("l1", "l2", "l3", "tol"):
-            check_number(name, getattr(self, name), low=0)
-        check_choice("solver", self.solver, tuple(STEPS))
-        check_choice("start", self.start, ("zero", "uniform"))
+        return cls(**published | changes)
 
     def _solve(self, features, y):
         seed = seed_from(self.random_state)

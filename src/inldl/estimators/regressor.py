@@ -1,18 +1,33 @@
 """Any regressor of scikit-learn as a method for incomplete label distributions."""
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from inldl import _kernels
 from inldl._errors import DataError
 from inldl._file_state import FileState
-from inldl._validation import FLOATS, check_n_jobs, validate_features, validate_fit
+from inldl._validation import FLOATS, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
+from inldl.estimators._parameters import Jobs, parameters
+from inldl.solvers.completion import projected
 
 
+def _check_part(name, part, method, example):
+    """Refuse a part that is a class, or lacks `fit` or `method`."""
+    able = hasattr(part, "fit") and hasattr(part, method) and not isinstance(part, type)
+    if part is not None and not able:
+        raise ValueError(
+            f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
+            f"got {part!r}."
+        )
+
+
+@parameters
 class RegressorLDL(DistributionEstimator):
     r"""Predict degrees with an ordinary regressor, and project them onto the simplex.
 
@@ -43,14 +58,11 @@ class RegressorLDL(DistributionEstimator):
         The fitted clones: one per label, or a single one that predicts all labels.
     completer_ : estimator or None
         The fitted clone of `completer`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names. The regressor gets the frame then.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None. The
+        regressor gets the frame `X` then.
 
     Examples
     --------
@@ -73,10 +85,11 @@ class RegressorLDL(DistributionEstimator):
         )
     )
 
-    def __init__(self, regressor=None, *, completer=None, n_jobs=None):
-        self.regressor = regressor
-        self.completer = completer
-        self.n_jobs = n_jobs
+    regressor: Annotated[object, partial(_check_part, method="predict", example="Ridge()")] = None
+    completer: Annotated[object, partial(_check_part, method="complete", example="WInLDL()")] = (
+        None
+    )
+    n_jobs: Jobs = None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -107,9 +120,8 @@ class RegressorLDL(DistributionEstimator):
         )
         self.n_labels_ = degrees.shape[1]
         X = self._features(X, checked)
-        if self.completer is None:
-            self.completer_ = None
-        else:
+        self.completer_ = None
+        if self.completer is not None:
             self.completer_ = clone(self.completer).fit(X, y)
             degrees = np.asarray(self.completer_.complete(X, y))
         self.regressors_ = self._fit_regressors(X, degrees)
@@ -135,7 +147,7 @@ class RegressorLDL(DistributionEstimator):
         checked = validate_features(self, X, **options)
         X = self._features(X, checked)
         raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
-        return _projected(np.column_stack(raw), self._template()).astype(checked.dtype, order="C")
+        return self._projected(np.column_stack(raw)).astype(checked.dtype, copy=False)
 
     def _to_onnx(self, graph, features):
         from sklearn.linear_model import ElasticNet, LinearRegression, Ridge
@@ -170,12 +182,6 @@ class RegressorLDL(DistributionEstimator):
         """Return what the parts get: a frame as it came if its names are known, else an array."""
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
-    def _check_parameters(self):
-        check_n_jobs(self.n_jobs)
-        _check_part("regressor", self._template(), "predict", "Ridge()")
-        if self.completer is not None:
-            _check_part("completer", self.completer, "complete", "WInLDL()")
-
     def _fit_regressors(self, X, degrees):
         """Fit one regressor to all labels if nothing is missing and it is able to, else one each.
 
@@ -185,14 +191,22 @@ class RegressorLDL(DistributionEstimator):
         if self.completer_ is not None and target.multi_output and self.n_labels_ > 1:
             parts = [(slice(None), None)]
         else:
-            parts = [(j if target.single_output else [j], self._label(j)) for j in labels]
+            names = labels if self.label_names_ is None else self.label_names_
+            parts = [(j if target.single_output else [j], names[j]) for j in labels]
         return self._parallel(
             delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label)
             for columns, label in parts
         )
 
-    def _label(self, j):
-        return j if self.label_names_ is None else self.label_names_[j]
+    def _projected(self, raw):
+        """Return predicted rows as distributions."""
+        bad = np.flatnonzero(~np.isfinite(raw).all(axis=1))
+        if bad.size:
+            raise ValueError(
+                f"{self._template()} predicted NaN or infinity for row {bad[0]} of X, of which no "
+                "distribution can be made; scale X, or give another regressor."
+            )
+        return projected(raw)
 
 
 def _fit_observed(regressor, X, y, label):
@@ -216,25 +230,3 @@ def _fit_observed(regressor, X, y, label):
             error=error,
         ) from error
     return regressor
-
-
-def _projected(raw, regressor):
-    """Return the rows that `regressor` predicted, projected onto the simplex."""
-    degrees = np.array(raw.T, dtype=np.float64, order="C")
-    bad = np.flatnonzero(~np.isfinite(degrees).all(axis=0))
-    if bad.size:
-        raise ValueError(
-            f"{regressor} predicted NaN or infinity for row {bad[0]} of X, of which no "
-            "distribution can be made; scale X, or give another regressor."
-        )
-    _kernels.project_columns(degrees, np.ones(degrees.shape[1]))
-    return degrees.T
-
-
-def _check_part(name, part, method, example):
-    """Refuse a part that is a class, or lacks `fit` or `method`."""
-    if isinstance(part, type) or not (hasattr(part, "fit") and hasattr(part, method)):
-        raise ValueError(
-            f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
-            f"got {part!r}."
-        )

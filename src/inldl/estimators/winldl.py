@@ -1,15 +1,19 @@
 """The WInLDL estimator."""
 
+from typing import Literal
+
 from sklearn.base import clone
 
 from inldl._file_state import FileState
-from inldl._validation import check_choice, check_label_names, check_n_jobs, check_number
+from inldl._validation import check_label_names
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
 
+@parameters
 class WInLDL(IntervalMixin, LinearDistributionEstimator):
     r"""Weighted incomplete label distribution learning.
 
@@ -63,15 +67,11 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_features)
-        Coefficients W'.
-    intercept_ : ndarray of shape (n_labels,)
-        Bias of each label.
-    n_iter_ : int
-        Iterations done.
-    converged_ : bool
-        Whether `tol` was met. The paper's setting usually ends at `max_iter` instead; that is
-        how it is meant, and no warning is given.
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met. The paper's setting usually ends at `max_iter`
+        instead; that is how it is meant, and no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "coef_change" and "degree_change", the largest absolute change in each iteration.
     held_out_ : ndarray of shape (n_samples, n_labels) or None
@@ -79,14 +79,10 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     calibration_ : ndarray of shape (2, n_kept, n_labels) or None
         With `cross_fit`, the held-out predictions and the observed degrees that
         `predict_interval` needs, at most 10000 of each label.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     References
     ----------
@@ -109,45 +105,19 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
 
     _in_file = FileState(parts=tuple(SCHEMES.values()))
 
-    def __init__(
-        self,
-        weighting="degree",
-        missing="impute",
-        mu=2.0,
-        max_iter=50,
-        tol=1e-4,
-        ridge=1e-5,
-        fit_intercept=True,
-        close_rows=True,
-        cross_fit=None,
-        n_jobs=None,
-        verbose=0,
-        warm_start=False,
-        checkpoint=None,
-    ):
-        self.weighting = weighting
-        self.missing = missing
-        self.mu = mu
-        self.max_iter = max_iter
-        self.tol = tol
-        self.ridge = ridge
-        self.fit_intercept = fit_intercept
-        self.close_rows = close_rows
-        self.cross_fit = cross_fit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.checkpoint = checkpoint
-
-    def _check_parameters(self):
-        check_choice("missing", self.missing, ("impute", "zero"))
-        check_number("mu", self.mu, above=0)
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
-        check_number("ridge", self.ridge, low=0)
-        if self.cross_fit is not None:
-            check_number("cross_fit", self.cross_fit, low=2, integer=True)
-        check_n_jobs(self.n_jobs)
+    weighting: object = "degree"
+    missing: Literal["impute", "zero"] = "impute"
+    mu: Positive = 2.0
+    max_iter: Count = 50
+    tol: NotNegative = 1e-4
+    ridge: NotNegative = 1e-5
+    fit_intercept: bool = True
+    close_rows: bool = True
+    cross_fit: Folds = None
+    n_jobs: Jobs = None
+    verbose: int = 0
+    warm_start: bool = False
+    checkpoint: object = None
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:

@@ -1,6 +1,6 @@
 """Low-rank label correlations in groups of rows: a softmax model fitted by ADMM."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,17 +11,11 @@ from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.softmax import Array, Features, lbfgs, softmax, through_softmax
 
 
-@dataclass(frozen=True)
-class Penalty:
-    """The penalty rho of ADMM: multiplied by `growth` after each iteration, up to `cap`."""
-
-    rho: float
-    growth: float
-    cap: float
-
-    def next(self) -> "Penalty":
-        """Return the penalty of the next iteration."""
-        return Penalty(min(self.rho * self.growth, max(self.cap, self.rho)), self.growth, self.cap)
+def penalties(rho: float, growth: float, cap: float) -> Iterator[float]:
+    """Yield the penalty of each iteration of ADMM; it is multiplied by `growth`, up to `cap`."""
+    while True:
+        yield rho
+        rho = min(rho * growth, max(cap, rho))
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class EDLLRLProblem:
 def solve_edl_lrl(
     problem: EDLLRLProblem,
     V: Array,
-    penalty: Penalty,
+    rhos: Iterable[float],
     *,
     max_iter: int,
     inner_iter: int,
@@ -79,24 +73,19 @@ def solve_edl_lrl(
 
     It has converged when the root mean squares of P - Z and of the change of Z are at most `tol`.
     """
-    return run(_iterations(problem, V, penalty, inner_iter, tol), max_iter)
+    return run(_iterations(problem, V, rhos, inner_iter, tol), max_iter)
 
 
 def _iterations(
-    problem: EDLLRLProblem, V: Array, penalty: Penalty, inner_iter: int, tol: float
+    problem: EDLLRLProblem, V: Array, rhos: Iterable[float], inner_iter: int, tol: float
 ) -> Iterator[Iteration]:
     Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
-    while True:
-        rho, before = penalty.rho, Z
+    for rho in rhos:
+        before = Z
         V = lbfgs(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
         P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)
-        gap, change = _root_mean_square(P - Z), _root_mean_square(Z - before)
+        gap, change = (float(np.sqrt((A**2).mean())) for A in (P - Z, Z - before))
         changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
         yield V, changes, max(gap, change) <= tol
-        penalty = penalty.next()
-
-
-def _root_mean_square(A: Array) -> float:
-    return float(np.sqrt((A**2).mean()))

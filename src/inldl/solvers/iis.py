@@ -79,28 +79,26 @@ class Scaling:
     def __init__(self, features: Features, degrees: Array) -> None:
         self.features = features
         self.target = features.moments(degrees)
-        self.s = row_sums(features)
-        self.pieces = cut(self.s, rows_per_block(features.n_parameters))
+        s = row_sums(features)
+        self.s = s[s > TINY]
+        self.pieces = cut(s, rows_per_block(features.n_parameters))
 
     def step(self, P: Array) -> Array:
         """Return the root of g for every parameter, given the (weighted) predictions."""
         if not self.pieces:
             return np.zeros_like(self.target)
         sums = self.sums(P)
-        mean = float(self.s[self.s > TINY].mean())
+        mean = float(self.s.mean())
         a, b = sums.positive.sum(axis=0), sums.negative.sum(axis=0)
         ratio = log_ratio(np.maximum(a, 0), np.maximum(b, 0), self.target)
         start = np.clip(ratio, -FLOOR, FLOOR) / mean
         if len(sums.nodes) == 1:
             return start
-        bounds = [np.clip(ratio / s, -FLOOR / mean, FLOOR / mean) for s in self.spread()]
+        extremes = float(self.s.min()), float(self.s.max())
+        bounds = [np.clip(ratio / s, -FLOOR / mean, FLOOR / mean) for s in extremes]
         low, high = np.minimum(*bounds), np.maximum(*bounds)
         low, high = (np.where(np.abs(ratio) < FLOOR, b, start) for b in (low, high))
         return roots(sums, self.target, np.clip(start, low, high), (low, high), 1 / mean)
-
-    def spread(self) -> tuple[float, float]:
-        """Return the smallest s that counts, and the largest."""
-        return float(self.s[self.s > TINY].min()), float(self.s.max())
 
     def sums(self, P: Array) -> Sums:
         """Return the sums of g, one matrix product for all nodes of a piece."""
@@ -115,16 +113,13 @@ class Scaling:
         total = np.zeros((2, K, Q * C))
         for rows, weights in piece.blocks:
             M = (weights[:, :, None] * P[rows][:, None, :]).reshape(len(rows), Q * C)
-            self.add(total, self.features.X[rows], M)
+            X = self.features.X[rows]
+            k, m = X.shape[1], M.astype(X.dtype, copy=False)
+            total[0, :k] += np.maximum(X, 0).T @ m
+            if X.min() < 0:
+                total[1, :k] += np.maximum(-X, 0).T @ m
+            total[0, k:] += M.sum(axis=0)  # the bias is a feature of ones, if there is one
         return np.ascontiguousarray(total.reshape(2, K, Q, C).transpose(0, 2, 1, 3))
-
-    def add(self, total: Array, X: Array, M: Array) -> None:
-        """Add X+'M and X-'M to the total; the bias is a feature of ones."""
-        k, m = X.shape[1], M.astype(X.dtype, copy=False)
-        total[0, :k] += np.maximum(X, 0).T @ m
-        if X.min() < 0:
-            total[1, :k] += np.maximum(-X, 0).T @ m
-        total[0, k:] += M.sum(axis=0)  # no row is left where there is no bias
 
 
 def row_sums(features: Features) -> Array:

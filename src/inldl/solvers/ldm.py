@@ -66,17 +66,11 @@ def reconstruction(H: Array) -> Array:
     """Return Z, which writes each label as an affine mix of the others.
 
     Column j of Z solves ``min |P(z - e_j)|^2 + r |z|^2`` with sum(z) = 1 and z_j = 0, where
-    r is `RIDGE` times the summed squared distances of the other labels to j.
+    r is `RIDGE` times the summed squared distances of the other labels to j. A single label has
+    no others, and gets 0.
 
-    Parameters
-    ----------
-    H : ndarray of shape (m, C, C)
-        P'P of each of m sets of rows, up to the same vector added to every label column of P.
-
-    Returns
-    -------
-    ndarray of shape (m, C, C)
-        Zero diagonal; columns sum to 1 (a single label has no others, and gets 0).
+    H, of shape (m, C, C), is P'P of each of m sets of rows, up to the same vector added to every
+    label column of P. Z has the same shape.
     """
     m, C, _ = H.shape
     Z = np.zeros_like(H)

@@ -63,10 +63,6 @@ def _gram(A: Array) -> Array:
     return np.matmul(A, A.T).astype(np.float64, copy=False)
 
 
-def _square(A: Array) -> float:
-    return float(np.vdot(A, A))
-
-
 def _columns(y: Array, dtype: Any) -> Array:
     return np.ascontiguousarray(y.T, dtype=dtype)
 
@@ -97,9 +93,9 @@ class ProximalProblem(LowRank):
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
         P = fitted_with_bias(block.X, coef, intercept)
-        seen = ~np.isnan(block.Y)
-        block.A = np.where(seen, block.Y, P)
-        return block, Sums((_square(block.A - P) / 2, _gram(P), _gram(block.A)))
+        block.A = np.where(np.isnan(block.Y), P, block.Y)
+        apart = block.A - P
+        return block, Sums((float(np.vdot(apart, apart)) / 2, _gram(P), _gram(block.A)))
 
     def next(self, shared: Proximal, sums: Sums, sweep: Sweep) -> Proximal:
         """Make another proximal step."""

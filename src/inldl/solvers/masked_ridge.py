@@ -75,16 +75,7 @@ def leave_one_out_errors(
 ) -> Array:
     """Return the summed squared leave-one-out residuals of all labels, one number per alpha.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        The rows.
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved. A label with fewer than two observed degrees says nothing.
-    alphas : ndarray of shape (n_alphas,)
-        Positive penalties.
-    n_jobs : int, optional
-        Threads, over the labels.
+    A label with fewer than two observed degrees says nothing. Threads run over the labels.
     """
 
     def error(column: Array) -> Array:
@@ -136,20 +127,8 @@ def fit_completed(
 ) -> CompletedRidge:
     """Fill the holes of y near the predictions, refit on all rows, and repeat.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        The rows.
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
-    held_out : ndarray of shape (n_samples, n_labels)
-        The first predictions: those of `leave_one_out`.
-    alpha : float
-        The penalty, the same as for `held_out`.
-    max_iter : int
-        Refits at most.
-    tol : float
-        Stop when no filled degree changes by as much.
+    The first predictions, `held_out`, are those of `leave_one_out` with the same `alpha`. It ends
+    after `max_iter` refits, or when no filled degree changes by as much as `tol`.
     """
     spread, center = spread_of(y, held_out), features.mean(axis=0)
     gram = features.T @ features - len(features) * np.outer(center, center)

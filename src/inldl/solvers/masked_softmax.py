@@ -20,16 +20,9 @@ class MaskedSoftmax:
     Kernel features have eigenvalues of very different size; plain L-BFGS needs hundreds of
     iterations on them, and a tenth of that once each direction is scaled by its curvature.
 
-    Parameters
-    ----------
-    features : Features
-        The rows, in the eigenbasis of their Gram matrix, with a bias.
-    squares : ndarray of shape (n_features,)
-        The eigenvalues.
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved; a negative degree counts as 0.
-    alpha : float
-        The penalty of all coefficients but the bias.
+    `features` are the rows in the eigenbasis of their Gram matrix, whose eigenvalues are
+    `squares`, with a bias; `alpha` penalises all coefficients but that. A negative degree in `y`
+    counts as 0.
     """
 
     def __init__(self, features: Features, squares: Array, y: Array, alpha: float) -> None:

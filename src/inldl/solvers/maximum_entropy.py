@@ -19,16 +19,8 @@ class CrossEntropy:
     r"""The objective :math:`F(V) = -\sum \tilde D \log P + \tfrac{l_2}{2} \|V\|^2`.
 
     P is the row softmax of XV, and the degrees D~ are 0 where unobserved; a negative degree
-    counts as 0, so that F is convex and bounded below for any numbers.
-
-    Parameters
-    ----------
-    features : Features
-        The rows.
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
-    l2 : float
-        The weight of the penalty; the bias is penalised like the rest.
+    counts as 0, so that F is convex and bounded below for any numbers. The bias is penalised like
+    the rest.
     """
 
     def __init__(self, features: Features, y: Array, l2: float = 0.0) -> None:

@@ -54,18 +54,9 @@ class Features:
     """Rows of features for scores XV, with a constant 1 as the last one where a bias is fitted.
 
     Parameters V are features x labels in double precision; products are done in the precision of
-    the features, which are never copied.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The rows.
-    fit_intercept : bool
-        Whether V has a row for the bias.
-    rescale : bool, default=False
-        Whether V counts in units in which no feature exceeds 1, so that features of any size
-        neither overflow nor make the first step of a descent too long. Otherwise features whose
-        squares overflow are refused.
+    the features, which are never copied. With `rescale`, V counts in units in which no feature
+    exceeds 1, so that features of any size neither overflow nor make the first step of a descent
+    too long. Otherwise features whose squares overflow are refused.
     """
 
     def __init__(self, X: Array, fit_intercept: bool, rescale: bool = False) -> None:

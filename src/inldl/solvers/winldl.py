@@ -61,10 +61,9 @@ class WInLDLProblem:
     """The three functions of WInLDL; see the module for the formulas.
 
     `expand` maps the coefficients solved for to those whose change is watched, if these are
-    others. `initial` are
-    coefficients and intercept to start from: Z is then what they predict, and the weights of the
-    missing degrees are those of the last iteration from the first one on. U = 0 all the same, so
-    that the iterations have the same limit.
+    others. `initial` are coefficients and intercept to start from: Z is then what they predict,
+    and the weights of the missing degrees are those of the last iteration from the first one on.
+    U = 0 all the same, so that the iterations have the same limit.
     """
 
     weighting: Any

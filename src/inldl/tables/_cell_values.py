@@ -21,33 +21,18 @@ _WORDS = (str, bool, np.bool_, pd.Interval)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INFINITE = re.compile(r"\s*[+-]?(?:inf|infinity|∞)\s*", re.IGNORECASE)
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DAY = "|".join(
-    [
-        r"\d{4}([-/.])\d{1,2}\1\d{1,2}",
-        r"\d{1,2}([-/.])\d{1,2}\2\d{4}",
-        r"\d{1,2}/\d{1,2}/\d{2}|\d{2}([-.])\d{2}\3\d{2}",
-        rf"\d{{1,2}}\.?[ -]?{_MONTH}\.?[ ,-]+\d{{2,4}}",
-        rf"{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}",
-    ]
+_DAY = (
+    r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}"
+    r"|\d{1,2}/\d{1,2}/\d{2}|\d{2}([-.])\d{2}\3\d{2}"
+    rf"|\d{{1,2}}\.?[ -]?{_MONTH}\.?[ ,-]+\d{{2,4}}"
+    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
 )
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? ?(?:[ap]\.?m\.?)? ?(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
 _DATE = re.compile(rf"\s*(?:{_DAY})(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII)
 
 
 class Cells:
-    """The cells of one column of a table, read when they are first needed.
-
-    Attributes
-    ----------
-    name : str
-        The name of the column.
-    series : Series
-        The cells as they are given.
-    values : list of str or float
-        Distinct values: text as it stands, truth values as "True" and "False", numbers as float.
-    codes : ndarray of shape (n,)
-        Position of the value of each cell in `values`, -1 where it is missing or blank.
-    """
+    """The cells of the column `name` of a table, read from `series` when they are first needed."""
 
     def __init__(self, name, series):
         self.name, self.series = name, series
@@ -80,10 +65,12 @@ class Cells:
 
     @property
     def codes(self):
+        """The position of the value of each cell in `values`, -1 where it is missing or blank."""
         return self._levels[0]
 
     @property
     def values(self):
+        """The distinct values: text, also "True" and "False", as str, and numbers as float."""
         return self._levels[1]
 
     @property
@@ -171,11 +158,6 @@ def holds_infinity(name, row, kind="number"):
     """Return an error about a number that is infinite, or too large to be held."""
     problem = "holds an infinite number in {row}; give a finite one or leave the cell empty"
     return column_error(name, kind, problem, row=row)
-
-
-def shortened(text):
-    """Return a text that fits into a sentence."""
-    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 def as_table(X):

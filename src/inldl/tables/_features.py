@@ -28,8 +28,9 @@ def describe_features(columns, where=None):
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
         kind, remark, usable = _described(name, column, where)
-        if not remark:
-            remark = _copy_of_another(name, column, originals) or _mostly_empty(holes)
+        remark = remark or _copy_of_another(name, column, originals)
+        if not remark and holes > NEARLY_EMPTY:
+            remark = f"is empty in {holes:.1%} of the rows"
         rows.append((name, kind, holes, _distinct(name, column), remark, usable))
     return pd.DataFrame(rows, columns=["column", "kind", "holes", "distinct", "remark", "usable"])
 
@@ -41,16 +42,14 @@ def _described(name, column, where):
     except DataError as error:
         placed = error if where is None else error.placed(where)
         return error.facts["kind"], placed.worded(error.facts["problem"]), False
-    left_out = f"is left out: {choice.reason}" if choice.reason else ""
-    return choice.kind, left_out or _about_text(choice), True
-
-
-def _about_text(choice):
-    if choice.stray:
-        return f"is taken as text, because of {choice.stray}; correct the cell if it is a number"
-    if choice.n_levels > MAX_LEVELS:
-        return f"has {choice.n_levels} levels; the {MAX_LEVELS} most frequent are told apart"
-    return ""
+    remark = ""
+    if choice.reason:
+        remark = f"is left out: {choice.reason}"
+    elif choice.stray:
+        remark = f"is taken as text, because of {choice.stray}; correct the cell if it is a number"
+    elif choice.n_levels > MAX_LEVELS:
+        remark = f"has {choice.n_levels} levels; the {MAX_LEVELS} most frequent are told apart"
+    return choice.kind, remark, True
 
 
 def _distinct(name, column):
@@ -62,10 +61,6 @@ def _distinct(name, column):
         return int(column.nunique())
     except TypeError:  # cells such as lists, which the encoder refuses
         return int(column.astype(str).nunique())
-
-
-def _mostly_empty(holes):
-    return f"is empty in {holes:.1%} of the rows" if holes > NEARLY_EMPTY else ""
 
 
 def _copy_of_another(name, column, originals):

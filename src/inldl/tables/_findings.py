@@ -5,41 +5,38 @@ from inldl.tables._missingness import LEVEL, SMALL_EFFECT
 from inldl.tables._units import amount
 
 STRONG = 0.1  # a weaker correlation explains less than a hundredth of the holes
-SHOWN = 3
+SHOWN, REMARKS = 3, 20
 RARE = 10  # observed degrees of a label, from which little is learned
 
 
 def list_findings(results, *, totals=True):
-    """Return the findings, most important first.
+    """Return the findings of an inspection, given its fields, most important first.
 
-    Parameters
-    ----------
-    results : dict
-        The fields of an `Inspection`.
-    totals : bool
-        Whether the totals of rows with holes are known.
+    Without `totals`, the sums of rows with holes are not known.
     """
-    severe = [_of_problem(p, results["n_rows"]) for p in results["problems"] if p.severe]
-    mild = [_of_problem(p, results["n_rows"]) for p in results["problems"] if not p.severe]
+    features, found = results["features"], results["dependence"]
+    strong = found[(found["p_value"] < LEVEL) & (found["correlation"].abs() >= STRONG)]
     return [
-        *severe,
+        *_problems(results, severe=True),
         *_rare_labels(results["by_label"]),
-        *_refused(results["features"]),
+        *_about_columns(features[~features["usable"]]),
         *_copies(results["copies"]),
-        *_size(results["size"], _strong(results["dependence"])),
+        *_size(results["size"], strong),
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
-        *_dependence(_strong(results["dependence"])),
-        *mild,
+        *_dependence(strong),
+        *_problems(results, severe=False),
         *(_single_holes(results["by_row"]) if totals else ()),
-        *_remarks(results["features"]),
+        *_remarks(features[features["usable"] & (features["remark"] != "")]),
     ]
 
 
-def _of_problem(problem, n):
-    more = ", ..." if problem.n_rows > len(problem.examples) else ""
-    examples = ", ".join(problem.examples) + more
-    rows = f"{problem.n_rows:,} of {n:,}"
-    return f"Rows with {problem.what} ({rows}): {examples}; {problem.advice}."
+def _problems(results, severe):
+    for problem in results["problems"]:
+        if problem.severe == severe:
+            rows = f"{problem.n_rows:,} of {results['n_rows']:,}"
+            more = ", ..." if problem.n_rows > len(problem.examples) else ""
+            examples = ", ".join(problem.examples) + more
+            yield f"Rows with {problem.what} ({rows}): {examples}; {problem.advice}."
 
 
 def _rare_labels(by_label):
@@ -53,9 +50,8 @@ def _rare_labels(by_label):
             )
 
 
-def _refused(features):
-    for column, remark in features.loc[~features["usable"], ["column", "remark"]].to_numpy():
-        yield f"Column {column!r} {remark}."
+def _about_columns(features):
+    return [f"Column {row.column!r} {row.remark}." for row in features.itertuples()]
 
 
 def _copies(copies):
@@ -64,10 +60,6 @@ def _copies(copies):
             f"Column {column!r} is a linear copy of the label {label!r} (correlation {r:.4f}); "
             "remove it, unless it is known for new rows as well."
         )
-
-
-def _strong(found):
-    return found[(found["p_value"] < LEVEL) & (found["correlation"].abs() >= STRONG)]
 
 
 _BIASED = (
@@ -126,9 +118,7 @@ def _single_holes(by_row):
         )
 
 
-def _remarks(features):
-    told = features[features["usable"] & (features["remark"] != "")]
-    for column, remark in told[["column", "remark"]].head(20).to_numpy():
-        yield f"Column {column!r} {remark}."
-    if len(told) > 20:
-        yield f"{len(told) - 20} more columns have remarks; see the list of features."
+def _remarks(told):
+    yield from _about_columns(told.head(REMARKS))
+    if len(told) > REMARKS:
+        yield f"{len(told) - REMARKS} more columns have remarks; see the list of features."

@@ -37,11 +37,8 @@ class Trial:
 def completing_trials(y, hidden, random_state):
     """Return trials that hide a share of the observed degrees of all rows, three times."""
     generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
-    trials = []
-    for generator in generators:
-        learned, judged = hide_more(y, hidden, generator)
-        trials.append(Trial(learned, np.arange(len(y)), judged, completes=True))
-    return trials
+    holed = (hide_more(y, hidden, generator) for generator in generators)
+    return [Trial(left, np.arange(len(y)), judged, completes=True) for left, judged in holed]
 
 
 def predicting_trials(y, folds, random_state):
@@ -87,15 +84,11 @@ class Errors:
 
     def rmse(self):
         """Return the root of the mean squared error, or NaN if nothing was judged."""
-        return float(np.sqrt(self._mean(self.squared)))
+        return float(np.sqrt(_ratio(self.squared.sum(), self.count.sum())))
 
     def mae(self):
         """Return the mean absolute error, or NaN if nothing was judged."""
-        return self._mean(self.absolute)
-
-    def _mean(self, sums):
-        total = self.count.sum()
-        return float(sums.sum() / total) if total else np.nan
+        return _ratio(self.absolute.sum(), self.count.sum())
 
     def mean_cosine(self):
         """Return the mean cosine of the rows that have one."""
@@ -119,6 +112,10 @@ class Errors:
         if not rmse > 0:
             return np.zeros(len(self.count))
         return (self.squared - rmse**2 * self.count) / (2 * rmse * total)
+
+
+def _ratio(total, count):
+    return float(total / count) if count else np.nan
 
 
 def _spread(parts):

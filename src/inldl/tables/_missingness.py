@@ -55,27 +55,28 @@ class SizeTest:
     """
 
     n_rows: int
-    hidden: float
-    expected: float
-    lower: float
-    upper: float
-    p_value: float
-    settled: float
-    answer: str
-    verdict: str
+    hidden: float = np.nan
+    expected: float = np.nan
+    lower: float = np.nan
+    upper: float = np.nan
+    p_value: float = np.nan
+    settled: float = np.nan
+    answer: str = "unknown"
+    verdict: str = ""
 
 
-def judge_size(y, labels, whole=1.0):
+def judge_size(y, labels, whole=1.0, *, totals=True):
     """Return the `SizeTest` of degrees whose rows can all be distributions.
 
-    Its numbers are in the units of a table whose rows sum to `whole`.
+    Its numbers are in the units of a table whose rows sum to `whole`. Without `totals`, the sums
+    of rows with holes are not known.
     """
     observed = ~np.isnan(y)
     counts = observed.sum(axis=0)
     partial = observed.any(axis=1) & ~observed.all(axis=1)
-    untestable = _untestable(observed, partial, counts, labels)
+    untestable = _untestable(observed, partial, counts, labels, totals)
     if untestable:
-        return SizeTest(int(partial.sum()), *[np.nan] * 6, *untestable)
+        return SizeTest(int(partial.sum()), **untestable)
     means = np.nansum(y, axis=0) / counts
     scale = observed.any(axis=1).sum() / partial.sum()  # a mean over the rows with holes only
     error, freedom = _error(scale * _deviations(y, means, counts).sum(axis=1))
@@ -95,32 +96,19 @@ def judge_size(y, labels, whole=1.0):
     return SizeTest(**numbers, answer=answer, verdict=verdict)
 
 
-def unknown_size(y):
-    """Return the `SizeTest` of rows with holes whose totals are not known."""
-    observed = ~np.isnan(y)
-    partial = observed.any(axis=1) & ~observed.all(axis=1)
-    verdict = (
-        "Whether shares are missing at random cannot be tested: the totals of rows with a missing "
-        "count are not known."
-    )
-    return SizeTest(int(partial.sum()), *[np.nan] * 6, "unknown", verdict)
-
-
-def _untestable(observed, partial, counts, labels):
-    """Return the answer and a sentence if nothing can be tested, else None."""
-    if observed.all():
-        return "complete", "No share is missing."
-    if not partial.any():
-        return "unknown", (
-            "Every row is either complete or empty, so whether shares are missing at random "
-            "cannot be tested."
-        )
-    if (counts < 2).any():
-        return "unknown", (
-            "Whether shares are missing at random cannot be tested: "
-            f"{labels[int(counts.argmin())]!r} is observed less than twice."
-        )
-    return None
+def _untestable(observed, partial, counts, labels, totals):
+    """Return the answer and a sentence if nothing can be tested, else nothing."""
+    why = ""
+    if not totals:
+        why = "the totals of rows with a missing count are not known"
+    elif observed.all():
+        return {"answer": "complete", "verdict": "No share is missing."}
+    elif not partial.any():
+        why = "every row is either complete or empty"
+    elif (counts < 2).any():
+        why = f"{labels[int(counts.argmin())]!r} is observed less than twice"
+    untested = "Whether shares are missing at random cannot be tested"
+    return {"answer": "unknown", "verdict": f"{untested}: {why}."} if why else {}
 
 
 def _deviations(y, means, counts):
@@ -168,24 +156,15 @@ def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
 
 
 def estimate_hidden_means(y):
-    r"""Estimate the mean of the hidden degrees of each label, and test it against the observed.
+    """Estimate the mean of the hidden degrees of each label, and test it against the observed.
 
     The mass that a row hides is regressed on where its holes are. That is unbiased if holes are
     random, and else as far as the hidden degrees of a label do not depend on which others are
-    hidden with them.
+    hidden with them. Rows of `y` can all be distributions.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n, C)
-        Degrees whose rows can all be distributions, NaN = unobserved.
-
-    Returns
-    -------
-    means : ndarray of shape (C,)
-        NaN for a label that is hidden in fewer than 5 rows that have observed degrees, or always
-        together with the same others.
-    p_values : ndarray of shape (C,)
-        Each times the number of labels, at most 1 (Bonferroni).
+    Means are NaN for a label that is hidden in fewer than 5 rows that have observed degrees, or
+    always together with the same others. A p value is multiplied by the number of labels and at
+    most 1 (Bonferroni).
     """
     observed = ~np.isnan(y)
     holes = (~observed)[observed.any(axis=1)].astype(float)

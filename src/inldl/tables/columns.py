@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from inldl.io._labels import shortened
 from inldl.tables._cell_values import (
     Cells,
     as_number,
@@ -19,7 +20,6 @@ from inldl.tables._cell_values import (
     holds_infinity,
     is_date,
     level_name,
-    shortened,
 )
 
 _FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
@@ -158,9 +158,8 @@ class CategoryColumn(Column):
     @classmethod
     def of(cls, name, counts, missing, max_levels):
         """Fit the column to the number of cells of each level."""
-        ordered = sorted(counts, key=lambda level: (-counts[level], level))
-        kept = tuple(ordered[:max_levels])
-        return cls(name, kept, len(ordered) > len(kept), bool(missing))
+        levels = sorted(counts, key=lambda level: (-counts[level], level))
+        return cls(name, tuple(levels[:max_levels]), len(levels) > max_levels, bool(missing))
 
     @property
     def outputs(self):

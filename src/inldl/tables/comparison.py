@@ -202,18 +202,15 @@ def _comparison(attempts, kind, n_rows, notes, whole):
         raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
     better = {name for name in good if _is_better(good[name], good[CONSTANT])}
     best = min(good, key=lambda name: good[name].rmse())
-    rows = [_row(name, attempts[name], good, best, name in better) for name in attempts]
+    rows = [
+        _row(name, attempt, good.get(name), good[best], whole)
+        | {"better_than_constant": name in better, "reason": attempt.reason}
+        for name, attempt in attempts.items()
+    ]
     table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
-    table[_ERRORS] *= whole
     unit = POINTS if whole > 1 else ""
     recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
     return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
-
-
-_ERRORS = [
-    f"{kind}_{name}" for kind in ("completing", "predicting") for name in ("rmse", "se", "mae")
-]
-_ERRORS += ["behind", "behind_se"]
 
 
 def _is_better(errors, constant):
@@ -221,27 +218,18 @@ def _is_better(errors, constant):
     return bool(behind + 2 * error < 0)
 
 
-def _row(name, attempt, good, best, better):
-    completing, predicting = attempt.completing, attempt.predicting
-    numbers = {
-        "completing_rmse": completing.rmse(),
-        "completing_se": completing.rmse_error(),
-        "completing_mae": completing.mae(),
-        "predicting_rmse": predicting.rmse(),
-        "predicting_se": predicting.rmse_error(),
-        "predicting_mae": predicting.mae(),
-        "cosine": predicting.mean_cosine(),
-    }
-    behind, error = good[name].behind(good[best]) if name in good else (np.nan, np.nan)
-    numbers |= {"behind": behind, "behind_se": error, "seconds": np.median(attempt.seconds or 0)}
-    if name not in good:
-        numbers = dict.fromkeys(numbers, np.nan)
-    return {
-        "method": name,
-        **numbers,
-        "better_than_constant": better,
-        "reason": attempt.reason,
-    }
+def _row(name, attempt, errors, best, whole):
+    """Return the numbers of a method; NaN if it failed, so that it has no errors."""
+    row = {}
+    for kind in ("completing", "predicting"):
+        found = getattr(attempt, kind)
+        values = {"rmse": found.rmse(), "se": found.rmse_error(), "mae": found.mae()}
+        row |= {f"{kind}_{measure}": whole * value for measure, value in values.items()}
+    row["cosine"] = attempt.predicting.mean_cosine()
+    behind, error = (errors or best).behind(best)
+    row |= {"behind": whole * behind, "behind_se": whole * error}
+    row["seconds"] = np.median(attempt.seconds or 0)
+    return {"method": name, **(row if errors else dict.fromkeys(row, np.nan))}
 
 
 def _recommend(attempts, good, better, kind, written):

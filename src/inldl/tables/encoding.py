@@ -7,9 +7,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import FileState
+from inldl._text import listed
 from inldl._validation import check_number
 from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
-from inldl.tables._notes import listed, notes, nothing_left
 from inldl.tables.columns import CategoryColumn, Column, NumberColumn, choose
 
 __all__ = ["CategoryColumn", "FeatureEncoder", "NumberColumn"]
@@ -91,11 +91,14 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         choices = {name: choose(name, cells, self.max_levels) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
         if len(dropped) == len(choices):
-            raise ValueError(nothing_left(dropped))
+            told = "; ".join(f"{_listed(names)}: {reason}" for names, reason in _shared(dropped))
+            raise ValueError(
+                f"No usable feature columns are left in the table ({told}); give one that varies."
+            )
         self.columns_ = [choice.column for choice in choices.values() if not choice.reason]
         self.dropped_ = dropped
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
-        self.notes_ = notes(choices, self.max_levels)
+        self.notes_ = _notes(choices, self.max_levels)
         self.feature_names_in_ = np.array(list(given), dtype=object)
         self.n_features_in_ = len(given)
         return self
@@ -125,15 +128,28 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
-        """Encode what was read."""
-        scaling = _Scaling(self)
+        """Encode what was read, in blocks of rows."""
+        fills, centers, scales = self._scaling()
+        ends = np.cumsum([len(column.outputs) for column in self.columns_])[:-1]
         out = np.zeros((len(cells[0]), len(self.sources_)))
         size = min(max(_ENTRIES // len(self.sources_), 256), 4096)
         for start in range(0, len(out), size):
             block = out[start : start + size]
-            self._write([values[start : start + size] for values in cells], block)
-            scaling.apply(block, start)
+            parts = np.split(block, ends, axis=1)
+            for column, values, part in zip(self.columns_, cells, parts, strict=True):
+                column.write(values[start : start + size], part)
+            if np.isnan(block.max()):
+                np.copyto(block, fills, where=np.isnan(block))
+            largest = max(block.max(), -block.min())
+            if np.isinf(largest):
+                row, place = np.argwhere(np.isinf(block))[0]
+                raise holds_infinity(self.sources_[place], start + int(row))
+            _standardise(block, largest, centers, scales)
         return out
+
+    def _scaling(self):
+        """Return for each column of the matrix what fills, is subtracted, and divides."""
+        return np.array([each for column in self.columns_ for each in column.scaling]).T
 
     def unfamiliar(self, X):
         """Tell which rows hold what the fit has not seen.
@@ -164,26 +180,17 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     def add_to(self, graph):
         """Add an input per column and the nodes that encode them; return the encoded tensor."""
         check_is_fitted(self)
-        scaling = _Scaling(self)
+        fills, centers, scales = self._scaling()
         parts = [part for column in self.columns_ for part in column.add_to(graph)]
         values = graph.add("Concat", *parts, axis=1)
-        filled = graph.add("Where", graph.add("IsNaN", values), scaling.fills[None], values)
-        centered = graph.add("Sub", filled, scaling.centers[None])
-        return graph.add("Div", centered, scaling.scales[None])
+        filled = graph.add("Where", graph.add("IsNaN", values), fills[None], values)
+        return graph.add("Div", graph.add("Sub", filled, centers[None]), scales[None])
 
     def get_feature_names_out(self, input_features=None):
         """Return the names of the columns of the matrix; `input_features` is not used."""
         check_is_fitted(self)
         names = [name for column in self.columns_ for name in column.outputs]
         return np.array(names, dtype=object)
-
-    def _write(self, cells, out):
-        """Put what the cells of one block hold into their places."""
-        first = 0
-        for column, values in zip(self.columns_, cells, strict=True):
-            last = first + len(column.outputs)
-            column.write(values, out[:, first:last])
-            first = last
 
     def _check_names(self, given):
         missing = [column.name for column in self.columns_ if column.name not in given]
@@ -193,7 +200,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         near = {name: difflib.get_close_matches(name.lower(), known, n=1) for name in missing[:5]}
         hints = [f"{name!r} may be {known[found[0]]!r}" for name, found in near.items() if found]
         raise ValueError(
-            f"The table lacks {listed(missing, len(missing))}, which the model was fitted to"
+            f"The table lacks {_listed(missing, len(missing))}, which the model was fitted to"
             f"{': ' + ', '.join(hints) if hints else ''}; give a table with all its columns."
         )
 
@@ -205,33 +212,49 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-class _Scaling:
-    """Bring the numbers of an encoded block of rows to their scale, all columns at once."""
-
-    def __init__(self, encoder):
-        self._sources = encoder.sources_
-        rows = [each for column in encoder.columns_ for each in column.scaling]
-        self.fills, self.centers, self.scales = np.array(rows).T
-
-    def apply(self, block, first_row):
-        """Scale a block in place; `first_row` is the position of its first row in the table."""
-        if np.isnan(block.max()):
-            np.copyto(block, self.fills, where=np.isnan(block))
-        largest = max(block.max(), -block.min())
-        if np.isinf(largest):
-            row, column = np.argwhere(np.isinf(block))[0]
-            raise holds_infinity(self._sources[column], first_row + int(row))
-        with np.errstate(over="ignore"):
-            self._scale(block, largest)
-        if not np.isfinite(block).all():
-            np.clip(block, -_LARGEST, _LARGEST, out=block)
-
-    def _scale(self, block, largest):
-        # A difference of two such numbers can be too large, that of their halves cannot.
-        huge = max(largest, np.abs(self.centers).max()) > _LARGEST / 2
+def _standardise(block, largest, centers, scales):
+    """Subtract and divide in place; what is too large for a float becomes the largest one."""
+    # A difference of two such numbers can be too large, that of their halves cannot.
+    huge = max(largest, np.abs(centers).max()) > _LARGEST / 2
+    with np.errstate(over="ignore"):
         if huge:
             block /= 2
-        block -= self.centers / 2 if huge else self.centers
-        block /= self.scales
+        block -= centers / 2 if huge else centers
+        block /= scales
         if huge:
             block *= 2
+    if not np.isfinite(block).all():
+        np.clip(block, -_LARGEST, _LARGEST, out=block)
+
+
+def _notes(choices, max_levels):
+    """Return sentences on the columns that are left out or lose something by their encoding."""
+    dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
+    told = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
+    stray = {name: choice.stray for name, choice in choices.items() if choice.stray}
+    if stray:
+        first, cell = next(iter(stray.items()))
+        rest = f"nearly all numbers, but taken as text because of cells such as {cell}"
+        where = f" of {first!r}" if len(stray) > 1 else ""
+        told.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
+    many = {n: c.n_levels for n, c in choices.items() if c.column and c.n_levels > max_levels}
+    if many:
+        number = next(iter(many.values())) if len(many) == 1 else f"more than {max_levels}"
+        shares = f"the {max_levels} most frequent have a column each, the others share one."
+        told.append(_sentence(many, "has", "have", f"{number} levels; {shares}"))
+    return told
+
+
+def _shared(dropped):
+    """Return the columns that share a reason, and the reason, for each of these."""
+    reasons = dict.fromkeys(dropped.values())
+    return [([n for n, own in dropped.items() if own == reason], reason) for reason in reasons]
+
+
+def _sentence(names, one, several, rest):
+    return f"C{_listed(names)[1:]} {one if len(names) == 1 else several} {rest}"
+
+
+def _listed(names, most=3):
+    """Return "column 'a'", or "columns 'a', 'b', 'c' and 5 more"."""
+    return f"column{'s' if len(names) > 1 else ''} {listed(map(repr, names), most)}"

@@ -5,17 +5,31 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import check_2d, check_rows, names_or_numbers
+from inldl._validation import check_2d, check_rows, is_off, names_or_numbers, sum_tolerance
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
-from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size, unknown_size
-from inldl.tables._problem_rows import find_problems
+from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size
 from inldl.tables._units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 MOST_ROWS = 200_000  # for the means of hidden degrees
 PATTERNS = 10
+EXAMPLES = 5  # rows that are named of those with a problem
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows that share a problem, how many they are, and the first few in words.
+
+    If it is severe, such rows cannot be distributions at all.
+    """
+
+    what: str
+    advice: str
+    severe: bool
+    n_rows: int
+    examples: tuple
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +126,12 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
     """
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
     whole = whole_of(scale)
-    problems, valid = find_problems(degrees, where or (lambda row: f"Row {row}"), whole)
+    problems, valid = _problems(degrees, where or (lambda row: f"Row {row}"), whole)
     possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
+    by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
     told_by_sums = totals or not holes.any()
     hidden_means = estimate_hidden_means(some) if told_by_sums else (np.nan, np.nan)
     results = {
@@ -125,9 +140,9 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
         "by_label": _by_label(degrees, holes, labels, *hidden_means, whole),
-        "by_row": _by_row(holes),
+        "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels, whole) if told_by_sums else unknown_size(possible),
+        "size": judge_size(possible, labels, whole, totals=told_by_sums),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where),
@@ -153,6 +168,46 @@ def _sample(n, most, random_state):
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+
+
+def _problems(y, where, whole):
+    """Return the problems that rows have, worst first, and which rows have no severe one.
+
+    A row counts for its first problem only. `where` turns the number of a row into words, and
+    `whole` is what rows sum to in the units of the table.
+    """
+    valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
+    for what, advice, severe, rows, shown in _checks(y, f"{whole:g}"):
+        rows = rows & free
+        if rows.any():
+            examples = []
+            for i in np.flatnonzero(rows)[:EXAMPLES]:
+                number = f" ({shown[0]} {whole * shown[1][i]:.6g})" if shown else ""
+                examples.append(f"{where(int(i))}{number}")
+            problems.append(Problem(what, advice, severe, int(rows.sum()), tuple(examples)))
+            free &= ~rows
+            valid &= ~(rows & severe)
+    return problems, valid
+
+
+def _checks(y, whole):
+    """Yield each problem, its advice, whether it is severe, its rows, and numbers that show it."""
+    tolerance, holes = sum_tolerance(y.dtype), np.isnan(y)
+    n_seen = y.shape[1] - holes.sum(axis=1)
+    with np.errstate(invalid="ignore"):  # inf - inf
+        sums = np.where(holes, 0, y).sum(axis=1)
+    smallest, largest = np.fmin.reduce(y, axis=1), np.fmax.reduce(y, axis=1)
+    correct = "correct the numbers, or empty cells that are unknown"
+    yield "a share below 0", correct, True, smallest < 0, ("share", smallest)
+    above = largest > 1 + tolerance
+    yield f"a share above {whole}", correct, True, above, ("share", largest)
+    over = (n_seen < y.shape[1]) & (is_off(sums - 1, y))
+    yield f"known shares that sum to more than {whole}", correct, True, over, ("sum", sums)
+    off = (n_seen == y.shape[1]) & is_off(np.abs(sums - 1), y)
+    divide = "correct the numbers, or divide each such row by its sum (normalize)"
+    yield f"a sum other than {whole}", divide, True, off, ("sum", sums)
+    nothing = "such a row can be predicted from its features, but little is learned from it"
+    yield "no known share", nothing, False, n_seen == 0, None
 
 
 def _notes(n_correlated, n_estimated, n):
@@ -184,21 +239,12 @@ def _by_label(y, holes, labels, hidden_mean, hidden_p, whole):
     )
 
 
-def _by_row(holes):
-    counts = np.bincount(holes.sum(axis=1), minlength=holes.shape[1] + 1)
-    return pd.DataFrame({"holes": np.arange(len(counts)), "rows": counts})
-
-
 def _patterns(holes, labels):
-    """Return the most frequent sets of hidden labels; each set is one or more 64-bit numbers."""
-    n, n_labels = holes.shape
-    bits = np.zeros((n, -(-n_labels // 64) * 8), np.uint8)
-    packed = np.packbits(holes, axis=1)
-    bits[:, : packed.shape[1]] = packed
-    sets = pd.DataFrame(bits.view(np.uint64))
+    """Return the most frequent sets of hidden labels; they are grouped by their bits."""
+    sets = pd.DataFrame(np.packbits(holes, axis=1))
     counts = sets.groupby(list(sets.columns), sort=False).size()
     counts = counts.sort_values(ascending=False, kind="stable").head(PATTERNS)
-    keys = np.array(counts.index.to_list(), np.uint64).reshape(len(counts), -1)
-    hidden = np.unpackbits(keys.view(np.uint8), axis=1)[:, :n_labels].astype(bool)
+    keys = np.array(counts.index.to_list(), np.uint8).reshape(len(counts), -1)
+    hidden = np.unpackbits(keys, axis=1, count=holes.shape[1]).astype(bool)
     names = [tuple(np.asarray(labels, dtype=object)[which]) for which in hidden]
     return pd.DataFrame({"hidden": names, "holes": hidden.sum(axis=1), "rows": counts.to_numpy()})

@@ -1,0 +1,55 @@
+"""The parameters of an estimator, each stated once: its name, its kind, and its default.
+
+The kinds below are types that know which values they refuse; a `Literal` lists all it takes.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal, dataclass_transform, get_args, get_origin, get_type_hints
+
+from inldl._validation import check_choice, check_number
+
+
+def _unless(special, **limits):
+    """Return the check of a number that may be `special` instead."""
+
+    def check(name, value):
+        if not (isinstance(value, type(special)) and value == special):
+            check_number(name, value, **limits)
+
+    return check
+
+
+Positive = Annotated[float, partial(check_number, above=0)]
+NotNegative = Annotated[float, partial(check_number, low=0)]
+AtLeastOne = Annotated[float, partial(check_number, low=1)]
+Count = Annotated[int, partial(check_number, low=1, integer=True)]
+CountOrZero = Annotated[int, partial(check_number, low=0, integer=True)]
+Auto = Annotated[float | str, _unless("auto", above=0)]
+Folds = Annotated[int | None, _unless(None, low=2, integer=True)]
+Jobs = Annotated[int | None, _unless(None, integer=True)]
+
+
+@dataclass_transform(eq_default=False)
+def parameters(cls):
+    """Give a class the constructor that scikit-learn asks for: it stores the annotated attributes.
+
+    Python's `dataclass` writes it, but the class does not stay one: Dask tells two dataclasses
+    apart by their fields alone, and would take two fits with the same parameters for one. The
+    method `_check_parameters` refuses wrong values when a fit begins.
+    """
+    cls = dataclass(eq=False, repr=False, match_args=False)(cls)
+    del cls.__dataclass_fields__, cls.__dataclass_params__
+    cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # the plain types, for `help`
+    cls._kinds = get_type_hints(cls, include_extras=True)
+    cls._check_parameters = _check_parameters
+    return cls
+
+
+def _check_parameters(self):
+    for name, kind in type(self)._kinds.items():
+        if get_origin(kind) is Literal:
+            check_choice(name, getattr(self, name), get_args(kind))
+        elif get_origin(kind) is Annotated:
+            check = kind.__metadata__[0]
+            check(name, getattr(self, name))
