@@ -3,12 +3,12 @@
 from time import perf_counter
 
 import numpy as np
-from scipy.optimize import nnls
 
 from inldl._engines import row_blocks
 from inldl._validation import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
 MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
@@ -24,11 +24,7 @@ def stacked(y, held_out, names):
     """Return the weights, not negative and of sum 1, with the least error at observed degrees."""
     seen = ~np.isnan(y)
     parts = np.column_stack([held_out[name][seen] for name in names])
-    gram, moments = parts.T @ parts, parts.T @ y[seen]
-    heavy = 1e6 * max(np.trace(gram), 1.0)  # makes the sum of the weights 1
-    factor = np.linalg.cholesky(gram + heavy + 1e-9 * np.trace(gram) * np.eye(len(gram)))
-    weights = nnls(factor.T, np.linalg.solve(factor, moments + heavy))[0]
-    return dict(zip(names, (weights / weights.sum()).tolist(), strict=True))
+    return dict(zip(names, simplex_weights(parts, y[seen]).tolist(), strict=True))
 
 
 class Budget:
