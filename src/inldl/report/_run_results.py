@@ -10,18 +10,10 @@ from inldl._text import counted, listed
 from inldl.experiments.results import ALPHA, Standing, against_rate, standing
 from inldl.metrics import METRICS
 
-from .document import (
-    Choices,
-    Chosen,
-    Column,
-    Controls,
-    Figure,
-    Heading,
-    Note,
-    Table,
-)
+from .document import Choices, Chosen, Column, Controls, Figure, Heading, Note, Table
 from .figures import critical_difference, metric_against_rate
 from .figures._panels import shortened
+from .style import better
 from .tables import ScoreTable
 
 MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
@@ -40,6 +32,11 @@ class View:
     metric: str
     rate: float
     standing: Standing
+
+    @property
+    def drawn(self) -> bool:
+        """Return whether there are figures of its metric."""
+        return self.metric in MAIN_METRICS
 
 
 @dataclass(frozen=True)
@@ -65,15 +62,11 @@ class RunResults:
         metric = self.metrics.index("cosine") if "cosine" in self.metrics else 0
         rate = self.rates.index(0.5) if 0.5 in self.rates else 0
         options = {
-            "Metric": [f"{spoken(name)} {'↑' if _higher(name) else '↓'}" for name in self.metrics],
+            "Metric": [f"{spoken(name)} {better(name, '↓↑')}" for name in self.metrics],
             "Missing degrees": [percent(rate) for rate in self.rates],
             "Setting": [_setting_name(each) for each in self.settings],
         }
         return Choices(options, f"{metric}-{rate}-0")
-
-    def drawn(self):
-        """Return the names of the metrics of which there are figures."""
-        return listed(spoken(name) for name in self.metrics if name in MAIN_METRICS)
 
 
 def run_results(rows) -> RunResults:
@@ -96,52 +89,38 @@ def run_results(rows) -> RunResults:
 
 def result_blocks(rows, run):
     """Return the blocks that show scores, wins, tests and curves of rows and their views."""
-    contents = {"scores": _scores, "wins": _wins, "tests": _tests}
-    slots = {
-        name: Chosen(name, {view.key: content(view) for view in run.views})
-        for name, content in contents.items()
-    }
+    scores, wins, tests = (
+        Chosen(name, {view.key: content(view) for view in run.views})
+        for name, content in {"scores": _scores, "wins": _wins, "tests": _tests}.items()
+    )
     return [
         Controls(),
-        slots["scores"],
+        scores,
         Heading("Wins, ties and losses"),
-        slots["wins"],
+        wins,
         Heading("Do the methods differ?"),
-        slots["tests"],
-        *_difference_figures(run),
+        tests,
+        *(_difference(view) for view in run.views if view.standing.nemenyi and view.drawn),
         Heading("Scores against the missing rate"),
         *_rate_figures(rows, run),
     ]
 
 
 def _scores(view):
-    summary = view.standing.summary
-    if summary.mean.empty:
+    found, ranks = view.standing.summary, view.standing.mean_ranks
+    if found.mean.empty:
         return Table([], [], caption="Nothing was run at this missing rate with this setting.")
-    table = ScoreTable(
-        summary.mean, summary.std, summary.higher_is_better, mean_rank=view.standing.mean_ranks
-    )
-    return Table(
-        [Column("dataset"), *map(Column, table.methods)],
-        _cells(table.rows()),
-        _cells(table.footer()),
-        _scores_caption(view),
-        _file("scores", view),
-    )
-
-
-def _cells(rows):
-    return [[name, *((cell.text, cell.mark) for cell in cells)] for name, cells in rows]
+    table = ScoreTable(found.mean, found.std, found.higher_is_better, mean_rank=ranks)
+    return table.block(caption=_scores_caption(view), name=_file("scores", view))
 
 
 def _scores_caption(view):
     summary, gaps = view.standing.summary, view.standing.unfinished
-    word = "higher" if summary.higher_is_better else "lower"
     several = summary.std.notna().to_numpy().any()
     shown = "mean(standard deviation) over splits" if several else "the score of the one split"
     text = (
         f"{spoken(summary.metric).capitalize()} at {percent(view.rate)} missing degrees: {shown}, "
-        f"{word} is better; best in bold, second best underlined."
+        f"{better(summary.metric)} is better; best in bold, second best underlined."
     )
     if summary.mean.isna().to_numpy().any():
         text += " A dash: not run, or failed in at least one split."
@@ -159,22 +138,20 @@ def _wins(view):
     if pairs is None:
         return Table([], [], caption="There are no two methods with scores on a common dataset.")
     totals = pairs.groupby(level="method", sort=False).sum()
-    text = {pair: "/".join(map(str, line)) for pair, line in _lines(pairs)}
-    rows = [
-        [str(name), "/".join(map(str, line)), *(text.get((name, other), "") for other in scores)]
-        for name, line in _lines(totals)
-    ]
-    return Table(
-        [Column("method"), Column("against all"), *(Column(str(name)) for name in scores)],
-        rows,
-        caption="Wins/ties/losses of the method in the row against the one in the column, over "
-        f"{counted(len(scores), 'dataset')}.",
-        name=_file("wins", view),
+    against, overall = (
+        {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
+        for frame in (pairs, totals)
     )
-
-
-def _lines(frame):
-    return zip(frame.index, frame.to_numpy().tolist(), strict=True)
+    rows = [
+        [str(name), text, *(against.get((name, other), "") for other in scores)]
+        for name, text in overall.items()
+    ]
+    columns = [Column("method"), Column("against all"), *(Column(str(name)) for name in scores)]
+    caption = (
+        "Wins/ties/losses of the method in the row against the one in the column, over "
+        f"{counted(len(scores), 'dataset')}."
+    )
+    return Table(columns, rows, caption=caption, name=_file("wins", view))
 
 
 def _tests(view):
@@ -214,7 +191,7 @@ def _nemenyi(view):
         f"{view.standing.nemenyi.critical_difference:.3f}: mean ranks at least that far apart "
         "differ significantly."
     )
-    if view.metric not in MAIN_METRICS:
+    if not view.drawn:
         text += f" The diagram is drawn for {listed(map(spoken, MAIN_METRICS))} only."
     return text
 
@@ -232,16 +209,8 @@ def _left_out(ground):
     return texts
 
 
-def _difference_figures(run):
-    """Return Demšar's diagram for each view of a main metric."""
-    return [
-        _difference(view)
-        for view in run.views
-        if view.standing.nemenyi and view.metric in MAIN_METRICS
-    ]
-
-
 def _difference(view):
+    """Return Demšar's diagram for a view."""
     result = view.standing.nemenyi
     names = short_names(result.mean_ranks.index)
     groups = [[names[name] for name in group] for group in result.groups]
@@ -266,7 +235,8 @@ def _rate_figures(rows, run):
         figures = [Note("There is one missing rate, so there is no curve to draw.")]
     if len(run.rates) < 2:
         return figures
-    told = f"This figure is drawn for {run.drawn()} only."
+    drawn = listed(spoken(name) for name in run.metrics if name in MAIN_METRICS)
+    told = f"This figure is drawn for {drawn} only."
     others = [at for at, name in enumerate(run.metrics) if name not in MAIN_METRICS]
     return figures + [Note(told, when=f"{at}-*-*") for at in others]
 
@@ -299,10 +269,6 @@ def _against_rate(rows, metric, methods, key):
 
 def _file(kind, view):
     return f"{kind}-{view.metric}-{100 * view.rate:.4g}"
-
-
-def _higher(metric):
-    return METRICS[metric].higher_is_better
 
 
 def spoken(metric):

@@ -125,9 +125,12 @@ class Table(Block):
     name: str = ""
 
     @classmethod
-    def of(cls, frame: Any, columns: Mapping[str, Column], **options: Any) -> Self:
+    def of(
+        cls, frame: Any, columns: Mapping[str, Column], caption: str = "", name: str = ""
+    ) -> Self:
         """Return the table of a frame, with the columns that are named."""
-        return cls(list(columns.values()), frame[list(columns)].to_numpy(object), **options)
+        rows = frame[list(columns)].to_numpy(object)
+        return cls(list(columns.values()), rows, caption=caption, name=name)
 
     def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[tuple[str, str]]]:
         """Return rows as pairs of text and mark; sentences have the mark "text"."""
@@ -159,6 +162,11 @@ class Figure(Block):
     draw: Callable[[], Any]
     caption: str
     name: str = ""
+
+
+def figure_and_table(draw: Callable[[], Any], caption: str, table: Table) -> list[Block]:
+    """Return a picture, and the table with its numbers, whose name it has."""
+    return [Figure(draw, caption, table.name), table]
 
 
 @dataclass(frozen=True)

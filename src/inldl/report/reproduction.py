@@ -7,7 +7,7 @@ from inldl.experiments import printed
 from inldl.io._replacing import write_text
 
 from . import figures
-from ._renderings import markdown_document, plain_latex, plain_markdown
+from ._renderings import latex_table, latex_text, markdown_document, markdown_table
 from .document import Code, Column, Document, Facts, Figure, Section, Table
 from .style import COLUMN, FULL
 from .tables import score_text
@@ -94,11 +94,11 @@ def write_reproduction(found, folder):
         for suffix in ("svg", "pdf", "png"):
             figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
     for number, table in found.tables.items():
-        head, rows = shown_table(number, table)
-        stem = folder / "tables" / f"table{number}"
+        shown = _table(number, table)
+        stem = folder / "tables" / shown.name
         write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
-        write_text(stem.with_suffix(".md"), plain_markdown(head, rows))
-        write_text(stem.with_suffix(".tex"), plain_latex(head, rows, TITLES[number]))
+        write_text(stem.with_suffix(".md"), markdown_table(shown))
+        write_text(stem.with_suffix(".tex"), latex_table(shown, latex_text(TITLES[number])))
     document, page = reproduction_page(found), folder / "report.html"
     document.write(page)
     readme = write_text(folder / "README.md", markdown_document(document, "figures"))
@@ -128,33 +128,29 @@ def reproduction_page(found):
     )
 
 
-def shown_table(number, table):
-    """Return the head and the rows, as text, of a table with ours beside the printed numbers."""
-    if number == 2:
-        return ["dataset", "printed", "ours", "verdict", "why"], table.values.tolist()
-    name = "missing" if number == 6 else "variant"
-    rows = [
-        [
-            line.dataset,
-            line.method,
-            line.variant,
-            score_text(line.printed, line.printed_std),
-            score_text(line.ours, line.ours_std),
-            f"{line.difference:+.1f}" if line.ours == line.ours else "",
-            line.verdict,
-            line.why,
-        ]
-        for line in table.itertuples()
-        if line.verdict != "not run"
-    ]
-    return ["dataset", "method", name, "printed", "ours", "stds apart", "verdict", "why"], rows
-
-
 def _table(number, table):
-    head, rows = shown_table(number, table)
+    """Return a table with ours beside the printed numbers."""
+    head, rows = ["dataset", "printed", "ours", "verdict", "why"], table.to_numpy()
+    if number != 2:
+        head[1:1] = ["method", "missing" if number == 6 else "variant"]
+        head.insert(5, "stds apart")
+        rows = [_compared(line) for line in table.itertuples() if line.verdict != "not run"]
     columns = [Column(name, words=name == "why") for name in head]
-    rows = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
-    return Table(columns, rows, name=f"table{number}")
+    marked = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
+    return Table(columns, marked, name=f"table{number}")
+
+
+def _compared(line):
+    return [
+        line.dataset,
+        line.method,
+        line.variant,
+        score_text(line.printed, line.printed_std),
+        score_text(line.ours, line.ours_std),
+        f"{line.difference:+.1f}" if line.ours == line.ours else "",
+        line.verdict,
+        line.why,
+    ]
 
 
 def _counts(table):

@@ -9,24 +9,14 @@ import pandas as pd
 from inldl._validation import check_number
 
 from . import _renderings
+from .document import MISSING, Column, Table
 
-MISSING = "–"
 RANK_DIGITS = 2
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed score: its number (NaN if missing), its text, and whether it is among the best.
-
-    Parameters
-    ----------
-    value : float
-        The number in full precision.
-    text : str
-        What is printed.
-    mark : {"", "best", "second"}
-        The standing in its row.
-    """
+    """One printed score: its number (NaN if missing), its text, and its standing in its row."""
 
     value: float
     text: str
@@ -82,10 +72,7 @@ class ScoreTable:
         check_number("digits", self.digits, low=1, integer=True)
         for axis, what in ((self.mean.index, "dataset"), (self.mean.columns, "method")):
             _refuse_repeats(axis, what)
-        same = self.std.index.equals(self.mean.index) and self.std.columns.equals(
-            self.mean.columns
-        )
-        if not same:
+        if not all(map(pd.Index.equals, self.mean.axes, self.std.axes)):
             raise ValueError(
                 "mean and std must have the same datasets as rows and the same methods as "
                 "columns, in the same order: reindex one like the other."
@@ -121,6 +108,15 @@ class ScoreTable:
         ranks = _floats(self.mean_rank.reindex(self.mean.columns))
         none = np.full(len(ranks), np.nan)
         return [("mean rank", _score_cells(ranks, none, RANK_DIGITS, higher_is_better=False))]
+
+    def block(self, first="dataset", **options):
+        """Return it as a table of a document; `first` is the name of the first column."""
+        columns = [Column(first), *map(Column, self.methods)]
+        rows, foot = (
+            [[name, *((cell.text, cell.mark) for cell in cells)] for name, cells in lines]
+            for lines in (self.rows(), self.footer())
+        )
+        return Table(columns, rows, foot, **options)
 
     def to_text(self):
         """Return an aligned table for a terminal, with a line that explains the marks."""

@@ -12,9 +12,8 @@ from ..style import (
     legend_above,
     log_axis,
     need_columns,
-    new_figure,
 )
-from ._panels import single_panel
+from ._panels import single_panel, titled_panels
 
 BAR = 0.2  # inches per bar
 
@@ -23,19 +22,14 @@ BAR = 0.2  # inches per bar
 def run_time(frame, *, label="total time of the fits (s)", width=COLUMN):
     """Draw the sum of the seconds of each method, the fastest at the top.
 
+    A method that lacks datasets says so behind its name: its sum is not the whole.
+
     Parameters
     ----------
     frame : DataFrame
         Columns method, dataset, seconds, one row per method and dataset.
     label : str
         What the seconds are, e.g. "sum of median fit times over 10 datasets (s)".
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A method that lacks datasets says so behind its name: its sum is not the whole.
     """
     need_columns(frame, "method", "dataset", "seconds")
     known = frame.dropna(subset="seconds")
@@ -45,29 +39,21 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN):
     if totals.empty or not (totals > 0).all():
         raise ValueError("Every method needs a positive number of seconds in the column seconds.")
     present = known.groupby("method")["dataset"].nunique()
-    names = _with_gaps(totals.index, present, frame["dataset"].nunique())
+    wanted = frame["dataset"].nunique()
+    names = [
+        name if count == wanted else f"{name} ({count} of {wanted} datasets)"
+        for name, count in present[totals.index].items()
+    ]
     axes = single_panel(width, 0.55 + BAR * len(totals))
     bars = axes.barh(np.arange(len(totals)), totals, height=0.7, color=GREY)
     log_axis(axes.xaxis)
     axes.set_yticks(np.arange(len(totals)), names)
-    axes.bar_label(bars, [_seconds(total) for total in totals], padding=2)
+    times = [f"{each:.0f}" if each >= 100 else f"{each:.3g}" for each in totals]
+    axes.bar_label(bars, times, padding=2)
     axes.set(xlabel=label, ylim=(len(totals) - 0.4, -0.6))
     axes.set_xlim(left=10 ** np.floor(np.log10(0.8 * totals.iloc[0])))
     axes.tick_params(axis="y", length=0)
     return axes.figure
-
-
-def _with_gaps(methods, present, datasets):
-    """Return the names, with the number of datasets behind those that lack some."""
-    return [
-        name if present[name] == datasets else f"{name} ({present[name]} of {datasets} datasets)"
-        for name in methods
-    ]
-
-
-def _seconds(value):
-    """Write three figures; thousands without a power of ten."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 @drawn
@@ -80,16 +66,14 @@ def relative_error_by_size(frame, *, label="mean relative error", width=FULL):
         Columns dataset, method, size (of the degrees, e.g. "below 0.5"), error.
     label : str
         What the error is.
-    width : float
-        Width of the figure in inches.
     """
     need_columns(frame, "dataset", "method", "size", "error")
     table = frame.set_index(["dataset", "size", "method"])["error"]
     if table.index.has_duplicates:
         raise ValueError("The frame must have one error per dataset, method and size.")
     methods, sizes = in_order(frame["method"]), in_order(frame["size"])
-    panels = _shared_names(in_order(frame["dataset"]), methods, len(sizes), width)
-    for dataset, axes in panels.items():
+    datasets = in_order(frame["dataset"])
+    for dataset, axes in _shared_names(datasets, methods, len(sizes), width).items():
         for place, size in enumerate(sizes):
             errors = [table.get((dataset, size, method), np.nan) for method in methods]
             _draw_bars(axes, errors, place, size, len(sizes))
@@ -103,12 +87,8 @@ def _shared_names(datasets, methods, sizes, width):
     columns = min(len(datasets), max(1, round((width - 0.8) / 2)))
     rows = -(-len(datasets) // columns)
     height = 0.3 + rows * (0.45 + 0.13 * (sizes + 0.5) * len(methods))
-    grid = new_figure(width, height).subplots(rows, columns, squeeze=False, sharey=True)
-    panels = dict(zip(datasets, grid.ravel(), strict=False))
-    for unused in grid.ravel()[len(datasets) :]:
-        unused.remove()
-    for dataset, axes in panels.items():
-        axes.set_title(dataset)
+    panels = titled_panels(datasets, width, height, columns, sharey=True)
+    for axes in panels.values():
         axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.set_yticks(range(len(methods)), methods)
         axes.tick_params(axis="y", length=0)

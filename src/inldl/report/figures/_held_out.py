@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._panels import name_rows, single_panel
+from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns
+from ._panels import name_rows, single_panel, titled_panels, two_panels
 
 MODEL = {"linestyle": "", "marker": "o", "color": "black"}
 CONSTANT = {"linestyle": "", "marker": "D", "markerfacecolor": "white", "markeredgecolor": GREY}
@@ -14,44 +14,31 @@ ROW = 0.18  # inches per row of dots
 def reliability(frame, *, coverage=None, width=COLUMN):
     """Draw what was observed against what was predicted, and below it how often.
 
+    On the diagonal predictions are right on average; below it they are too large.
+
     Parameters
     ----------
     frame : DataFrame
         Columns predicted, observed (means of a bin), error (standard error of observed), n.
     coverage : float, optional
         Share of the degrees that lay inside their interval, written above the figure.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        On the diagonal predictions are right on average; below it they are too large.
     """
     need_columns(frame, "predicted", "observed", "error", "n")
-    figure = new_figure(width, 3.4)
-    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=[3.4, 1])
+    axes, below = two_panels(width, 3.4, 3.4, 1)
     highest = np.maximum(frame["predicted"], frame["observed"] + frame["error"].fillna(0)).max()
     end = 1.05 * highest or 1
     line = axes.plot([0, end], [0, end], color=GREY, linewidth=0.8, label="perfect on average")
-    dots = axes.errorbar(
-        frame["predicted"],
-        frame["observed"],
-        yerr=frame["error"],
-        elinewidth=0.9,
-        label="mean ± standard error",
-        **MODEL,
-    )
+    look = {"elinewidth": 0.9, "label": "mean ± standard error", **MODEL}
+    dots = axes.errorbar(frame["predicted"], frame["observed"], yerr=frame["error"], **look)
     below.vlines(frame["predicted"], 0, frame["n"], color=GREY, linewidth=3)
     axes.set(ylabel="observed degree", xlim=(-0.02 * end, end), ylim=(-0.02 * end, end))
     below.set(xlabel="predicted degree", ylabel="degrees")
     below.set_ylim(bottom=0)
     below.locator_params(axis="y", nbins=3)
     below.locator_params(axis="x", nbins=6)
-    figure.align_ylabels([axes, below])
     title = None if coverage is None else f"{coverage:.0%} of the degrees lie in their interval"
-    legend_above(figure, [*line, dots], title)
-    return figure
+    legend_above(axes.figure, [*line, dots], title)
+    return axes.figure
 
 
 @drawn
@@ -62,8 +49,6 @@ def errors_by_label(frame, *, width=COLUMN):
     ----------
     frame : DataFrame
         Columns label, rmse, constant_rmse, n, one row per label, drawn in this order.
-    width : float
-        Width of the figure in inches.
     """
     need_columns(frame, "label", "rmse", "constant_rmse", "n")
     axes = single_panel(width, 0.75 + ROW * len(frame))
@@ -96,8 +81,6 @@ def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL)
         The method to be marked.
     constant : str
         The method whose errors are drawn as lines, if it is in the frame.
-    width : float
-        Width of the figure in inches.
     """
     numbers = [f"{task}_{end}" for task in TASKS for end in ("rmse", "se")]
     need_columns(frame, "method", *numbers)
@@ -106,42 +89,33 @@ def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL)
     tasks = [task for task, known in zip(TASKS, errors.any(axis=0), strict=True) if known]
     if not tasks:
         raise ValueError("No method has an error, so there is nothing to draw.")
-    panels = _task_panels(tasks, len(frame), width)
-    for task, axes in panels.items():
+    columns = len(tasks) if width > 5 else 1
+    height = 0.35 + (0.4 + ROW * len(frame)) * len(tasks) / columns
+    titles = [TASKS[task] for task in tasks]
+    panels = titled_panels(titles, width, height, columns, sharey=True)
+    for task, axes in zip(tasks, panels.values(), strict=True):
         handles = _task(axes, frame, task, recommended, constant)
-        axes.set_title(TASKS[task])
         name_rows(axes, frame["method"])
         axes.set_ylim(len(frame) - 0.4, -0.6)
         axes.locator_params(axis="x", nbins=4)
     figure = axes.figure
+    figure.get_layout_engine().set(w_pad=0.12)
     figure.supxlabel("root mean square error at held-out degrees (lower is better)")
     legend_above(figure, handles)
     return figure
 
 
-def _task_panels(tasks, methods, width):
-    beside = width > 5
-    lines = 1 if beside else len(tasks)
-    figure = new_figure(width, 0.35 + (0.4 + ROW * methods) * lines)
-    figure.get_layout_engine().set(w_pad=0.12)
-    grid = figure.subplots(lines, len(tasks) // lines, sharey=True, squeeze=False).ravel()
-    return dict(zip(tasks, grid, strict=True))
-
-
 def _task(axes, frame, task, recommended, constant):
     """Draw the dots of one task, and return what a legend shows."""
     chosen = (frame["method"] == recommended).to_numpy()
-    looks = [
-        (chosen, {"color": "#d55e00", "marker": "*", "markersize": 8, "label": "recommended"}),
-        (~chosen, {"color": GREY, "marker": "o", "label": "method ± standard error"}),
-    ]
+    star = {"color": "#d55e00", "marker": "*", "markersize": 8, "label": "recommended"}
+    dot = {"color": GREY, "marker": "o", "label": "method ± standard error"}
     handles = []
-    for rows, look in looks:
+    for rows, look in ((chosen, star), (~chosen, dot)):
         if rows.any():
-            part, places = frame[rows], np.flatnonzero(rows)
-            spread = part[f"{task}_se"]
-            bars = axes.errorbar(part[f"{task}_rmse"], places, xerr=spread, linestyle="", **look)
-            handles.append(bars)
+            means, spread = frame.loc[rows, f"{task}_rmse"], frame.loc[rows, f"{task}_se"]
+            places = np.flatnonzero(rows)
+            handles.append(axes.errorbar(means, places, xerr=spread, linestyle="", **look))
     for error in frame.loc[frame["method"] == constant, f"{task}_rmse"]:
         line = {"color": GREY, "linestyle": (0, (4, 2)), "linewidth": 0.9, "zorder": 0}
         handles.append(axes.axvline(error, label="constant mean", **line))

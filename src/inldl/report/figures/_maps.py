@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from inldl._text import counted
+
 from ..style import FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._panels import LINE, name_columns, name_rows
+from ._panels import LINE, name_columns, name_rows, single_panel
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
@@ -18,19 +20,14 @@ HOLE = {"facecolor": LIGHT, "edgecolor": GREY, "hatch": "//////", "linewidth": 0
 def completion_map(before, after, labels, *, width=FULL):
     """Draw a table with holes and the same table filled, in one scale of colours.
 
+    Holes are hatched, and a dot marks each cell that was filled.
+
     Parameters
     ----------
     before, after : array-like of shape (n, C)
         Degrees, NaN = hole; about 60 rows can be told apart.
     labels : sequence of str
         Names of the columns. Many labels put the maps one above the other.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Holes are hatched, and a dot marks each cell that was filled.
     """
     before, after = _pair(before, after, labels)
     beside = (width - 0.5) / 2 / len(labels) > LINE + 0.01
@@ -43,10 +40,9 @@ def completion_map(before, after, labels, *, width=FULL):
         axes.set_title(title)
         names = name_columns(axes, labels, slot)
     for axes in panels[:1] if beside else panels:
-        axes.set_ylabel(f"{len(before)} row{'s' * (len(before) != 1)}")
+        axes.set_ylabel(counted(len(before), "row"))
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    tall = float(np.clip(ROW * len(before), 0.6, 3.6))
-    figure.set_figheight((tall + names + 0.3) * (1 if beside else 2) + BAR)
+    figure.set_figheight((_tall(before) + names + 0.3) * (1 if beside else 2) + BAR)
     _colour_bar(image, panels, "degree")
     legend_above(figure, handles)
     return figure
@@ -62,18 +58,19 @@ def predicted_map(predicted, labels, *, width=FULL):
         Degrees; about 60 rows can be told apart.
     labels : sequence of str
         Names of the columns.
-    width : float
-        Width of the figure in inches.
     """
     degrees, _ = _pair(predicted, predicted, labels)
-    figure = new_figure(width, 1)
-    axes = figure.subplots()
+    axes = single_panel(width, 1)
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
     names = name_columns(axes, labels, (width - 0.5) / len(labels))
-    axes.set_ylabel(f"{len(degrees)} row{'s' * (len(degrees) != 1)}")
-    figure.set_figheight(float(np.clip(ROW * len(degrees), 0.6, 3.6)) + names + BAR)
+    axes.set_ylabel(counted(len(degrees), "row"))
+    axes.figure.set_figheight(_tall(degrees) + names + BAR)
     _colour_bar(image, axes, "degree")
-    return figure
+    return axes.figure
+
+
+def _tall(rows):
+    return float(np.clip(ROW * len(rows), 0.6, 3.6))
 
 
 def _scale(before, after):
@@ -113,9 +110,9 @@ def _fillings(axes, shade, filled):
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    look = {"linestyle": "", "marker": "o", "markersize": 1.8, "markeredgewidth": 0}
+    look = {"marker": "o", "markersize": 1.8, "markeredgewidth": 0}
     _marks(axes, filled, shade > 0.6, **look)
-    dot = Line2D([], [], color="black", label="filled in", **look)
+    dot = Line2D([], [], color="black", linestyle="", label="filled in", **look)
     return [Patch(label="not observed", **HOLE), dot]
 
 
@@ -123,23 +120,15 @@ def _marks(axes, marked, dark, **look):
     """Mark cells, in black on a pale square and in white on a dark one."""
     for cells, colour in ((marked & dark, "white"), (marked & ~dark, "black")):
         row, column = np.nonzero(cells)
-        axes.plot(column, row, color=colour, **look)
+        axes.plot(column, row, color=colour, linestyle="", **look)
 
 
 def _colour_bar(image, panels, label):
     """Put the scale of colours below the panels; lengths are shares of the figure."""
     figure = image.get_figure()
     width, height = figure.get_size_inches()
-    bar = figure.colorbar(
-        image,
-        ax=panels,
-        label=label,
-        location="bottom",
-        shrink=0.7,
-        pad=0.16 / height,
-        fraction=0.16 / height,
-        aspect=6 * width,
-    )
+    space = {"shrink": 0.7, "pad": 0.16 / height, "fraction": 0.16 / height, "aspect": 6 * width}
+    bar = figure.colorbar(image, ax=panels, label=label, location="bottom", **space)
     bar.ax.locator_params(nbins=5 if width > 5 else 3)
 
 
@@ -147,25 +136,19 @@ def _colour_bar(image, panels, label):
 def influence(frame, *, label="influence", width=FULL):
     """Draw what the most influential features do to each label.
 
+    With numbers below zero there are two colours, and a dash marks what is below zero.
+
     Parameters
     ----------
     frame : DataFrame of shape (features, labels)
         Numbers; the features with the largest sums of absolute values are drawn, at most 15.
     label : str
         What the numbers are.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        With numbers below zero there are two colours, and a dash marks what is below zero.
     """
     need_columns(frame)
     top = most_influential(frame)
     values = top.to_numpy(dtype=float)
-    figure = new_figure(width, 1)
-    axes = figure.subplots()
+    axes = single_panel(width, 1)
     signed = bool((values < 0).any())
     limit = np.nan_to_num(np.abs(values)).max() or 1
     colours = {"cmap": TWO_SIDED if signed else SHADES, "vmin": -limit if signed else 0}
@@ -174,16 +157,11 @@ def influence(frame, *, label="influence", width=FULL):
     slot = (width - 0.2 - names) / len(top.columns)
     below = name_columns(axes, top.columns, slot)
     # Printed in grey, the two colours look the same.
-    look = {
-        "linestyle": "",
-        "marker": "_",
-        "markersize": min(4, 35 * slot),
-        "markeredgewidth": 0.8,
-    }
+    look = {"marker": "_", "markersize": min(4, 35 * slot), "markeredgewidth": 0.8}
     _marks(axes, values < 0, np.abs(values) > 0.6 * limit, **look)
-    figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
+    axes.figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
     _colour_bar(image, axes, f"{label} (dash: below zero)" if signed else label)
-    return figure
+    return axes.figure
 
 
 def most_influential(frame, most=MOST_FEATURES):
