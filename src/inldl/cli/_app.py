@@ -107,13 +107,9 @@ def _with_options(command):
     """Return the command with the fields of its dataclasses as options of their own."""
     own = signature(command).parameters
     groups = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
-    flat = {
-        name: each.replace(kind=each.KEYWORD_ONLY)
-        for at in own
-        for name, each in (
-            signature(groups[at]).parameters if at in groups else {at: own[at]}
-        ).items()
-    }
+    flat = []
+    for name, each in own.items():
+        flat += signature(groups[name]).parameters.values() if name in groups else [each]
 
     @wraps(command)
     def run(**given):
@@ -121,8 +117,8 @@ def _with_options(command):
             given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
         command(**given)
 
-    run.__signature__ = Signature(list(flat.values()))
-    run.__annotations__ = {name: each.annotation for name, each in flat.items()}
+    run.__signature__ = Signature([each.replace(kind=each.KEYWORD_ONLY) for each in flat])
+    run.__annotations__ = {each.name: each.annotation for each in flat}
     return run
 
 

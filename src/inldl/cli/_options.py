@@ -198,27 +198,22 @@ def load_model_of_table(path, coverage=None):
     return model
 
 
-def check_labels(model, labels):
-    """Refuse labels that are not those of the model."""
-    if list(model.label_names_) != list(labels):
-        raise ValueError(
-            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
-            "out to use these."
-        )
+def scale_for(model, file, scale, context):
+    """Return the scale of a table that a model completes, and refuse one that is in doubt.
 
-
-def refuse_options_of_fit(context):
-    """Refuse options that have nothing to act on where the model comes from a file."""
+    Refuse other labels than those of the model, and options that are for fitting.
+    """
     for name in ("method", "learn_from", "jobs"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
             raise ValueError(
                 f"{option} is for fitting, but --model is fitted; leave out one of them."
             )
-
-
-def scale_for(model, file, scale):
-    """Return the scale of a table that a model completes, and refuse one that is in doubt."""
+    if list(model.label_names_) != list(file.labels):
+        raise ValueError(
+            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
+            "out to use these."
+        )
     for note in file.notes:
         say(note)
     if scale != "auto":

@@ -52,9 +52,7 @@ def complete(
         learned = _fit(file, method, options)
         fitted, scale, holes = learned.model, learned.scale, learned.holes
     else:
-        o.refuse_options_of_fit(context)
-        o.check_labels(fitted, file.labels)
-        scale = o.scale_for(fitted, file, options.scale)
+        scale = o.scale_for(fitted, file, options.scale, context)
     read = {"scale": scale, "normalize": options.normalize, "holes": holes}
     with bar("Writing") as done:
         written = complete_table(file, fitted, out, **read, **asked, done=done)

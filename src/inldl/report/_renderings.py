@@ -24,7 +24,7 @@ _LATEX = {
 
 
 def text(scores):
-    """Align the columns; a star marks the best, a low line the second best."""
+    """Return an aligned table for a terminal, with a line that explains the marks."""
     marks = {"": " ", "best": "*", "second": "_"}
     body = [
         [_one_line(name), *(cell.text + marks[cell.mark] for cell in cells)]
@@ -46,7 +46,7 @@ def _one_line(name):
 
 
 def markdown(scores):
-    """Write a pipe table with a note, the best in bold and the second best underlined."""
+    """Return a Markdown table, bold and ``<u>`` for the two best."""
     note = NOTE.format(direction=scores.direction, best="**best**", second="<u>second best</u>")
     title = [markdown_text(scores.title), ""] if scores.title else []
     return "\n".join([*title, markdown_table(scores.block()), "", note])
@@ -75,7 +75,13 @@ def _escaped(table, rows, escape, marks):
 
 
 def latex(scores, label=""):
-    """Write a floating table in the style of booktabs."""
+    r"""Return a LaTeX ``table*`` that needs the package booktabs.
+
+    Parameters
+    ----------
+    label : str
+        The key for ``\ref``, e.g. "tab:cosine"; none by default.
+    """
     if not re.fullmatch(r"[\w:.+/-]*", label):
         raise ValueError(
             f"label must consist of letters, digits and : . + / - _ only, got {label!r}."
@@ -114,7 +120,7 @@ def latex_text(name):
 
 
 def csv(scores):
-    """Write one line per dataset and method, numbers in full precision."""
+    """Return the columns dataset, method, mean, std in full precision, without the ranks."""
     axes = [scores.mean.index, scores.mean.columns]
     index = pd.MultiIndex.from_product(axes, names=["dataset", "method"])
     columns = {name: getattr(scores, name).to_numpy().ravel() for name in ("mean", "std")}
@@ -122,7 +128,7 @@ def csv(scores):
 
 
 def html(scores):
-    """Write a table whose cells carry their numbers; the ranks stand in ``<tfoot>``."""
+    """Return a ``<table>``; each cell has its number in ``data-value``, for sorting."""
     return template_environment().get_template("scores.html.j2").render(table=scores).rstrip()
 
 

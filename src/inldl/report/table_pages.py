@@ -96,17 +96,20 @@ def _rows(shares, marks, labels, caption, name):
 
 def completed(written, learned, model, table, out, influence=None):
     """Return what is said about a completed file; `learned` is None if the model is older."""
-    exact = written.n_exact == written.n_filled
-    held_out = None if learned is None or exact else _measured_at(learned)[0]
-    summary = _filled_in(written)
-    if not exact:
-        summary += [EARLIER] if learned is None else error_sentences(*_measured_at(learned))
+    summary, held_out = _filled_in(written), None
+    if written.n_exact == written.n_filled:
+        influence = None
+    elif learned is None:
+        summary.append(EARLIER)
+    else:
+        held_out, what = _measured_at(learned)
+        summary += error_sentences(held_out, what)
     facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{written.n_rows:,}"))
     notes = [] if learned is None else learned.notes
     labels = list(written.after.columns)
     about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
-    return completion_page(*about, held_out, None if exact else influence, summary=summary)
+    return completion_page(*about, held_out, influence, summary=summary)
 
 
 def _filled_in(written):
@@ -304,11 +307,6 @@ def _methods(comparison):
 def model_facts(info):
     """Return what a model file says about itself; `info` is from `inldl.io.model_info`."""
     facts = {key: value for key, value in info.items() if key != "info"} | info["info"]
-    pairs = [(key, _fact(value)) for key, value in facts.items()]
+    write = {list: lambda names: listed(names, 20), float: "{:.4g}".format}
+    pairs = [(key, write.get(type(value), str)(value)) for key, value in facts.items()]
     return Document("A model file", sections=[Section("What it holds", [Facts(pairs)])])
-
-
-def _fact(value):
-    if isinstance(value, list):
-        return listed(value, 20)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -118,31 +118,11 @@ class ScoreTable:
         )
         return Table(columns, rows, foot, **options)
 
-    def to_text(self):
-        """Return an aligned table for a terminal, with a line that explains the marks."""
-        return _renderings.text(self)
-
-    def to_markdown(self):
-        """Return a Markdown table, bold and ``<u>`` for the two best."""
-        return _renderings.markdown(self)
-
-    def to_latex(self, label=""):
-        r"""Return a LaTeX ``table*`` that needs the package booktabs.
-
-        Parameters
-        ----------
-        label : str
-            The key for ``\ref``, e.g. "tab:cosine"; none by default.
-        """
-        return _renderings.latex(self, label)
-
-    def to_csv(self):
-        """Return the columns dataset, method, mean, std in full precision, without the ranks."""
-        return _renderings.csv(self)
-
-    def to_html(self):
-        """Return a ``<table>``; each cell has its number in ``data-value``, for sorting."""
-        return _renderings.html(self)
+    to_text = _renderings.text
+    to_markdown = _renderings.markdown
+    to_latex = _renderings.latex
+    to_csv = _renderings.csv
+    to_html = _renderings.html
 
 
 def _refuse_repeats(axis, what):

@@ -35,9 +35,13 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL):
     bars = _levels([ranks[list(group)] for group in groups if len(group) > 1], len(ranks) / 12)
     first_name = AXIS + BARS + BAR * (1 + max((level for *_, level in bars), default=-1)) + 0.06
     half = (len(ranks) + 1) // 2
-    axes = _canvas(width, first_name + LINE * half - LINE / 2 + EDGE)
+    height = first_name + LINE * half - LINE / 2 + EDGE
+    figure = new_figure(width, height)
+    figure.set_layout_engine("none")
+    # The axes span the figure and count inches from its upper left corner.
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
-    figure = axes.figure
     left = 2 * EDGE + widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
     right = width - (2 * EDGE + widest(figure, map(_caption, worst.index, worst)))
     place = _scale(len(ranks), cd, left + 0.15, right - 0.15)
@@ -73,15 +77,6 @@ def _levels(groups, apart):
         ends[level : level + 1] = [high]
         bars.append((low, high, level))
     return bars
-
-
-def _canvas(width, height):
-    """Return axes that span the figure and count inches from its upper left corner."""
-    figure = new_figure(width, height)
-    figure.set_layout_engine("none")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
-    return axes
 
 
 def _caption(name, rank):
