@@ -13,11 +13,11 @@ from inldl.cli import _experiments, _tables, interrupted
 EXAMPLES = """
 **Examples**
 
-Fill the holes of a table, and see how good the filled degrees are:
+Fill in the missing shares of a table, and see how good they are:
 
     inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv --page whole.html
 
-Learn from a table, predict new rows, and judge the model on rows with known degrees:
+Learn from a table, predict new rows, and test the model on rows with known shares:
 
     inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
     inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9

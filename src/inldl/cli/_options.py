@@ -17,8 +17,8 @@ from inldl.cli._progress import working
 from inldl.io.formats import suffixes
 
 LABELS = (
-    'The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
-    'expression. In a pattern ? stands for any sign, also for a comma: "joy? mild".'
+    'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
+    'expression. In a pattern ? stands for any character, even a comma: "joy? mild".'
 )
 
 
@@ -26,7 +26,7 @@ def _share(value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
         raise ValueError(
             f"--uncertainty must lie between 0 and 1, got {value:g}; 0.9 asks for intervals that "
-            "hold nine of ten degrees."
+            "contain about 9 in 10 shares."
         )
     return value
 
@@ -54,7 +54,7 @@ def workers(what):
 
 def _in_file(text):
     return typer.Option(
-        help=f"{text} Found out by default.", rich_help_panel="How the file is written"
+        help=f"{text} Detected by default.", rich_help_panel="How the file is written"
     )
 
 
@@ -66,10 +66,8 @@ _METHOD = "See `inldl methods`; winldl is the fast one."
 Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
 Out = Annotated[Path, out("The file to write.")]
 Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
-_SCALE = "What the degrees are: auto, fraction, percent or count."
-_INTERVALS = (
-    "Add columns LABEL_low and LABEL_high that hold this share of the degrees, such as 0.9."
-)
+_SCALE = "What the shares are: auto, fraction, percent or count."
+_INTERVALS = "Add intervals, LABEL_low to LABEL_high, that contain 0.9 (say) of the shares."
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
 _SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
@@ -132,7 +130,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class ScaleOptions(TableOptions):
-    """And what the degrees are."""
+    """And what the shares are."""
 
     scale: Annotated[str, typer.Option(help=_SCALE)] = "auto"
 

@@ -43,7 +43,7 @@ def complete(
     fitted = None if model is None else o.load_model_of_table(model, uncertainty)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     if wanted is None:
-        raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
+        raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
     file = options.open(table, wanted, model=model, out=out, onto_table=True)
     asked = {"coverage": uncertainty, "mark": mark, "overwrite": options.overwrite}
     check_completion(file, out, **asked)

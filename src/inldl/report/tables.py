@@ -70,8 +70,13 @@ class ScoreTable:
 
     def __post_init__(self):
         check_number("digits", self.digits, low=1, integer=True)
-        for axis, what in ((self.mean.index, "dataset"), (self.mean.columns, "method")):
-            _refuse_repeats(axis, what)
+        for axis, what in zip(self.mean.axes, ("dataset", "method"), strict=True):
+            names = axis.map(str)
+            if names.has_duplicates:
+                raise ValueError(
+                    f"The {what} {names[names.duplicated()][0]!r} appears twice in the table; "
+                    f"give each {what} once."
+                )
         if not all(map(pd.Index.equals, self.mean.axes, self.std.axes)):
             raise ValueError(
                 "mean and std must have the same datasets as rows and the same methods as "
@@ -123,15 +128,6 @@ class ScoreTable:
     to_latex = _renderings.latex
     to_csv = _renderings.csv
     to_html = _renderings.html
-
-
-def _refuse_repeats(axis, what):
-    names = axis.map(str)
-    if names.has_duplicates:
-        raise ValueError(
-            f"The {what} {names[names.duplicated()][0]!r} appears twice in the table; give each "
-            f"{what} once."
-        )
 
 
 def _floats(frame):
