@@ -67,7 +67,7 @@ Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
 Out = Annotated[Path, out("The file to write.")]
 Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
 _SCALE = "What the shares are: auto, fraction, percent or count."
-_INTERVALS = "Add intervals, LABEL_low to LABEL_high, that contain 0.9 (say) of the shares."
+_INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between."
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
 _SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
