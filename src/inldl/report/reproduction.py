@@ -27,46 +27,41 @@ def reproduction_figures(found, width=COLUMN):
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
     degrees = found.degree_errors, found.degree_counts
     n_datasets = found.run_times["dataset"].nunique()
-    return [
-        Figure(
+    drawn = {
+        "figure2_relative_error": (
             partial(figures.relative_error_by_size, found.relative_errors),
             "Figure 2: mean relative error of small and large degrees (those below .01 are left "
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
-            "figure2_relative_error",
         ),
-        Figure(
+        "error_by_degree": (
             partial(figures.error_by_degree, *degrees, width=width),
             f"What weighting changes on {found.mu_dataset}: error by the size of the true degree, "
             "and the number of degrees of each size.",
-            "error_by_degree",
         ),
-        Figure(
+        "figure4_run_time": (
             partial(figures.run_time, found.run_times, label=total, width=width),
             f"Figure 4: run time of each method as published, on {n_datasets} datasets with one "
             f"thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
             "machine.",
-            "figure4_run_time",
         ),
-        Figure(
+        "figure5_mu": (
             partial(figures.mu_study, found.mu_metrics, found.mu_histories),
             f"Figure 5 on {found.mu_dataset}: the metrics relative to mu = 2, and the largest "
             "change of a degree in each iteration. The paper says that mu changes only the speed.",
-            "figure5_mu",
         ),
-        Figure(
+        "table1_growth": (
             partial(figures.growth, found.growth, found.exponents, label=label, width=width),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
-            "table1_growth",
         ),
-        Figure(
+        "theorem2_bound": (
             partial(figures.risk_bound, found.bounds, label=bound, width=width),
             f"Theorem 2 with the norms of the fit on {found.mu_dataset}, at 95% confidence: the "
             "bound against the number of rows for three largest weights, and the weighted "
             "empirical risk to which it falls.",
-            "theorem2_bound",
         ),
-    ]
+    }
+    return [Figure(draw, caption, name) for name, (draw, caption) in drawn.items()]
 
 
 def write_reproduction(found, folder):
