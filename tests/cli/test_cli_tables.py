@@ -164,7 +164,10 @@ def test_export_gives_the_same_predictions(inldl, tmp_path, survey):
 
 
 REFUSED = {
-    "no labels": (("complete", "survey.csv", "-o", "x.csv"), "Name the degree columns with --lab"),
+    "no labels": (
+        ("complete", "survey.csv", "-o", "x.csv"),
+        "Name the columns with shares, such as --lab",
+    ),
     "unknown label": (("fit", "survey.csv", "-l", "foot,fuel", "-o", "m.inldl"), "did you mean"),
     "unknown method": (
         ("complete", "survey.csv", "-l", LABELS, "-o", "x.csv", "-m", "winldll"),

@@ -24,13 +24,13 @@ def main() -> None:
         say(f"inldl: {text}", err=True)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
-        _interrupted()
+        interrupted()
     except SystemError as error:  # a signal that came while compiled code was running
         if isinstance(error.__cause__, SystemExit):
             raise error.__cause__ from None
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
-        _interrupted()
+        interrupted()
 
 
 def _prepare_streams():
@@ -50,13 +50,14 @@ def _out_of_memory(error):
     """Return a sentence that says what to do."""
     what = f" ({error})" if str(error) else ""
     learns = {"complete", "fit"} & set(sys.argv[1:2])
-    help_ = (
+    fewer = (
         "learn from fewer rows, such as with --learn-from 10000" if learns else "use fewer rows"
     )
-    return f"There is not enough memory{what}; {help_}, or a machine with more memory."
+    return f"There is not enough memory{what}; {fewer}, or a machine with more memory."
 
 
-def _interrupted():
+def interrupted():
+    """Say so, and end."""
     say("inldl: interrupted", err=True)
     raise SystemExit(130) from None
 

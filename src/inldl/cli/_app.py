@@ -1,22 +1,23 @@
 """The commands, their options and their help."""
 
+from dataclasses import fields, is_dataclass
 from functools import wraps
-from inspect import getdoc
+from inspect import Signature, getdoc, signature
 
 import typer
 from typer.core import TyperCommand
 
 from inldl._version import __version__
-from inldl.cli import _experiments, _tables
+from inldl.cli import _experiments, _tables, interrupted
 
 EXAMPLES = """
 **Examples**
 
-Fill the holes of a table, and see how good the filled degrees are:
+Fill in the missing shares of a table, and see how good they are:
 
     inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv --page whole.html
 
-Learn from a table, predict new rows, and judge the model on rows with known degrees:
+Learn from a table, predict new rows, and test the model on rows with known shares:
 
     inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
     inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
@@ -66,7 +67,16 @@ def _options(
 
 
 class _Command(TyperCommand):
-    """A command whose help looks up names only when it is printed: they take time to import."""
+    """A command that says so if it is interrupted.
+
+    Its help looks up names only when it is printed: they take time to import.
+    """
+
+    def invoke(self, ctx):
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
 
     def format_help(self, ctx, formatter):
         for option in self.params:
@@ -93,26 +103,35 @@ def _help(command):
     }
 
 
-def _interruptible(command):
-    """Return the command, which says so if it is interrupted."""
+def _with_options(command):
+    """Return the command with the fields of its dataclasses as options of their own."""
+    own = signature(command).parameters
+    groups = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
+    flat = []
+    for name, each in own.items():
+        flat += signature(groups[name]).parameters.values() if name in groups else [each]
 
     @wraps(command)
-    def run(**options):
-        try:
-            command(**options)
-        except KeyboardInterrupt:
-            typer.echo("inldl: interrupted", err=True)
-            raise typer.Exit(130) from None
+    def run(**given):
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        command(**given)
 
+    run.__signature__ = Signature([each.replace(kind=each.KEYWORD_ONLY) for each in flat])
+    run.__annotations__ = {each.name: each.annotation for each in flat}
     return run
+
+
+def _add(command, group, panel=None):
+    options = {"rich_help_panel": panel, "cls": _Command, **_help(command)}
+    group.command(**options)(_with_options(command))
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
 for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMANDS}.items():
     for command in commands:
-        app.command(rich_help_panel=panel, cls=_Command, **_help(command))(_interruptible(command))
-
+        _add(command, app, panel)
 model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")
-model.command("info", **_help(_tables.info))(_tables.info)
+_add(_tables.info, model)
 model.callback()(lambda: None)
 app.add_typer(model, name="model", rich_help_panel=TABLES)

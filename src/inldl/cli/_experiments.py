@@ -7,28 +7,26 @@ from typing import Annotated
 import typer
 
 from inldl._text import say
-from inldl.cli._options import check_apart, flag, threads
+from inldl.cli import _options as o
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
-Jobs = Annotated[int, typer.Option(help="Processes; -1 is one per core.", callback=threads)]
+Jobs = Annotated[int, o.workers("Processes")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds after which a cell is given up.")]
-Retry = Annotated[bool, flag("--retry", help="Compute failed cells again.")]
+COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
+HIDING = "How degrees are hidden: {mechanisms}."
+SOME = "Some of the paper's datasets; all by default."
+SMALL = "Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
+Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 
 def datasets() -> None:
     """List the public datasets: shape, source, and whether they are on this machine."""
     from inldl.datasets import catalogue
 
-    lines = [
-        [
-            each.name,
-            each.alias or "",
-            *(each.shape or [""] * 3),
-            "yes" * bool(each.path),
-            each.source,
-        ]
-        for each in catalogue()
-    ]
+    lines = []
+    for each in catalogue():
+        shape, here = each.shape or [""] * 3, "yes" if each.path else ""
+        lines.append([each.name, each.alias or "", *shape, here, each.source])
     _list(lines, "name", "in the paper", "n", "k", "C", "here", "source")
 
 
@@ -49,22 +47,15 @@ def _list(lines, *names):
 
 def bench(
     datasets: Names,
-    methods: Annotated[
-        str,
-        typer.Option(help="Names, separated by commas, or package.module:Class(argument=1)."),
-    ] = "winldl,constant-mean",
+    methods: Annotated[str, typer.Option(help=COMPARED)] = "winldl,constant-mean",
     rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
     splits: Annotated[int, typer.Option(help="Number of partitions.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
-    mechanism: Annotated[
-        str, typer.Option(help="How degrees are hidden: {mechanisms}.")
-    ] = "uniform",
+    mechanism: Annotated[str, typer.Option(help=HIDING)] = "uniform",
     jobs: Jobs = 1,
     timeout: Timeout = None,
     retry: Retry = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file of results.")] = Path(
-        "run.sqlite"
-    ),
+    out: Annotated[Path, o.out("The file of results.")] = Path("run.sqlite"),
 ) -> None:
     """Compare methods on datasets: the same splits and holes for each.
 
@@ -75,23 +66,16 @@ def bench(
     from inldl._specs import split_list
     from inldl.experiments import grid
 
-    cells = grid(
-        split_list(datasets),
-        split_list(methods),
-        rates=_numbers(rates),
-        splits=splits,
-        recipe=recipe,
-        mechanism=mechanism,
-    )
+    names = (split_list(datasets), split_list(methods))
+    how = {"rates": _numbers(rates), "splits": splits, "recipe": recipe, "mechanism": mechanism}
+    cells = grid(*names, **how)
     _compute(cells, out, jobs, timeout, retry, "bench")
     say(f"See the results with: inldl report {shlex.quote(str(out))} -o report.html")
 
 
 def report(
     run: Annotated[Path, typer.Argument(help="The file of results.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[Path, o.out("The page to write.")] = Path("report.html"),
 ) -> None:
     """Write one HTML page with the tables and figures of a run.
 
@@ -101,28 +85,19 @@ def report(
     from inldl.io._replacing import check_free
     from inldl.report import write_page
 
-    check_apart(run=run, out=out)
+    o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
     write_page(Store(run).frame(), out)
     say(f"Wrote {out}")
 
 
 def reproduce(
-    datasets: Annotated[
-        str | None, typer.Option(help="Some of the paper's datasets; all by default.")
-    ] = None,
-    quick: Annotated[
-        bool,
-        flag(
-            "--quick", help="Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
-        ),
-    ] = False,
+    datasets: Annotated[str | None, typer.Option(help=SOME)] = None,
+    quick: Annotated[bool, o.flag("--quick", help=SMALL)] = False,
     jobs: Jobs = -1,
     timeout: Timeout = None,
     retry: Retry = False,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")] = Path(
-        "reproduction"
-    ),
+    out: Annotated[Path, o.out("The folder to write.")] = Path("reproduction"),
 ) -> None:
     """Run the paper again: each table and figure, ours beside the printed number.
 
@@ -147,8 +122,7 @@ def reproduce(
     if not there:
         raise ValueError("None of the paper's datasets is there; see `inldl datasets`.")
     store = out / "run.sqlite"
-    cells = plan(there, quick=quick)
-    _compute(cells, store, jobs, timeout, retry, "reproduce")
+    _compute(plan(there, quick=quick), store, jobs, timeout, retry, "reproduce")
     say("Drawing the figures ...")
     found = collect(Store(store).frame(), not_run)
     document, pages = write_reproduction(found, out)

@@ -1,6 +1,11 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+A dataclass is a group of options: each of its fields becomes an option of the commands that have a
+parameter of its type.
+"""
 
 import os
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated
@@ -8,12 +13,12 @@ from typing import Annotated
 import typer
 
 from inldl._text import say
+from inldl.cli._progress import working
 from inldl.io.formats import suffixes
 
-FORMAT = "How the file is written"
 LABELS = (
-    'The degree columns: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
-    'expression. In a pattern ? stands for any sign, also for a comma: "joy? mild".'
+    'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
+    'expression. In a pattern ? stands for any character, even a comma: "joy? mild".'
 )
 
 
@@ -21,13 +26,12 @@ def _share(value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
         raise ValueError(
             f"--uncertainty must lie between 0 and 1, got {value:g}; 0.9 asks for intervals that "
-            "hold nine of ten degrees."
+            "contain about 9 in 10 shares."
         )
     return value
 
 
-def threads(value: int) -> int:
-    """Refuse --jobs 0."""
+def _threads(value: int) -> int:
     if value == 0:
         raise ValueError("--jobs cannot be 0; 1 is one at a time, -1 one per core.")
     return value
@@ -38,102 +42,131 @@ def flag(*names, **more):
     return typer.Option(*names, metavar="", **more)
 
 
-File = Annotated[
-    Path,
-    typer.Argument(
-        help=f"The table: {', '.join(suffixes())}; - is standard input.",
-        metavar="TABLE",
-    ),
-]
+def out(what):
+    """Return the option --out for what is written."""
+    return typer.Option("--out", "-o", help=what)
+
+
+def workers(what):
+    """Return the option --jobs for threads or processes."""
+    return typer.Option(help=f"{what}; -1 is one per core.", callback=_threads)
+
+
+def _in_file(text):
+    return typer.Option(
+        help=f"{text} Detected by default.", rich_help_panel="How the file is written"
+    )
+
+
+_TABLE = f"The table: {', '.join(suffixes())}; - is standard input."
+File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
 Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]
-Method = Annotated[
-    str,
-    typer.Option("--method", "-m", help="See `inldl methods`; winldl is the fast one."),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", help="The file to write.")]
-Page = Annotated[
-    Path | None, typer.Option(help="Write an HTML page with pictures, such as report.html.")
-]
+_METHOD = "See `inldl methods`; winldl is the fast one."
+Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
+Out = Annotated[Path, out("The file to write.")]
 Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
-Scale = Annotated[
-    str, typer.Option(help="What the degrees are: auto, fraction, percent or count.")
-]
-Normalize = Annotated[
-    bool,
-    flag(
-        "--normalize",
-        help="Divide complete rows by their sums for learning; the file keeps them as they are.",
-    ),
-]
-Rows = Annotated[
-    int | None,
-    typer.Option(
-        "--learn-from",
-        help="About how many rows to learn from; all by default, up to 100 million numbers.",
-        min=2,
-    ),
-]
-Uncertainty = Annotated[
-    float | None,
-    typer.Option(
-        help="Add columns LABEL_low and LABEL_high that hold this share of the degrees, such as "
-        "0.9.",
-        callback=_share,
-    ),
-]
-Jobs = Annotated[int, typer.Option(help="Threads; -1 is one per core.", callback=threads)]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Between cells: , ; | or tab. Found out by default.", rich_help_panel=FORMAT
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(help="The decimal sign: . or , Found out by default.", rich_help_panel=FORMAT),
-]
-Thousands = Annotated[
-    str | None,
-    typer.Option(
-        help="Between thousands: , . ' space or none. Found out by default.",
-        rich_help_panel=FORMAT,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Such as utf-8 or cp1252. Found out by default.", rich_help_panel=FORMAT),
-]
+_SCALE = "What the shares are: auto, fraction, percent or count."
+_INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between."
+Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
+_PAGE = "Write an HTML page with pictures, such as report.html."
+_SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
+_ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 
 
-def open_table(path, labels, delimiter, decimal, thousands, encoding):
-    """Return the table in a file, as the options say."""
-    from inldl.io import TableFile
+@dataclass(frozen=True)
+class TableOptions:
+    """Whether a page is wanted, whether files may be replaced, and how the table is written."""
 
-    delimiter = "\t" if delimiter in ("tab", "\\t") else delimiter
-    thousands = {"space": " ", "none": ""}.get(thousands, thousands)
-    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-    return TableFile(path, labels, encoding=encoding, **signs)
+    page: Annotated[Path | None, typer.Option(help=_PAGE)] = None
+    overwrite: Overwrite = False
+    delimiter: Annotated[str | None, _in_file("Between cells: , ; | or tab.")] = None
+    decimal: Annotated[str | None, _in_file("The decimal sign: . or ,")] = None
+    thousands: Annotated[str | None, _in_file("Between thousands: , . ' space or none.")] = None
+    encoding: Annotated[str | None, _in_file("Such as utf-8 or cp1252.")] = None
+
+    def open(self, table, labels, **files):
+        """Return the table in a file, after a check of the page and of the other `files`."""
+        from inldl.io import TableFile
+
+        check_apart(table=table, **files, page=self.page)
+        self._check_page()
+        delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
+        thousands = {"space": " ", "none": ""}.get(self.thousands, self.thousands)
+        signs = {"delimiter": delimiter, "decimal": self.decimal, "thousands": thousands}
+        return TableFile(table, labels, encoding=self.encoding, **signs)
+
+    def _check_page(self):
+        """Refuse a page that cannot be written, before any work is done."""
+        from inldl.io._replacing import check_free
+
+        if self.page is None:
+            return
+        check_free(self.page, overwrite=self.overwrite)
+        for package in ("jinja2", "matplotlib"):
+            try:
+                __import__(package)
+            except ImportError:
+                raise ImportError(
+                    f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
+                ) from None
+
+    def show(self, document, out=None, on_page=None):
+        """Print what a result says, and write the page if one is wanted.
+
+        `on_page` returns the document of the page, where that one takes more work.
+        """
+        from inldl.report.terminal import show
+
+        show(document)
+        if out is not None:
+            say(f"Wrote {out}")
+        if self.page is not None:
+            document = on_page() if on_page else document
+            with working("Drawing"):
+                document.write(self.page, overwrite=self.overwrite)
+            say(f"Wrote {self.page}")
+
+
+@dataclass(frozen=True)
+class ScaleOptions(TableOptions):
+    """And what the shares are."""
+
+    scale: Annotated[str, typer.Option(help=_SCALE)] = "auto"
+
+
+@dataclass(frozen=True)
+class ShareOptions(ScaleOptions):
+    """And what is learned of rows with other sums."""
+
+    normalize: Annotated[bool, flag("--normalize", help=_SUMS)] = False
+
+
+@dataclass(frozen=True)
+class FitOptions(ShareOptions):
+    """And how much work a fit may be."""
+
+    learn_from: Annotated[int | None, typer.Option("--learn-from", help=_ROWS, min=2)] = None
+    jobs: Annotated[int, workers("Threads")] = 1
+
+
+_ROLES = {
+    "table": "the table",
+    "model": "the model",
+    "run": "the file of results",
+    "out": "--out",
+    "page": "--page",
+}
 
 
 def check_apart(onto_table=False, **files):
-    """Refuse a file that has two roles.
-
-    Parameters
-    ----------
-    onto_table : bool
-        Whether `out` may be the table.
-    **files : Path or None
-        By role: table, model, run, out, page.
-    """
+    """Refuse a file that has two roles; `onto_table` allows that `out` is the table."""
     given = {role: path for role, path in files.items() if path is not None}
     for (first, path), (second, other) in combinations(given.items(), 2):
         allowed = onto_table and {first, second} == {"table", "out"}
         if not allowed and _same_file(path, other):
-            words = {"table": "the table", "model": "the model", "run": "the file of results",
-                     "out": "--out", "page": "--page"}  # fmt: skip
             raise ValueError(
-                f"{other} is given both as {words[first]} and as {words[second]}; give each a "
+                f"{other} is given both as {_ROLES[first]} and as {_ROLES[second]}; give each a "
                 "file of its own."
             )
 
@@ -142,22 +175,6 @@ def _same_file(first, second):
     if first.exists() and second.exists():
         return first.samefile(second)
     return os.path.realpath(first) == os.path.realpath(second)
-
-
-def check_page(page, overwrite):
-    """Refuse a page that cannot be written, before any work is done."""
-    from inldl.io._replacing import check_free
-
-    if page is None:
-        return
-    check_free(page, overwrite=overwrite)
-    for package in ("jinja2", "matplotlib"):
-        try:
-            __import__(package)
-        except ImportError:
-            raise ImportError(
-                f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
-            ) from None
 
 
 def load_model_of_table(path, coverage=None):
@@ -179,27 +196,22 @@ def load_model_of_table(path, coverage=None):
     return model
 
 
-def check_labels(model, labels):
-    """Refuse labels that are not those of the model."""
-    if list(model.label_names_) != list(labels):
+def scale_for(model, file, scale, context):
+    """Return the scale of a table that a model completes, and refuse one that is in doubt.
+
+    Refuse other labels than those of the model, and options that are for fitting.
+    """
+    for name in ("method", "learn_from", "jobs"):
+        if context.get_parameter_source(name).name == "COMMANDLINE":
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(
+                f"{option} is for fitting, but --model is fitted; leave out one of them."
+            )
+    if list(model.label_names_) != list(file.labels):
         raise ValueError(
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
             "out to use these."
         )
-
-
-def refuse_options_of_fit(context):
-    """Refuse options that have nothing to act on where the model comes from a file."""
-    options = {"method": "--method", "learn_from": "--learn-from", "jobs": "--jobs"}
-    for name, option in options.items():
-        if context.get_parameter_source(name).name == "COMMANDLINE":
-            raise ValueError(
-                f"{option} is for fitting, but --model is fitted; leave out one of them."
-            )
-
-
-def scale_for(model, file, scale):
-    """Return the scale of a table that a model completes, and refuse one that is in doubt."""
     for note in file.notes:
         say(note)
     if scale != "auto":

@@ -8,36 +8,43 @@ from contextlib import contextmanager
 from inldl._text import printable, say
 
 SILENCE = 20.0  # seconds between two lines where there is no terminal
+_TEXT = "{task.description}"
+
+
+@contextmanager
+def _display(columns, transient=True):
+    """Give a display with columns of `rich.progress`, or None where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with progress.Progress(*columns(progress), console=console, transient=transient) as display:
+        yield display
 
 
 @contextmanager
 def working(text):
     """Show that something is going on, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    what = TextColumn("{task.description}", markup=False)
-    columns = (SpinnerColumn(), what, TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        progress.add_task(printable(text), total=None)
+    with _display(
+        lambda r: (r.SpinnerColumn(), r.TextColumn(_TEXT, markup=False), r.TimeElapsedColumn())
+    ) as display:
+        if display is not None:
+            display.add_task(printable(text), total=None)
         yield
 
 
 @contextmanager
 def bar(text):
     """Give a function to call with the share that is done; a bar, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(text, total=1.0)
-        yield lambda share: progress.update(task, completed=share)
+    with _display(lambda r: r.Progress.get_default_columns()) as display:
+        if display is None:
+            yield None
+        else:
+            task = display.add_task(text, total=1.0)
+            yield lambda share: display.update(task, completed=share)
 
 
 @contextmanager
@@ -61,45 +68,40 @@ def steps(text, total):
 def progress(total, what):
     """Give a function to call with each finished row."""
     finished = Counter()
-    if not sys.stderr.isatty():
-        yield _lines(total, what, finished)
-    else:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-            TimeRemainingColumn,
-        )
+    with _display(_row_columns, transient=False) as display:
+        if display is None:
+            show = _lines(total, what, finished)
+        else:
+            task = display.add_task(what, total=total, note="")
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
-        )
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(what, total=total, note="")
-
-            def done(row):
-                finished[row.status] += 1
+            def show(row):
                 note = f"{row.cell.method} on {row.cell.dataset}{_troubles(finished)}"
-                bar.update(task, advance=1, note=note)
+                display.update(task, advance=1, note=note)
 
-            yield done
+        def done(row):
+            finished[row.status] += 1
+            show(row)
+
+        yield done
+
+
+def _row_columns(r):
+    return (
+        r.TextColumn(_TEXT, markup=False),
+        r.BarColumn(),
+        r.MofNCompleteColumn(),
+        r.TimeElapsedColumn(),
+        r.TextColumn("left"),
+        r.TimeRemainingColumn(),
+        r.TextColumn("{task.fields[note]}", markup=False),
+    )
 
 
 def _lines(total, what, finished):
     start = last = time.monotonic()
 
-    def done(row):
+    def show(row):
         nonlocal last
-        finished[row.status] += 1
         count, now = finished.total(), time.monotonic()
         if now - last >= SILENCE or count == total:
             last = now
@@ -107,7 +109,7 @@ def _lines(total, what, finished):
             text = f"{what}: {count} of {total}, about {left:.0f} s left{_troubles(finished)}"
             say(text, err=True)
 
-    return done
+    return show
 
 
 def _troubles(finished):

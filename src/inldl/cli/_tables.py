@@ -11,34 +11,23 @@ from inldl.cli import _options as o
 from inldl.cli._progress import bar, steps, working
 
 MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
+OF_MODEL = f"{o.LABELS} Those of the model by default."
+GIVEN = "Fill with this model file instead of fitting one."
+MARK = "Add columns LABEL_filled, 1 where a cell was filled."
+METHODS = "Names, separated by commas; all that are fit for it by default."
 
 
 def complete(
     context: typer.Context,
     table: o.File,
     out: o.Out,
-    labels: Annotated[
-        str | None,
-        typer.Option("--labels", "-l", help=f"{o.LABELS} Those of the model by default."),
-    ] = None,
+    labels: Annotated[str | None, typer.Option("--labels", "-l", help=OF_MODEL)] = None,
     method: o.Method = "auto",
-    model: Annotated[
-        Path | None, typer.Option(help="Fill with this model file instead of fitting one.")
-    ] = None,
+    model: Annotated[Path | None, typer.Option(help=GIVEN)] = None,
     uncertainty: o.Uncertainty = None,
-    mark: Annotated[
-        bool, o.flag("--mark", help="Add columns LABEL_filled, 1 where a cell was filled.")
-    ] = False,
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    scale: o.Scale = "auto",
-    normalize: o.Normalize = False,
-    learn_from: o.Rows = None,
-    jobs: o.Jobs = 1,
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
+    mark: Annotated[bool, o.flag("--mark", help=MARK)] = False,
+    *,
+    options: o.FitOptions,
 ) -> None:
     """Fill in the missing shares of a table.
 
@@ -54,37 +43,22 @@ def complete(
     fitted = None if model is None else o.load_model_of_table(model, uncertainty)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     if wanted is None:
-        raise ValueError('Name the degree columns with --labels, such as --labels "joy,anger".')
-    o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
-    file = o.open_table(table, wanted, delimiter, decimal, thousands, encoding)
-    check_completion(file, out, coverage=uncertainty, mark=mark, overwrite=overwrite)
-    o.check_page(page, overwrite)
-    learned = None
+        raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
+    file = options.open(table, wanted, model=model, out=out, onto_table=True)
+    asked = {"coverage": uncertainty, "mark": mark, "overwrite": options.overwrite}
+    check_completion(file, out, **asked)
+    learned, holes = None, None
     if fitted is None:
-        learned = _fit(file, method, scale, normalize, learn_from, jobs)
-        fitted, scale = learned.model, learned.scale
+        learned = _fit(file, method, options)
+        fitted, scale, holes = learned.model, learned.scale, learned.holes
     else:
-        o.refuse_options_of_fit(context)
-        o.check_labels(fitted, file.labels)
-        scale = o.scale_for(fitted, file, scale)
+        scale = o.scale_for(fitted, file, options.scale, context)
+    read = {"scale": scale, "normalize": options.normalize, "holes": holes}
     with bar("Writing") as done:
-        written = complete_table(
-            file,
-            fitted,
-            out,
-            scale=scale,
-            holes=None if learned is None else learned.holes,
-            normalize=normalize,
-            coverage=uncertainty,
-            mark=mark,
-            overwrite=overwrite,
-            done=done,
-        )
+        written = complete_table(file, fitted, out, **read, **asked, done=done)
     document = partial(completed, written, learned, fitted, file.path.name, out.name)
-    _show(document(), out)
-    if page is not None:
-        known = learned is None or written.n_exact == written.n_filled
-        _write(document(None if known else _influence(learned)), page, overwrite)
+    known = learned is None or written.n_exact == written.n_filled
+    options.show(document(), out, lambda: document(None if known else _influence(learned)))
 
 
 def fit(
@@ -92,16 +66,8 @@ def fit(
     labels: o.Labels,
     out: o.Out,
     method: o.Method = "auto",
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    scale: o.Scale = "auto",
-    normalize: o.Normalize = False,
-    learn_from: o.Rows = None,
-    jobs: o.Jobs = 1,
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
+    *,
+    options: o.FitOptions,
 ) -> None:
     """Fit a model to a table, and save it for new rows.
 
@@ -116,12 +82,10 @@ def fit(
     from inldl.report.table_pages import fitted
     from inldl.tables import Model
 
-    o.check_apart(table=table, out=out, page=page)
-    check_free(out, overwrite=overwrite)
+    file = options.open(table, labels, out=out)
+    check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))
-    o.check_page(page, overwrite)
-    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
-    learned = _fit(file, method, scale, normalize, learn_from, jobs)
+    learned = _fit(file, method, options)
     overall = learned.new_rows.overall()
     info = {
         "table": file.path.name,
@@ -130,10 +94,9 @@ def fit(
         "missing": learned.missing,
         **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
     }
-    save_model(learned.model, out, info=info, overwrite=overwrite)
-    _show(fitted(learned, file.path.name), out)
-    if page is not None:
-        _write(fitted(learned, file.path.name, _influence(learned)), page, overwrite)
+    save_model(learned.model, out, info=info, overwrite=options.overwrite)
+    document = partial(fitted, learned, file.path.name)
+    options.show(document(), out, lambda: document(_influence(learned)))
 
 
 def predict(
@@ -141,12 +104,8 @@ def predict(
     table: o.File,
     out: o.Out,
     uncertainty: o.Uncertainty = None,
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
+    *,
+    options: o.TableOptions,
 ) -> None:
     """Predict the shares of new rows.
 
@@ -161,31 +120,15 @@ def predict(
     from inldl.tables.tasks import predict_table
 
     fitted = o.load_model_of_table(model, uncertainty)
-    o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
-    file = o.open_table(table, None, delimiter, decimal, thousands, encoding)
-    check_target(file, out, overwrite=overwrite)
-    o.check_page(page, overwrite)
+    file = options.open(table, None, model=model, out=out, onto_table=True)
+    check_target(file, out, overwrite=options.overwrite)
+    asked = {"coverage": uncertainty, "overwrite": options.overwrite}
     with bar("Writing") as done:
-        written = predict_table(
-            file, fitted, out, coverage=uncertainty, overwrite=overwrite, done=done
-        )
-    document = predicted(written, fitted, file.path.name, out.name, file.notes)
-    _show(document, out)
-    _write(document, page, overwrite)
+        written = predict_table(file, fitted, out, **asked, done=done)
+    options.show(predicted(written, fitted, file.path.name, out.name, file.notes), out)
 
 
-def evaluate(
-    model: o.ModelFile,
-    table: o.File,
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    scale: o.Scale = "auto",
-    normalize: o.Normalize = False,
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
-) -> None:
+def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> None:
     """Test a model on rows that it was not fitted to.
 
     Only known shares count. The model is compared with the means of the rows it was fitted to.
@@ -198,26 +141,12 @@ def evaluate(
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
-    o.check_apart(table=table, model=model, page=page)
-    file = o.open_table(table, list(fitted.label_names_), delimiter, decimal, thousands, encoding)
-    o.check_page(page, overwrite)
-    found = evaluate_table(file, fitted, scale=scale, normalize=normalize)
-    document = evaluated(found, fitted, file.path.name, file.notes)
-    _show(document)
-    _write(document, page, overwrite)
+    file = options.open(table, list(fitted.label_names_), model=model)
+    found = evaluate_table(file, fitted, scale=options.scale, normalize=options.normalize)
+    options.show(evaluated(found, fitted, file.path.name, file.notes))
 
 
-def inspect(
-    table: o.File,
-    labels: o.Labels,
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    scale: o.Scale = "auto",
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
-) -> None:
+def inspect(table: o.File, labels: o.Labels, *, options: o.ScaleOptions) -> None:
     """Look at a table before anything is learned from it.
 
     How much is missing, whether at random, and what cannot be right.
@@ -229,40 +158,22 @@ def inspect(
     from inldl.report import inspection_page
     from inldl.tables import inspect_table
 
-    o.check_apart(table=table, page=page)
-    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
-    o.check_page(page, overwrite)
-    read = file.read(scale=scale, check=False)
-    found = inspect_table(
-        read.features,
-        read.degrees,
-        file.source.where,
-        totals=read.scale != "count",
-        scale=read.scale,
-    )
-    known = None if page is None else read.degrees.notna().to_numpy()
+    file = options.open(table, labels)
+    read = file.read(scale=options.scale, check=False)
+    units = {"totals": read.scale != "count", "scale": read.scale}
+    found = inspect_table(read.features, read.degrees, file.source.where, **units)
+    known = None if options.page is None else read.degrees.notna().to_numpy()
     notes = [*read.notes, *_of_counts(read)]
-    document = inspection_page(found, known, f"A look at {file.path.name}", notes)
-    _show(document)
-    _write(document, page, overwrite)
+    options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
 
 
 def compare(
     table: o.File,
     labels: o.Labels,
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Names, separated by commas; all that are fit for it by default."),
-    ] = None,
+    methods: Annotated[str | None, typer.Option(help=METHODS)] = None,
     rows: Annotated[int, typer.Option(help="Rows to compare on, drawn from all.", min=20)] = 2000,
-    page: o.Page = None,
-    overwrite: o.Overwrite = False,
-    scale: o.Scale = "auto",
-    normalize: o.Normalize = False,
-    delimiter: o.Delimiter = None,
-    decimal: o.Decimal = None,
-    thousands: o.Thousands = None,
-    encoding: o.Encoding = None,
+    *,
+    options: o.ShareOptions,
 ) -> None:
     """Find the method that suits a table.
 
@@ -277,19 +188,15 @@ def compare(
     from inldl.tables import compare as compare_methods
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
-    o.check_apart(table=table, page=page)
-    file = o.open_table(table, labels, delimiter, decimal, thousands, encoding)
-    o.check_page(page, overwrite)
+    file = options.open(table, labels)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
-    read = file.read(scale=scale, normalize=normalize)
+    read = file.read(scale=options.scale, normalize=options.normalize)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
         found = compare_methods(
             read.features, read.degrees, wanted, max_rows=rows, scale=read.scale, done=done
         )
     notes = [*file.notes, *_of_counts(read)]
-    document = comparison_page(found, f"Methods for {file.path.name}", notes)
-    _show(document)
-    _write(document, page, overwrite)
+    options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
 def info(model: o.ModelFile) -> None:
@@ -301,8 +208,9 @@ def info(model: o.ModelFile) -> None:
     """
     from inldl.io.model_file import model_info
     from inldl.report.table_pages import model_facts
+    from inldl.report.terminal import show
 
-    _show(model_facts(model_info(model)))
+    show(model_facts(model_info(model)))
 
 
 def export(
@@ -327,35 +235,17 @@ def export(
 COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
-def _fit(file, method, scale, normalize, learn_from, jobs):
+def _fit(file, method, options):
     from inldl.tables.tasks import fit_table
 
+    read = {"scale": options.scale, "normalize": options.normalize}
     with working(f"Learning from {file.path.name} with {method}"):
-        return fit_table(
-            file, method, scale=scale, normalize=normalize, most_rows=learn_from, n_jobs=jobs
-        )
+        return fit_table(file, method, **read, most_rows=options.learn_from, n_jobs=options.jobs)
 
 
 def _of_counts(read):
     """Return a note on the units of a table of counts."""
     return ["Shares are fractions of the sum of their row."] if read.scale == "count" else []
-
-
-def _show(document, out=None):
-    """Print what a result says, and what was written."""
-    from inldl.report.terminal import show
-
-    show(document)
-    if out is not None:
-        say(f"Wrote {out}")
-
-
-def _write(document, page, overwrite):
-    """Write what a result says as a page, if one is wanted."""
-    if page is not None:
-        with working("Drawing"):
-            document.write(page, overwrite=overwrite)
-        say(f"Wrote {page}")
 
 
 def _influence(learned):

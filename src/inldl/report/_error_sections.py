@@ -4,7 +4,7 @@ from functools import partial
 
 from inldl.tables._units import error, form_of, in_unit
 
-from .document import Column, Figure, Paragraph, Section, Table
+from .document import Column, Paragraph, Section, Table, figure_and_table
 from .figures import errors_by_label, influence, reliability
 from .figures._maps import most_influential
 from .style import FULL
@@ -12,10 +12,16 @@ from .style import FULL
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
 
 
+def _overall(held_out):
+    """Return the errors over all shares, or None if there are no shares."""
+    overall = None if held_out is None else held_out.overall()
+    return overall if overall and overall["n"] else None
+
+
 def error_sentences(held_out, what="known shares"):
     """Return sentences that say how large the error is, measured on `what`."""
-    overall = None if held_out is None else held_out.overall()
-    if not overall or not overall["n"]:
+    overall = _overall(held_out)
+    if overall is None:
         return ["The error cannot be estimated: too few shares are known."]
     found, means = error(overall["mae"], held_out.unit), overall["constant_mae"]
     texts = [
@@ -27,16 +33,21 @@ def error_sentences(held_out, what="known shares"):
     return texts
 
 
-def error_sections(held_out):
-    """Return the sections that show how good predictions are; none if nothing was held out."""
-    overall = None if held_out is None else held_out.overall()
-    if not overall or not overall["n"]:
-        return []
-    texts = [Paragraph(text) for text in (held_out.how, *_explained(overall["explained"]))]
-    return [
-        Section("How good it is", [*texts, *_by_label(held_out)], page_only=True),
-        Section("Can it be trusted?", _reliability(held_out, overall), page_only=True),
-    ]
+def quality_sections(held_out, influences=None):
+    """Return the sections that show how good predictions are, and what the features do.
+
+    There are none on errors if nothing was held out, and none on features without a frame of
+    influences.
+    """
+    sections, overall = {}, _overall(held_out)
+    if overall is not None:
+        texts = [Paragraph(text) for text in (held_out.how, *_explained(overall["explained"]))]
+        sections["How good it is"] = [*texts, *_by_label(held_out)]
+        sections["Can it be trusted?"] = _reliability(held_out, overall["coverage"])
+    if influences is not None and influences.size:
+        unit = "" if held_out is None else held_out.unit
+        sections["What the features do"] = _influence(influences, unit)
+    return [Section(title, blocks, page_only=True) for title, blocks in sections.items()]
 
 
 def _explained(explained):
@@ -68,12 +79,11 @@ def _by_label(held_out):
         "is smaller than that of the mean; below zero it is larger. Bias: predicted minus "
         "observed, on average."
     )
-    table = Table.of(frame, columns, caption=told, name="errors-by-label")
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return [Figure(draw, caption, "errors-by-label"), table]
+    return figure_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
 
 
-def _reliability(held_out, overall):
+def _reliability(held_out, coverage):
     frame, form = held_out.reliability(), form_of(held_out.unit)
     caption = (
         f"What was observed against what was predicted{in_unit(held_out.unit)}, in groups of "
@@ -88,19 +98,16 @@ def _reliability(held_out, overall):
         "n": Column("shares", ".0f"),
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
-    table = Table.of(groups, columns, caption="The same in numbers.", name="reliability")
-    draw = partial(reliability, frame, coverage=overall["coverage"], width=FULL)
-    blocks = [Figure(draw, caption, "reliability"), table]
-    if overall["coverage"] is not None:
-        inside = f"{overall['coverage']:.1%} of the shares lie in their intervals."
-        blocks.insert(0, Paragraph(inside))
-    return blocks
+    table = Table.of(groups, columns, "The same in numbers.", "reliability")
+    blocks = figure_and_table(
+        partial(reliability, frame, coverage=coverage, width=FULL), caption, table
+    )
+    if coverage is None:
+        return blocks
+    return [Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
 
 
-def influence_sections(frame, unit=""):
-    """Return the section on what the features do, or none without a frame of influences."""
-    if frame is None or not frame.size:
-        return []
+def _influence(frame, unit):
     top = most_influential(frame)
     which = f"The {len(top)} of {len(frame)} features" if len(top) < len(frame) else "The features"
     caption = (
@@ -111,8 +118,7 @@ def influence_sections(frame, unit=""):
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
     table = Table(columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence")
     draw = partial(influence, frame, label="rise of the error")
-    blocks = [Paragraph(_SHUFFLED), Figure(draw, caption, "influence"), table]
-    return [Section("What the features do", blocks, page_only=True)]
+    return [Paragraph(_SHUFFLED), *figure_and_table(draw, caption, table)]
 
 
 _SHUFFLED = (

@@ -1,4 +1,4 @@
-"""Write score tables as plain text, Markdown, LaTeX, CSV and HTML, and documents as Markdown."""
+"""Write tables as plain text, Markdown, LaTeX, CSV and HTML, and documents as Markdown."""
 
 import re
 
@@ -7,7 +7,8 @@ import pandas as pd
 from .html import template_environment
 
 NOTE = "mean(standard deviation), {direction}; {best} and {second} of the row"
-
+_MARKDOWN_MARKS = {"best": "**{}**", "second": "<u>{}</u>"}
+_LATEX_MARKS = {"best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -22,56 +23,41 @@ _LATEX = {
 }
 
 
-def text(table):
-    """Align the columns; a star marks the best, a low line the second best."""
+def text(scores):
+    """Return an aligned table for a terminal, with a line that explains the marks."""
     marks = {"": " ", "best": "*", "second": "_"}
     body = [
         [_one_line(name), *(cell.text + marks[cell.mark] for cell in cells)]
-        for name, cells in table.rows() + table.footer()
+        for name, cells in scores.rows() + scores.footer()
     ]
-    lines = [["dataset", *(_one_line(name) for name in table.methods)], *body]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    aligned = [_aligned(line, widths) for line in lines]
-    note = NOTE.format(direction=table.direction, best="* best", second="_ second best")
-    return "\n".join([*_title_lines(table), *aligned, note])
-
-
-def _aligned(line, widths):
-    first, *others = widths
-    cells = [f"{cell:>{width}}" for cell, width in zip(line[1:], others, strict=True)]
-    return "  ".join([f"{line[0]:<{first}}", *cells]).rstrip()
-
-
-def _title_lines(table):
-    return [_one_line(table.title)] if table.title else []
+    lines = [["dataset", *map(_one_line, scores.methods)], *body]
+    first, *others = (max(map(len, column)) for column in zip(*lines, strict=True))
+    aligned = [
+        "  ".join([name.ljust(first), *map(str.rjust, cells, others)]).rstrip()
+        for name, *cells in lines
+    ]
+    note = NOTE.format(direction=scores.direction, best="* best", second="_ second best")
+    title = [_one_line(scores.title)] if scores.title else []
+    return "\n".join([*title, *aligned, note])
 
 
 def _one_line(name):
     return " ".join(name.split())
 
 
-def markdown(table):
-    """Write a pipe table, the best in bold and the second best underlined."""
-    marks = {"": "{}", "best": "**{}**", "second": "<u>{}</u>"}
-    head = ["dataset", *(markdown_text(name) for name in table.methods)]
-    body = [
-        [markdown_text(name), *(marks[cell.mark].format(cell.text) for cell in cells)]
-        for name, cells in table.rows() + table.footer()
-    ]
-    note = NOTE.format(direction=table.direction, best="**best**", second="<u>second best</u>")
-    title = [markdown_text(table.title), ""] if table.title else []
-    return "\n".join([*title, pipe_table(head, body), "", note])
+def markdown(scores):
+    """Return a Markdown table, bold and ``<u>`` for the two best."""
+    note = NOTE.format(direction=scores.direction, best="**best**", second="<u>second best</u>")
+    title = [markdown_text(scores.title), ""] if scores.title else []
+    return "\n".join([*title, markdown_table(scores.block()), "", note])
 
 
-def pipe_table(head, body):
-    """Write cells that are Markdown already; all columns but the first are set to the right."""
+def markdown_table(table):
+    """Write a table of a document; all columns but the first are set to the right."""
+    head = [markdown_text(column.name) for column in table.columns]
     rule = [":--", *("--:" for _ in head[1:])]
+    body = _escaped(table, [*table.rows, *table.foot], markdown_text, _MARKDOWN_MARKS)
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *body])
-
-
-def plain_markdown(head, rows):
-    """Write rows of plain text as a pipe table."""
-    return pipe_table([*map(markdown_text, head)], [[*map(markdown_text, row)] for row in rows])
 
 
 def markdown_text(name):
@@ -80,35 +66,47 @@ def markdown_text(name):
     return signs.replace("|", "&#124;")
 
 
-def latex(table, label=""):
-    """Write a floating table in the style of booktabs."""
+def _escaped(table, rows, escape, marks):
+    """Return the cells of rows as another language writes them."""
+    return [
+        [marks.get(mark, "{}").format(escape(text)) for text, mark in cells]
+        for cells in table.cells(rows)
+    ]
+
+
+def latex(scores, label=""):
+    r"""Return a LaTeX ``table*`` that needs the package booktabs.
+
+    Parameters
+    ----------
+    label : str
+        The key for ``\ref``, e.g. "tab:cosine"; none by default.
+    """
     if not re.fullmatch(r"[\w:.+/-]*", label):
         raise ValueError(
             f"label must consist of letters, digits and : . + / - _ only, got {label!r}."
         )
-    groups = [[_latex_row(name, cells) for name, cells in table.rows()]]
-    groups += [[_latex_row(name, cells)] for name, cells in table.footer()]
     note = NOTE.format(
-        direction=table.direction, best=r"\textbf{best}", second=r"\underline{second best}"
+        direction=scores.direction, best=r"\textbf{best}", second=r"\underline{second best}"
     )
-    title = _latex(table.title).rstrip(".") + ". " if table.title else ""
-    caption = f"{title}{note[0].upper()}{note[1:]}."
-    return booktabs(["Dataset", *table.methods], groups, caption, label)
+    title = latex_text(scores.title).rstrip(".") + ". " if scores.title else ""
+    return latex_table(scores.block("Dataset"), f"{title}{note[0].upper()}{note[1:]}.", label)
 
 
-def booktabs(head, groups, caption, label=""):
-    """Write a floating table; the rows, in groups between rules, and the caption are LaTeX."""
+def latex_table(table, caption, label=""):
+    """Write a floating table of a document, with rules around its parts; the caption is LaTeX."""
+    head = " & ".join(latex_text(column.name) for column in table.columns) + r" \\"
+    parts = [_escaped(table, rows, latex_text, _LATEX_MARKS) for rows in (table.rows, table.foot)]
+    lines = [[" & ".join(cells) + r" \\" for cells in part] for part in parts if part]
     return "\n".join(
         [
             r"\begin{table*}",
             r"\centering",
             rf"\caption{{{caption}}}",
             *([rf"\label{{{label}}}"] if label else []),
-            rf"\begin{{tabular}}{{l{'c' * (len(head) - 1)}}}",
+            rf"\begin{{tabular}}{{l{'c' * (len(table.columns) - 1)}}}",
             r"\toprule",
-            " & ".join(map(_latex, head)) + r" \\",
-            r"\midrule",
-            "\n\\midrule\n".join("\n".join(group) for group in groups),
+            "\n\\midrule\n".join("\n".join(part) for part in [[head], *lines]),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table*}",
@@ -116,34 +114,22 @@ def booktabs(head, groups, caption, label=""):
     )
 
 
-def plain_latex(head, rows, caption, label=""):
-    """Write rows of plain text as a floating table."""
-    lines = [" & ".join(map(_latex, row)) + r" \\" for row in rows]
-    return booktabs(head, [lines], _latex(caption), label)
-
-
-def _latex_row(name, cells):
-    marks = {"": "{}", "best": r"\textbf{{{}}}", "second": r"\underline{{{}}}"}
-    texts = [marks[cell.mark].format(_latex(cell.text)) for cell in cells]
-    return " & ".join([_latex(name), *texts]) + r" \\"
-
-
-def _latex(name):
+def latex_text(name):
+    """Escape what LaTeX would read."""
     return "".join(_LATEX.get(sign, sign) for sign in _one_line(name))
 
 
-def csv(table):
-    """Write one line per dataset and method, numbers in full precision."""
-    index = pd.MultiIndex.from_product(
-        [table.mean.index, table.mean.columns], names=["dataset", "method"]
-    )
-    columns = {"mean": table.mean.to_numpy().ravel(), "std": table.std.to_numpy().ravel()}
+def csv(scores):
+    """Return the columns dataset, method, mean, std in full precision, without the ranks."""
+    axes = [scores.mean.index, scores.mean.columns]
+    index = pd.MultiIndex.from_product(axes, names=["dataset", "method"])
+    columns = {name: getattr(scores, name).to_numpy().ravel() for name in ("mean", "std")}
     return pd.DataFrame(columns, index=index).to_csv(lineterminator="\n")
 
 
-def html(table):
-    """Write a table whose cells carry their numbers; the ranks stand in ``<tfoot>``."""
-    return template_environment().get_template("scores.html.j2").render(table=table).rstrip()
+def html(scores):
+    """Return a ``<table>``; each cell has its number in ``data-value``, for sorting."""
+    return template_environment().get_template("scores.html.j2").render(table=scores).rstrip()
 
 
 def markdown_document(document, folder):
@@ -159,11 +145,6 @@ def _markdown_facts(block, folder):
     return "\n".join(f"- {markdown_text(name)}: {markdown_text(x)}" for name, x in block.pairs)
 
 
-def _markdown_table(block, folder):
-    rows = [[text for text, _ in row] for row in block.cells(block.rows)]
-    return plain_markdown([column.name for column in block.columns], rows)
-
-
 def _markdown_figure(block, folder):
     caption = markdown_text(block.caption)
     return f"![{caption.partition(': ')[0]}]({folder}/{block.name}.svg)\n\n{caption}"
@@ -171,7 +152,7 @@ def _markdown_figure(block, folder):
 
 _MARKDOWN = {
     "facts": _markdown_facts,
-    "table": _markdown_table,
+    "table": lambda block, folder: markdown_table(block),
     "figure": _markdown_figure,
     "code": lambda block, folder: f"    {block.text}",
 }

@@ -10,18 +10,10 @@ from inldl._text import counted, listed
 from inldl.experiments.results import ALPHA, Standing, against_rate, standing
 from inldl.metrics import METRICS
 
-from .document import (
-    Choices,
-    Chosen,
-    Column,
-    Controls,
-    Figure,
-    Heading,
-    Note,
-    Table,
-)
+from .document import Choices, Chosen, Column, Controls, Figure, Heading, Note, Table
 from .figures import critical_difference, metric_against_rate
 from .figures._panels import shortened
+from .style import better
 from .tables import ScoreTable
 
 MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
@@ -36,112 +28,87 @@ _LONGEST = 30
 class View:
     """What one choice of metric, rate and setting shows."""
 
-    key: str
+    places: tuple[int, int, int]  # of the metric, the rate and the setting among the options
     metric: str
     rate: float
     standing: Standing
 
-
-@dataclass(frozen=True)
-class RunResults:
-    """All views of a run.
-
-    Parameters
-    ----------
-    metrics, rates, settings : list
-        The choices; a setting is a tuple of recipe, mechanism and kind of splits.
-    views : list of View
-        One for each combination.
-    """
-
-    metrics: list[str]
-    rates: list[float]
-    settings: list[tuple[str, str, str]]
-    views: list[View]
-
     @property
-    def choices(self) -> Choices:
-        """Return what the reader can choose; at first cosine at half of the degrees, if there."""
-        metric = self.metrics.index("cosine") if "cosine" in self.metrics else 0
-        rate = self.rates.index(0.5) if 0.5 in self.rates else 0
-        options = {
-            "Metric": [f"{spoken(name)} {'↑' if _higher(name) else '↓'}" for name in self.metrics],
-            "Missing degrees": [percent(rate) for rate in self.rates],
-            "Setting": [_setting_name(each) for each in self.settings],
-        }
-        return Choices(options, f"{metric}-{rate}-0")
+    def key(self) -> str:
+        """Return the key of `Choices`."""
+        return "-".join(map(str, self.places))
 
-    def drawn(self):
-        """Return the names of the metrics of which there are figures."""
-        return listed(spoken(name) for name in self.metrics if name in MAIN_METRICS)
+    def file(self, kind: str) -> str:
+        """Return the name of a file with what is shown."""
+        return f"{kind}-{self.metric}-{100 * self.rate:.4g}"
 
 
-def run_results(rows) -> RunResults:
-    """Return the views of the rows of a store, at least one of which is "ok"."""
+def run_results(rows):
+    """Return the blocks on scores, wins, tests and curves of a run, and the choices among them.
+
+    At least one of the rows of the store must be "ok". Cosine at half of the degrees is what is
+    chosen at first, if it is there.
+    """
     found = rows[rows["status"] == "ok"]
     metrics = [name for name in METRICS if name in rows and found[name].notna().any()]
     rates = sorted(set(rows["rate"]))
     settings = sorted(set(rows[SETTING].itertuples(index=False, name=None)))
     groups = dict(list(rows.groupby(["rate", *SETTING])))
     views = [
-        View(
-            f"{m}-{r}-{s}", metric, rate, standing(groups.get((rate, *setting), rows[:0]), metric)
-        )
+        View((m, r, s), metric, rate, standing(groups.get((rate, *setting), rows[:0]), metric))
         for (s, setting), (r, rate), (m, metric) in product(
             enumerate(settings), enumerate(rates), enumerate(metrics)
         )
     ]
-    return RunResults(metrics, rates, settings, views)
-
-
-def result_blocks(rows, run):
-    """Return the blocks that show scores, wins, tests and curves of rows and their views."""
-    contents = {"scores": _scores, "wins": _wins, "tests": _tests}
-    slots = {
-        name: Chosen(name, {view.key: content(view) for view in run.views})
-        for name, content in contents.items()
+    metric = metrics.index("cosine") if "cosine" in metrics else 0
+    rate = rates.index(0.5) if 0.5 in rates else 0
+    options = {
+        "Metric": [f"{_spoken(name)} {better(name, '↓↑')}" for name in metrics],
+        "Missing degrees": [percent(rate) for rate in rates],
+        "Setting": [_setting_name(*each) for each in settings],
     }
+    return _blocks(rows, views, metrics, settings), Choices(options, f"{metric}-{rate}-0")
+
+
+def _setting_name(recipe, mechanism, splits):
+    own = ", authors' splits" if splits == "authors" else ""
+    return f"recipe {recipe}, mechanism {mechanism}{own}"
+
+
+def _blocks(rows, views, metrics, settings):
+    scores, wins, tests = (
+        Chosen(name, {view.key: content(view) for view in views})
+        for name, content in {"scores": _scores, "wins": _wins, "tests": _tests}.items()
+    )
+    drawn = [view for view in views if view.standing.nemenyi and view.metric in MAIN_METRICS]
     return [
         Controls(),
-        slots["scores"],
+        scores,
         Heading("Wins, ties and losses"),
-        slots["wins"],
+        wins,
         Heading("Do the methods differ?"),
-        slots["tests"],
-        *_difference_figures(run),
+        tests,
+        *map(_difference, drawn),
         Heading("Scores against the missing rate"),
-        *_rate_figures(rows, run),
+        *_rate_figures(rows, views, metrics, settings),
     ]
 
 
 def _scores(view):
-    summary = view.standing.summary
-    if summary.mean.empty:
+    found, ranks = view.standing.summary, view.standing.mean_ranks
+    if found.mean.empty:
         return Table([], [], caption="Nothing was run at this missing rate with this setting.")
-    table = ScoreTable(
-        summary.mean, summary.std, summary.higher_is_better, mean_rank=view.standing.mean_ranks
-    )
-    return Table(
-        [Column("dataset"), *map(Column, table.methods)],
-        _cells(table.rows()),
-        _cells(table.footer()),
-        _scores_caption(view),
-        _file("scores", view),
-    )
-
-
-def _cells(rows):
-    return [[name, *((cell.text, cell.mark) for cell in cells)] for name, cells in rows]
+    table = ScoreTable(found.mean, found.std, found.higher_is_better, mean_rank=ranks)
+    return table.block(caption=_scores_caption(view), name=view.file("scores"))
 
 
 def _scores_caption(view):
     summary, gaps = view.standing.summary, view.standing.unfinished
-    word = "higher" if summary.higher_is_better else "lower"
     several = summary.std.notna().to_numpy().any()
     shown = "mean(standard deviation) over splits" if several else "the score of the one split"
     text = (
-        f"{spoken(summary.metric).capitalize()} at {percent(view.rate)} missing degrees: {shown}, "
-        f"{word} is better; best in bold, second best underlined."
+        f"{_spoken(view.metric).capitalize()} at {percent(view.rate)} missing degrees: {shown}, "
+        f"{better(view.metric)} is better; best in bold, second best underlined."
     )
     if summary.mean.isna().to_numpy().any():
         text += " A dash: not run, or failed in at least one split."
@@ -159,68 +126,39 @@ def _wins(view):
     if pairs is None:
         return Table([], [], caption="There are no two methods with scores on a common dataset.")
     totals = pairs.groupby(level="method", sort=False).sum()
-    text = {pair: "/".join(map(str, line)) for pair, line in _lines(pairs)}
-    rows = [
-        [str(name), "/".join(map(str, line)), *(text.get((name, other), "") for other in scores)]
-        for name, line in _lines(totals)
-    ]
-    return Table(
-        [Column("method"), Column("against all"), *(Column(str(name)) for name in scores)],
-        rows,
-        caption="Wins/ties/losses of the method in the row against the one in the column, over "
-        f"{counted(len(scores), 'dataset')}.",
-        name=_file("wins", view),
+    against, overall = (
+        {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
+        for frame in (pairs, totals)
     )
-
-
-def _lines(frame):
-    return zip(frame.index, frame.to_numpy().tolist(), strict=True)
+    rows = [
+        [str(name), text, *(against.get((name, other), "") for other in scores)]
+        for name, text in overall.items()
+    ]
+    columns = [Column("method"), Column("against all"), *(Column(str(name)) for name in scores)]
+    caption = (
+        "Wins/ties/losses of the method in the row against the one in the column, over "
+        f"{counted(len(scores), 'dataset')}."
+    )
+    return Table(columns, rows, caption=caption, name=view.file("wins"))
 
 
 def _tests(view):
     """Return what the tests say, or why there are none."""
-    n_datasets, n_methods = view.standing.ground.scores.shape
+    ground, nemenyi = view.standing.ground, view.standing.nemenyi
+    n_datasets, n_methods = ground.scores.shape
     if view.standing.friedman is None:
         wanted = "The tests need 3 methods, and 2 datasets on which each of them has a score"
         texts = [f"{wanted}; methods here: {n_methods}, datasets: {n_datasets}."]
     else:
-        texts = [_friedman(view.standing), _nemenyi(view)]
-    return [*texts, *_left_out(view.standing.ground)]
-
-
-def _friedman(standing):
-    n_datasets, n_methods = standing.ground.scores.shape
-    test = standing.friedman
-    return (
-        f"Friedman's test over {n_methods} methods and {n_datasets} datasets: chi-squared "
-        f"{test.statistic:.3f} ({_p_value(test.p_value)}); F of Iman and Davenport "
-        f"{test.f_statistic:.3f} ({_p_value(test.f_p_value)}). At the level {ALPHA:g}, "
-        f"{_verdict(test)}."
-    )
-
-
-def _verdict(test):
-    """Conclude only where both tests agree: on few datasets, alike ranks make F infinite."""
-    if max(test.p_value, test.f_p_value) <= ALPHA:
-        return "the methods are not all equal"
-    if min(test.p_value, test.f_p_value) > ALPHA:
-        return "no difference between the methods is shown"
-    return "the two do not agree, so more datasets are needed to conclude"
-
-
-def _nemenyi(view):
-    text = (
-        f"Nemenyi's critical difference at the level {ALPHA:g} is "
-        f"{view.standing.nemenyi.critical_difference:.3f}: mean ranks at least that far apart "
-        "differ significantly."
-    )
-    if view.metric not in MAIN_METRICS:
-        text += f" The diagram is drawn for {listed(map(spoken, MAIN_METRICS))} only."
-    return text
-
-
-def _left_out(ground):
-    texts = []
+        texts = [
+            f"Friedman's test over {n_methods} methods and {n_datasets} datasets: "
+            f"{_friedman(view.standing.friedman)}",
+            f"Nemenyi's critical difference at the level {ALPHA:g} is "
+            f"{nemenyi.critical_difference:.3f}: mean ranks at least that far apart differ "
+            "significantly.",
+        ]
+        if view.metric not in MAIN_METRICS:
+            texts[1] += f" The diagram is drawn for {listed(map(_spoken, MAIN_METRICS))} only."
     if ground.left_out:
         texts.append(f"Left out, because they have no score at all: {listed(ground.left_out)}.")
     if ground.dropped:
@@ -232,49 +170,61 @@ def _left_out(ground):
     return texts
 
 
-def _difference_figures(run):
-    """Return Demšar's diagram for each view of a main metric."""
-    return [
-        _difference(view)
-        for view in run.views
-        if view.standing.nemenyi and view.metric in MAIN_METRICS
-    ]
+def _friedman(test):
+    """Conclude only where both tests agree: on few datasets, alike ranks make F infinite."""
+    if max(test.p_value, test.f_p_value) <= ALPHA:
+        verdict = "the methods are not all equal"
+    elif min(test.p_value, test.f_p_value) > ALPHA:
+        verdict = "no difference between the methods is shown"
+    else:
+        verdict = "the two do not agree, so more datasets are needed to conclude"
+    return (
+        f"chi-squared {test.statistic:.3f} ({_p_value(test.p_value)}); F of Iman and Davenport "
+        f"{test.f_statistic:.3f} ({_p_value(test.f_p_value)}). At the level {ALPHA:g}, {verdict}."
+    )
+
+
+def _p_value(value):
+    """Write p = 0.012, or p < 0.001."""
+    text = "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _difference(view):
+    """Return Demšar's diagram for a view."""
     result = view.standing.nemenyi
     names = short_names(result.mean_ranks.index)
     groups = [[names[name] for name in group] for group in result.groups]
     caption = (
-        f"Mean ranks by {spoken(view.metric)} at {percent(view.rate)} missing degrees. Methods "
+        f"Mean ranks by {_spoken(view.metric)} at {percent(view.rate)} missing degrees. Methods "
         "under one bar do not differ significantly."
     )
     ranks = result.mean_ranks.rename(names)
     draw = partial(critical_difference, ranks, result.critical_difference, groups)
-    return Figure(draw, caption, _file("ranks", view), when=view.key)
+    return Figure(draw, caption, view.file("ranks"), when=view.key)
 
 
-def _rate_figures(rows, run):
+def _rate_figures(rows, views, metrics, settings):
     """Return the figures of each main metric against the missing rate, for each setting."""
     groups = dict(list(rows.groupby(SETTING)))
     figures = [
-        _against_rate(groups[setting], metric, _leading(run, metric, s), f"{m}-*-{s}")
-        for (s, setting), (m, metric) in product(enumerate(run.settings), enumerate(run.metrics))
+        _against_rate(groups[setting], metric, _leading(views, m, s), f"{m}-*-{s}")
+        for (s, setting), (m, metric) in product(enumerate(settings), enumerate(metrics))
         if metric in MAIN_METRICS and groups[setting]["rate"].nunique() > 1
     ]
     if not figures:
         figures = [Note("There is one missing rate, so there is no curve to draw.")]
-    if len(run.rates) < 2:
+    if rows["rate"].nunique() < 2:
         return figures
-    told = f"This figure is drawn for {run.drawn()} only."
-    others = [at for at, name in enumerate(run.metrics) if name not in MAIN_METRICS]
+    drawn = listed(_spoken(name) for name in metrics if name in MAIN_METRICS)
+    told = f"This figure is drawn for {drawn} only."
+    others = [at for at, name in enumerate(metrics) if name not in MAIN_METRICS]
     return figures + [Note(told, when=f"{at}-*-*") for at in others]
 
 
-def _leading(run, metric, place):
+def _leading(views, metric, setting):
     """Return the methods with the best mean rank over the rates, at most `MOST_LINES`."""
-    views = [each for each in run.views if each.metric == metric]
-    found = [each.standing.nemenyi for each in views if each.key.endswith(f"-{place}")]
+    found = [each.standing.nemenyi for each in views if each.places[::2] == (metric, setting)]
     ranks = [each.mean_ranks for each in found if each]
     if not ranks:
         return None
@@ -287,7 +237,7 @@ def _against_rate(rows, metric, methods, key):
     chosen = everything[:MOST_LINES] if methods is None else methods
     names = short_names([*everything, *dict.fromkeys(frame["dataset"])])
     part = frame[frame["method"].isin(chosen)].replace({"method": names, "dataset": names})
-    caption = f"{spoken(metric).capitalize()} against the missing rate, one panel per dataset."
+    caption = f"{_spoken(metric).capitalize()} against the missing rate, one panel per dataset."
     if part["std"].notna().any():
         caption += " Bars: one standard deviation."
     if len(everything) > len(chosen):
@@ -297,34 +247,13 @@ def _against_rate(rows, metric, methods, key):
     return Figure(draw, caption, f"rates-{metric}", when=key)
 
 
-def _file(kind, view):
-    return f"{kind}-{view.metric}-{100 * view.rate:.4g}"
-
-
-def _higher(metric):
-    return METRICS[metric].higher_is_better
-
-
-def spoken(metric):
-    """Return the name of a metric as words."""
+def _spoken(metric):
     return metric.replace("_", " ")
 
 
 def percent(rate):
     """Write 50% for 0.5."""
     return f"{100 * rate:.4g}%"
-
-
-def _p_value(value):
-    """Write p = 0.012, or p < 0.001."""
-    text = "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _setting_name(setting):
-    recipe, mechanism, splits = setting
-    own = ", authors' splits" if splits == "authors" else ""
-    return f"recipe {recipe}, mechanism {mechanism}{own}"
 
 
 def short_names(names):

@@ -22,15 +22,9 @@ MISSING = "–"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Block:
-    """A part of a section.
+    """A part of a section."""
 
-    Parameters
-    ----------
-    when : str
-        The choices that it belongs to, such as "0-*-1"; a star is any, "" is always. See
-        `Choices`.
-    """
-
+    # The choices that it belongs to, such as "0-*-1"; a star is any, "" is always.
     when: str = ""
 
     @property
@@ -74,108 +68,77 @@ class Facts(Block):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Parameters
-    ----------
-    name : str
-        Its heading.
-    form : str
-        How numbers are written: a format such as ".4f", or "" as they are.
-    words : bool
-        Whether it holds sentences or names, which may take several lines.
-    page_only : bool
-        Whether a terminal has no room for it.
-    """
+    """A column of a table, by its heading."""
 
     name: str
-    form: str = ""
-    words: bool = False
-    page_only: bool = False
+    form: str = ""  # of numbers, such as ".4f"
+    words: bool = False  # it holds sentences or names, which may take several lines
+    page_only: bool = False  # a terminal has no room for it
 
-    def text(self, value: Any) -> str:
-        """Return a value as it is shown, with a dash for NaN."""
+    def cell(self, value: Any) -> tuple[str, str]:
+        """Return the text and the mark of a value, or of a pair; a dash is for NaN."""
+        value, mark = value if isinstance(value, tuple) else (value, "")
+        mark = mark or ("text" if self.words else "")
         if isinstance(value, str):
-            return value
-        return MISSING if value is None or value != value else format(value, self.form)
+            return value, mark
+        missing = value is None or value != value
+        return MISSING if missing else format(value, self.form), mark
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Block):
     """A table, sortable where the renderer can do that.
 
-    Parameters
-    ----------
-    columns : sequence of Column
-        The first one names the rows.
-    rows, foot : sequence of sequences
-        Values: texts, numbers, or pairs of a value and a mark: "best" (bold), "second"
-        (underlined), "good", "fair" or "bad" (coloured). Rows in `foot` stay when others are
-        sorted.
-    caption : str
-        What the table shows.
-    name : str
-        Name of the downloaded file, without suffix; "" for a table that cannot be downloaded.
+    A value is a text, a number, or a pair of a value and a mark: "best" (bold), "second"
+    (underlined), "good", "fair" or "bad" (coloured).
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[Column]  # the first one names the rows
     rows: Sequence[Sequence[Any]]
-    foot: Sequence[Sequence[Any]] = ()
+    foot: Sequence[Sequence[Any]] = ()  # rows that stay when others are sorted
     caption: str = ""
-    name: str = ""
+    name: str = ""  # of the downloaded file, without suffix; "": it cannot be downloaded
 
     @classmethod
-    def of(cls, frame: Any, columns: Mapping[str, Column], **options: Any) -> Self:
+    def of(
+        cls, frame: Any, columns: Mapping[str, Column], caption: str = "", name: str = ""
+    ) -> Self:
         """Return the table of a frame, with the columns that are named."""
-        return cls(list(columns.values()), frame[list(columns)].to_numpy(object), **options)
+        rows = frame[list(columns)].to_numpy(object)
+        return cls(list(columns.values()), rows, caption=caption, name=name)
 
     def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[tuple[str, str]]]:
         """Return rows as pairs of text and mark; sentences have the mark "text"."""
         return [
-            [_cell(value, column) for value, column in zip(row, self.columns, strict=True)]
+            [column.cell(value) for column, value in zip(self.columns, row, strict=True)]
             for row in rows
         ]
 
 
-def _cell(value, column):
-    value, mark = value if isinstance(value, tuple) else (value, "")
-    return column.text(value), mark or ("text" if column.words else "")
-
-
 @dataclass(frozen=True, eq=False)
 class Figure(Block):
-    """A picture, drawn only where it is shown.
+    """A picture, drawn only where it is shown."""
 
-    Parameters
-    ----------
-    draw : callable
-        Returns a ``matplotlib.figure.Figure``; a ValueError says why there is nothing to draw.
-    caption : str
-        What it shows.
-    name : str
-        Name of the downloaded file, without suffix.
-    """
-
+    # Returns a ``matplotlib.figure.Figure``; a ValueError says why there is nothing to draw.
     draw: Callable[[], Any]
     caption: str
-    name: str = ""
+    name: str = ""  # of the downloaded file, without suffix
+
+
+def figure_and_table(draw: Callable[[], Any], caption: str, table: Table) -> list[Block]:
+    """Return a picture, and the table with its numbers, whose name it has."""
+    return [Figure(draw, caption, table.name), table]
 
 
 @dataclass(frozen=True)
 class Choices:
     """What the reader can choose.
 
-    Parameters
-    ----------
-    options : dict of str to sequence of str
-        For each choice the names of the options. A key such as "0-2" has the place of the chosen
-        option of each choice.
-    first : str
-        The key that is chosen at first.
+    A key such as "0-2" has the place of the chosen option of each choice.
     """
 
-    options: Mapping[str, Sequence[str]]
-    first: str
+    options: Mapping[str, Sequence[str]]  # for each choice the names of the options
+    first: str  # the key that is chosen at first
 
     def shows(self, when: str) -> bool:
         """Return whether a block is seen at first."""
@@ -190,37 +153,19 @@ class Controls(Block):
 
 @dataclass(frozen=True, eq=False)
 class Chosen(Block):
-    """A table, or paragraphs, that change with what the reader chooses.
-
-    Parameters
-    ----------
-    name : str
-        A name of its own.
-    contents : dict of str to (Table or list of str)
-        What is shown for each key of the choices.
-    """
+    """A table, or paragraphs, that change with what the reader chooses."""
 
     name: str
-    contents: Mapping[str, Table | list[str]]
+    contents: Mapping[str, Table | list[str]]  # what is shown for each key of the choices
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a document with a heading.
-
-    Parameters
-    ----------
-    title : str
-        The heading; each section has one of its own.
-    blocks : sequence of Block
-        What it says.
-    page_only : bool
-        Whether it is too much for a terminal.
-    """
+    """A part of a document with a heading, which no other section has."""
 
     title: str
     blocks: Sequence[Block]
-    page_only: bool = False
+    page_only: bool = False  # it is too much for a terminal
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from inldl._text import counted, listed
 from inldl.tables._units import form_of, in_unit
 
-from .document import Column, Document, Figure, Items, Paragraph, Section, Table
+from .document import Column, Document, Figure, Items, Paragraph, Section, Table, figure_and_table
 from .figures import hidden_mass, holes_per_row, missing_map
 from .figures._panels import shortened
 from .style import FULL
@@ -38,19 +38,22 @@ def inspection_page(inspection, observed=None, title="A look at a table", notes=
         ``page.write("inspection.html")`` writes it.
     """
     findings = inspection.findings or ["Nothing stands out."]
-    missing = [_map(inspection, observed), *_per_row(inspection), _patterns(inspection)]
-    return Document(
-        title,
-        notes=[*notes, *inspection.notes],
-        sections=[
-            Section("The labels", [Paragraph(_size(inspection)), _labels(inspection)]),
-            Section("What to know, and what to do", [Items(findings)]),
-            Section("What is missing", missing, page_only=True),
-            Section("Is it missing at random?", _randomness(inspection), page_only=True),
-            Section("Rows to check", [_problems(inspection.problems)], page_only=True),
-            Section("The features", [_features(inspection)], page_only=True),
+    details = {
+        "What is missing": [
+            _map(inspection, observed),
+            *_per_row(inspection),
+            _patterns(inspection),
         ],
-    )
+        "Is it missing at random?": _randomness(inspection),
+        "Rows to check": [_problems(inspection.problems)],
+        "The features": [_features(inspection)],
+    }
+    sections = [
+        Section("The labels", [Paragraph(_size(inspection)), _labels(inspection)]),
+        Section("What to know, and what to do", [Items(findings)]),
+        *(Section(name, blocks, page_only=True) for name, blocks in details.items()),
+    ]
+    return Document(title, notes=[*notes, *inspection.notes], sections=sections)
 
 
 def _size(inspection):
@@ -95,19 +98,17 @@ def _per_row(inspection):
     caption = "How many rows have no missing share, one, two, and so on."
     counts = inspection.by_row[inspection.by_row["rows"] > 0]
     columns = {"holes": Column("missing shares"), "rows": Column("rows")}
-    told = {"caption": "The same in numbers.", "name": "missing-per-row"}
-    return [Figure(draw, caption, "missing-per-row"), Table.of(counts, columns, **told)]
+    table = Table.of(counts, columns, "The same in numbers.", "missing-per-row")
+    return figure_and_table(draw, caption, table)
 
 
 def _patterns(inspection):
     short = dict(zip(inspection.labels, shortened(inspection.labels), strict=True))
-    patterns = inspection.patterns.assign(
-        place=range(1, len(inspection.patterns) + 1),
-        share=inspection.patterns["rows"] / inspection.n_rows,
-        which=[
-            listed(short[name] for name in hidden) or "none"
-            for hidden in inspection.patterns["hidden"]
-        ],
+    found = inspection.patterns
+    patterns = found.assign(
+        place=range(1, len(found) + 1),
+        share=found["rows"] / inspection.n_rows,
+        which=[listed(map(short.get, hidden)) or "none" for hidden in found["hidden"]],
     )
     columns = {
         "place": Column("place"),
@@ -147,13 +148,9 @@ def _missing_sums(size, unit):
     names = ["mean", "expected", "difference", "from", "to"]
     columns = [Column("sum"), *(Column(name, form_of(unit)) for name in names)]
     row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
-    table = Table(
-        [*columns, Column("p value", ".3g")],
-        [[*row, size.p_value]],
-        caption=f"The same in numbers{in_unit(unit)}.",
-        name="missing-sums",
-    )
-    return [Paragraph(how), Figure(draw, caption, "missing-sums"), table]
+    told = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
+    table = Table([*columns, Column("p value", ".3g")], [[*row, size.p_value]], **told)
+    return [Paragraph(how), *figure_and_table(draw, caption, table)]
 
 
 def _hidden_means(inspection):
@@ -197,22 +194,13 @@ def _first(most, frame):
 def _problems(problems):
     if not problems:
         return Paragraph("All rows are possible, and each has a known share.")
-    columns = [
-        Column("rows"),
-        Column("kind"),
-        *(Column(name, words=True) for name in ("what", "such as", "what to do")),
-    ]
-    rows = [
-        [
-            str(each.n_rows),
-            ("impossible", "bad") if each.severe else ("to know", "fair"),
-            each.what,
-            ", ".join(map(str, each.examples)),
-            each.advice,
-        ]
-        for each in problems
-    ]
-    return Table(columns, rows, name="problems")
+    words = [Column(name, words=True) for name in ("what", "such as", "what to do")]
+    rows = []
+    for each in problems:
+        kind = ("impossible", "bad") if each.severe else ("to know", "fair")
+        examples = ", ".join(map(str, each.examples))
+        rows.append([str(each.n_rows), kind, each.what, examples, each.advice])
+    return Table([Column("rows"), Column("kind"), *words], rows, name="problems")
 
 
 def _features(inspection):
@@ -233,8 +221,7 @@ def _features(inspection):
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."
-    caption += _first(MOST_COLUMNS, features)
-    return Table.of(shown, columns, caption=caption, name="columns")
+    return Table.of(shown, columns, caption + _first(MOST_COLUMNS, features), "columns")
 
 
 def _remark(each, copies):

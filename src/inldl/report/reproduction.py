@@ -7,7 +7,7 @@ from inldl.experiments import printed
 from inldl.io._replacing import write_text
 
 from . import figures
-from ._renderings import markdown_document, plain_latex, plain_markdown
+from ._renderings import latex_table, latex_text, markdown_document, markdown_table
 from .document import Code, Column, Document, Facts, Figure, Section, Table
 from .style import COLUMN, FULL
 from .tables import score_text
@@ -27,46 +27,41 @@ def reproduction_figures(found, width=COLUMN):
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
     degrees = found.degree_errors, found.degree_counts
     n_datasets = found.run_times["dataset"].nunique()
-    return [
-        Figure(
+    drawn = {
+        "figure2_relative_error": (
             partial(figures.relative_error_by_size, found.relative_errors),
             "Figure 2: mean relative error of small and large degrees (those below .01 are left "
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
-            "figure2_relative_error",
         ),
-        Figure(
+        "error_by_degree": (
             partial(figures.error_by_degree, *degrees, width=width),
             f"What weighting changes on {found.mu_dataset}: error by the size of the true degree, "
             "and the number of degrees of each size.",
-            "error_by_degree",
         ),
-        Figure(
+        "figure4_run_time": (
             partial(figures.run_time, found.run_times, label=total, width=width),
             f"Figure 4: run time of each method as published, on {n_datasets} datasets with one "
             f"thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
             "machine.",
-            "figure4_run_time",
         ),
-        Figure(
+        "figure5_mu": (
             partial(figures.mu_study, found.mu_metrics, found.mu_histories),
             f"Figure 5 on {found.mu_dataset}: the metrics relative to mu = 2, and the largest "
             "change of a degree in each iteration. The paper says that mu changes only the speed.",
-            "figure5_mu",
         ),
-        Figure(
+        "table1_growth": (
             partial(figures.growth, found.growth, found.exponents, label=label, width=width),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
-            "table1_growth",
         ),
-        Figure(
+        "theorem2_bound": (
             partial(figures.risk_bound, found.bounds, label=bound, width=width),
             f"Theorem 2 with the norms of the fit on {found.mu_dataset}, at 95% confidence: the "
             "bound against the number of rows for three largest weights, and the weighted "
             "empirical risk to which it falls.",
-            "theorem2_bound",
         ),
-    ]
+    }
+    return [Figure(draw, caption, name) for name, (draw, caption) in drawn.items()]
 
 
 def write_reproduction(found, folder):
@@ -94,11 +89,11 @@ def write_reproduction(found, folder):
         for suffix in ("svg", "pdf", "png"):
             figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
     for number, table in found.tables.items():
-        head, rows = shown_table(number, table)
-        stem = folder / "tables" / f"table{number}"
+        shown = _table(number, table)
+        stem = folder / "tables" / shown.name
         write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
-        write_text(stem.with_suffix(".md"), plain_markdown(head, rows))
-        write_text(stem.with_suffix(".tex"), plain_latex(head, rows, TITLES[number]))
+        write_text(stem.with_suffix(".md"), markdown_table(shown))
+        write_text(stem.with_suffix(".tex"), latex_table(shown, latex_text(TITLES[number])))
     document, page = reproduction_page(found), folder / "report.html"
     document.write(page)
     readme = write_text(folder / "README.md", markdown_document(document, "figures"))
@@ -128,33 +123,29 @@ def reproduction_page(found):
     )
 
 
-def shown_table(number, table):
-    """Return the head and the rows, as text, of a table with ours beside the printed numbers."""
-    if number == 2:
-        return ["dataset", "printed", "ours", "verdict", "why"], table.values.tolist()
-    name = "missing" if number == 6 else "variant"
-    rows = [
-        [
-            line.dataset,
-            line.method,
-            line.variant,
-            score_text(line.printed, line.printed_std),
-            score_text(line.ours, line.ours_std),
-            f"{line.difference:+.1f}" if line.ours == line.ours else "",
-            line.verdict,
-            line.why,
-        ]
-        for line in table.itertuples()
-        if line.verdict != "not run"
-    ]
-    return ["dataset", "method", name, "printed", "ours", "stds apart", "verdict", "why"], rows
-
-
 def _table(number, table):
-    head, rows = shown_table(number, table)
+    """Return a table with ours beside the printed numbers."""
+    head, rows = ["dataset", "printed", "ours", "verdict", "why"], table.to_numpy()
+    if number != 2:
+        head[1:1] = ["method", "missing" if number == 6 else "variant"]
+        head.insert(5, "stds apart")
+        rows = [_compared(line) for line in table.itertuples() if line.verdict != "not run"]
     columns = [Column(name, words=name == "why") for name in head]
-    rows = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
-    return Table(columns, rows, name=f"table{number}")
+    marked = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
+    return Table(columns, marked, name=f"table{number}")
+
+
+def _compared(line):
+    return [
+        line.dataset,
+        line.method,
+        line.variant,
+        score_text(line.printed, line.printed_std),
+        score_text(line.ours, line.ours_std),
+        f"{line.difference:+.1f}" if line.ours == line.ours else "",
+        line.verdict,
+        line.why,
+    ]
 
 
 def _counts(table):

@@ -8,19 +8,14 @@ import pandas as pd
 
 from inldl._text import counted, listed
 from inldl.experiments.protocol import RECIPES
-from inldl.experiments.results import (
-    bench_commands,
-    costs,
-    environments,
-    mean_over_all,
-    remarks,
-)
+from inldl.experiments.results import bench_commands, costs, environments, mean_over_all, remarks
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 
-from ._run_results import percent, result_blocks, run_results, short_names
+from ._run_results import percent, run_results, short_names
 from .document import (
     MISSING,
+    Block,
     Code,
     Column,
     Document,
@@ -38,7 +33,6 @@ MOST_BYTES = 1_750_000
 """Of tables to choose from and figures; figures that do not fit are left out."""
 
 MOST_REMARKS = 200
-_NUMBERS = ("rate", "split")
 _PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
@@ -62,31 +56,36 @@ def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
     rows = _checked(rows)
     if rows.empty:
         return Document(title, ["This run has no finished cell yet."])
-    scored = (rows["status"] == "ok").any()
-    run = run_results(rows) if scored else None
-    sections = [
-        Section("What was run", [Facts(_what(rows))]),
-        Section("Results", result_blocks(rows, run) if run else [Note(_NO_SCORES)]),
-        *([Section("Run time", [_time_figure(rows), _costs(rows)])] if run else []),
-        Section("Failures and warnings", _remarks(rows)),
-        Section("Environment", [_environment(rows)]),
-        Section("How to reproduce", _reproduce(rows)),
-    ]
-    choices = run.choices if run else None
-    summary = [_summary(rows)]
-    return Document(title, summary, sections=sections, choices=choices, most_bytes=MOST_BYTES)
+    sections: dict[str, list[Block]] = {"What was run": [Facts(_what(rows))]}
+    choices = None
+    if (rows["status"] == "ok").any():
+        sections["Results"], choices = run_results(rows)
+        sections["Run time"] = [_time_figure(rows), _costs(rows)]
+    else:
+        why = "No fit ended well, so there are no scores; the reasons are below."
+        sections["Results"] = [Note(why)]
+    sections["Failures and warnings"] = _remarks(rows)
+    sections["Environment"] = [_environment(rows)]
+    sections["How to reproduce"] = _reproduce(rows)
+    return Document(
+        title,
+        [_summary(rows)],
+        sections=[Section(name, blocks) for name, blocks in sections.items()],
+        choices=choices,
+        most_bytes=MOST_BYTES,
+    )
 
 
 def _checked(rows):
-    needed = [*KEYS, *MEASUREMENTS, "status", "reason", "finished", "environment"]
-    missing = [name for name in needed if name not in rows.columns]
+    labels = [*KEYS, "status", "reason", "finished", "environment"]
+    missing = [name for name in [*labels, *MEASUREMENTS] if name not in rows.columns]
     if missing:
         raise ValueError(
             f"rows lacks the column(s) {', '.join(missing)}: give the frame of a store, "
             'Store("run.sqlite").frame().'
         )
-    for name in [*KEYS, "status", "reason", "finished", "environment"]:
-        kind = (int, float, np.number) if name in _NUMBERS else str
+    for name in labels:
+        kind = (int, float, np.number) if name in ("rate", "split") else str
         good = [isinstance(value, kind) and value == value for value in rows[name]]
         _refuse(rows, name, ~np.array(good, bool))
     numbers = [*MEASUREMENTS, *(name for name in METRICS if name in rows.columns)]
@@ -109,31 +108,25 @@ def _refuse(rows, name, bad):
 
 def _summary(rows):
     ok = int((rows["status"] == "ok").sum())
-    failed = len(rows) - ok
-    methods, datasets, rates, splits = (
-        counted(rows[column].nunique(), noun)
-        for column, noun in [
-            ("method", "method"),
-            ("dataset", "dataset"),
-            ("rate", "missing rate"),
-            ("split", "split"),
-        ]
-    )
-    end = "all ended well" if not failed else f"{ok} ended well, {failed} did not"
-    fits = counted(len(rows), "fit")
-    return f"{methods} on {datasets}, {rates}, {splits}: {fits}, {end}."
+    nouns = {"method": "method", "dataset": "dataset", "rate": "missing rate", "split": "split"}
+    methods, *others = (counted(rows[name].nunique(), noun) for name, noun in nouns.items())
+    end = "all ended well" if ok == len(rows) else f"{ok} ended well, {len(rows) - ok} did not"
+    return f"{methods} on {', '.join(others)}: {counted(len(rows), 'fit')}, {end}."
 
 
 def _what(rows):
     names = {name: sorted(set(rows[name])) for name in KEYS}
     statuses = rows["status"].value_counts()
     moments = sorted(filter(None, rows["finished"]))
+    recipes = [
+        f"{name} ({RECIPES[name].about})" if name in RECIPES else name for name in names["recipe"]
+    ]
     pairs = [
         ("Datasets", ", ".join(names["dataset"])),
         ("Methods", ", ".join(names["method"])),
         ("Missing rates", ", ".join(map(percent, names["rate"]))),
         ("Splits", f"{len(names['split'])}; 80% of the rows to learn from, 20% to test on"),
-        ("Preparation", "; ".join(map(_recipe, names["recipe"]))),
+        ("Preparation", "; ".join(recipes)),
         ("Hiding of degrees", ", ".join(names["mechanism"])),
         ("Fits", ", ".join(f"{count} {status}" for status, count in statuses.items())),
     ]
@@ -141,13 +134,6 @@ def _what(rows):
         first, last = (f"{each[:16].replace('T', ' ')} UTC" for each in (moments[0], moments[-1]))
         pairs.append(("Finished", first if first == last else f"{first} to {last}"))
     return pairs
-
-
-def _recipe(name):
-    return f"{name} ({RECIPES[name].about})" if name in RECIPES else name
-
-
-_NO_SCORES = "No fit ended well, so there are no scores; the reasons are below."
 
 
 def _time_figure(rows):
@@ -159,12 +145,9 @@ def _time_figure(rows):
     known = frame["seconds"].dropna()
     if known.empty or not (known > 0).all():
         return Note("There are no times of fits to draw.")
-    caption = (
-        "CPU time of one fit (mean over rates and splits), added up over the datasets; "
-        "logarithmic."
-    )
     draw = partial(run_time, frame.reset_index(), label="time of the fits (s)", width=FULL)
-    return Figure(draw, caption, "run-time")
+    caption = "CPU time of one fit (mean over rates and splits), added up over the datasets"
+    return Figure(draw, f"{caption}; logarithmic.", "run-time")
 
 
 def _costs(rows):
@@ -190,28 +173,23 @@ def _remarks(rows):
     noted = remarks(rows)
     if noted.empty:
         return [Paragraph("Nothing failed, and no fit gave a warning.")]
-    columns = [
-        Column("method"),
-        Column("what"),
-        Column("reason", words=True),
-        Column("fits"),
-        Column("datasets", words=True),
-        Column("missing degrees", words=True),
-    ]
-    lines = [
-        [
-            each.method,
-            ("warning", "fair") if each.status == "ok" else (each.status, "bad"),
-            each.reason,
-            each.cells,
-            listed(each.datasets),
-            listed(map(percent, each.rates)),
-        ]
-        for each in noted.head(MOST_REMARKS).itertuples()
-    ]
+    columns = {
+        "method": Column("method"),
+        "what": Column("what"),
+        "reason": Column("reason", words=True),
+        "cells": Column("fits"),
+        "datasets": Column("datasets", words=True),
+        "rates": Column("missing degrees", words=True),
+    }
+    shown = noted.head(MOST_REMARKS)
+    shown = shown.assign(
+        what=[("warning", "fair") if s == "ok" else (s, "bad") for s in shown["status"]],
+        datasets=shown["datasets"].map(listed),
+        rates=[listed(map(percent, rates)) for rates in shown["rates"]],
+    )
     more = len(noted) - MOST_REMARKS
     hidden = [Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
-    return [Table(columns, lines, name="failures"), *hidden]
+    return [Table.of(shown, columns, name="failures"), *hidden]
 
 
 def _environment(rows):

@@ -3,7 +3,8 @@
 import functools
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import cycle, islice
+from inspect import getdoc, signature
+from itertools import cycle
 
 from inldl.metrics import METRICS
 
@@ -21,17 +22,12 @@ COLOURS = ["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#5
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 DASHES = ["-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))]
 
+_SIZES = ["font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"]
+_SIZES += ["legend.fontsize", "figure.titlesize", "figure.labelsize"]
 _RC = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "legend.fontsize": 8,
-    "figure.titlesize": 8,
-    "figure.labelsize": 8,
+    **dict.fromkeys(_SIZES, 8),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.6,
@@ -65,20 +61,13 @@ class Look:
 
     def line(self):
         """Return the keywords of a line with markers."""
-        return {
-            "color": self.color,
-            "marker": self.marker,
-            "linestyle": self.linestyle,
-            "markeredgecolor": "white",
-            "markeredgewidth": 0.3,
-        }
+        return {**vars(self), "markeredgecolor": "white", "markeredgewidth": 0.3}
 
 
 def looks(names):
     """Return a dict that gives every name its own look, by its place among the names."""
-    parts = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
-    chosen = islice(parts, len(names))
-    return {name: Look(*part) for name, part in zip(names, chosen, strict=True)}
+    parts = zip(names, cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
+    return {name: Look(*part) for name, *part in parts}
 
 
 @contextmanager
@@ -92,10 +81,18 @@ def house_style():
         yield
 
 
+_SHARED_DOC = {
+    "methods": "list of str, optional\n"
+    "    All names of the study: the look of a line depends on its place among them.",
+    "width": "float\n    Width of the figure in inches.",
+}
+
+
 def drawn(function):
     """Draw the figure of `function` in the house style and fix its layout.
 
-    The layout is computed once: drawing again, or at another resolution, moves nothing.
+    The layout is computed once: drawing again, or at another resolution, moves nothing. The
+    docstring gets what figures share: the parameters `methods` and `width`, and the figure.
     """
 
     @functools.wraps(function)
@@ -109,6 +106,9 @@ def drawn(function):
         return figure
 
     draw.is_figure = True
+    names = [name for name in signature(function).parameters if name in _SHARED_DOC]
+    parts = [getdoc(function) or "", *(f"{name} : {_SHARED_DOC[name]}" for name in names)]
+    draw.__doc__ = "\n".join([*parts, "\nReturns\n-------\nmatplotlib.figure.Figure"])
     return draw
 
 
@@ -140,23 +140,21 @@ def new_figure(width, height):
 
 def legend_above(figure, handles, title=None):
     """Put a legend above all panels, and make the figure higher for it."""
-    options = {"handles": handles, "loc": "outside upper center", "borderaxespad": 0.4}
-    options["title"] = title
-    height = _fitted_legend(figure, options, figure.get_figwidth() - 0.1)
+    place = {"loc": "outside upper center", "borderaxespad": 0.4, "title": title}
+    height = _fitted_legend(figure, handles, figure.get_figwidth() - 0.1, **place)
     figure.set_figheight(figure.get_figheight() + height)
 
 
 def legend_over(axes, handles, width):
     """Put a legend at most `width` inches wide over one panel, and return its height."""
-    options = {"handles": handles, "loc": "lower left", "bbox_to_anchor": (0, 1)}
-    return _fitted_legend(axes, options, width)
+    return _fitted_legend(axes, handles, width, loc="lower left", bbox_to_anchor=(0, 1))
 
 
-def _fitted_legend(owner, options, width):
+def _fitted_legend(owner, handles, width, **place):
     """Give the owner a legend of as few lines as `width` inches allow; return its height."""
-    count = len(options["handles"])
+    count = len(handles)
     for lines in range(1, count + 1):
-        legend = owner.legend(ncols=-(-count // lines), **options)
+        legend = owner.legend(handles=handles, ncols=-(-count // lines), **place)
         size = legend.get_window_extent()
         if size.width <= width * owner.figure.dpi or lines == count:
             break
@@ -171,11 +169,9 @@ def log_axis(axis):
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     low, high = sorted(axis.get_view_interval())
     short = high / low < 100
-    plain = low >= 1e-3 and high < 1e5
+    write = "{:g}".format if low >= 1e-3 and high < 1e5 else power
     axis.set_major_locator(LogLocator(subs=(1, 2, 5) if short else (1,)))
-    axis.set_major_formatter(
-        FuncFormatter(lambda value, _: f"{value:g}" if plain else power(value))
-    )
+    axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
     if short:
         axis.set_minor_locator(NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -189,12 +185,9 @@ def power(value):
     return f"{'' if factor == '1' else factor + '·'}10{superscript}"
 
 
-def with_direction(metric):
-    """Return the name and direction of a known metric on two lines, other text unchanged."""
-    if metric not in METRICS:
-        return metric
-    word = "higher" if METRICS[metric].higher_is_better else "lower"
-    return f"{metric.replace('_', ' ')}\n({word} is better)"
+def better(metric, words=("lower", "higher")):
+    """Return the word for the better scores of a metric, or nothing if it is not known."""
+    return words[METRICS[metric].higher_is_better] if metric in METRICS else ""
 
 
 def need_columns(frame, *columns):

@@ -7,15 +7,16 @@ by `table` (what was read) and `out` (what was written).
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from inldl._text import counted, listed
-from inldl.metrics import METRICS
 from inldl.tables._units import form_of, in_unit
 
-from ._error_sections import error_sections, error_sentences, influence_sections
+from ._error_sections import error_sentences, quality_sections
 from .document import Code, Column, Document, Facts, Figure, Items, Paragraph, Section, Table
 from .figures import comparison as comparison_figure
 from .figures import completion_map, predicted_map
+from .style import better
 
 FILLED = (
     "A share is filled in with what the features predict, corrected by how far the prediction is "
@@ -69,17 +70,9 @@ def completion_page(
         Figure(partial(completion_map, before, after, labels), caption, "completion"),
         _rows(after, marks, labels, told, "completed"),
     ]
-    return Document(
-        title,
-        _sentences(summary, held_out),
-        facts,
-        notes,
-        [
-            Section("Before and after", blocks, page_only=True),
-            *error_sections(held_out),
-            *influence_sections(influence, "" if held_out is None else held_out.unit),
-        ],
-    )
+    shown = Section("Before and after", blocks, page_only=True)
+    sections = [shown, *quality_sections(held_out, influence)]
+    return Document(title, _sentences(summary, held_out), facts, notes, sections)
 
 
 def _sentences(summary, held_out):
@@ -103,28 +96,20 @@ def _rows(shares, marks, labels, caption, name):
 
 def completed(written, learned, model, table, out, influence=None):
     """Return what is said about a completed file; `learned` is None if the model is older."""
-    exact = written.n_exact == written.n_filled
-    held_out = None if learned is None or exact else _measured_at(learned)[0]
-    summary = _filled_in(written)
-    if not exact:
-        summary += [EARLIER] if learned is None else error_sentences(*_measured_at(learned))
-    facts = [
-        ("Table", table),
-        ("Completed table", out),
-        ("Method", str(model.method)),
-        ("Rows", f"{written.n_rows:,}"),
-    ]
-    return completion_page(
-        f"{table}, completed",
-        facts,
-        [] if learned is None else learned.notes,
-        written.before,
-        written.after,
-        list(written.after.columns),
-        held_out,
-        None if exact else influence,
-        summary=summary,
-    )
+    summary, held_out = _filled_in(written), None
+    if written.n_exact == written.n_filled:
+        influence = None
+    elif learned is None:
+        summary.append(EARLIER)
+    else:
+        held_out, what = _measured_at(learned)
+        summary += error_sentences(held_out, what)
+    facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
+    facts.append(("Rows", f"{written.n_rows:,}"))
+    notes = [] if learned is None else learned.notes
+    labels = list(written.after.columns)
+    about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
+    return completion_page(*about, held_out, influence, summary=summary)
 
 
 def _filled_in(written):
@@ -198,10 +183,7 @@ def model_page(title, facts, notes, held_out=None, influence=None, report="", *,
     report : str
         What the model says about itself; lines are kept.
     """
-    sections = [
-        *error_sections(held_out),
-        *influence_sections(influence, "" if held_out is None else held_out.unit),
-    ]
+    sections = quality_sections(held_out, influence)
     if report:
         sections.append(Section("What the model says", [Code(report)], page_only=True))
     return Document(title, _sentences(summary, held_out), facts, notes, sections)
@@ -210,26 +192,16 @@ def model_page(title, facts, notes, held_out=None, influence=None, report="", *,
 def fitted(learned, table, influence=None):
     """Return what is said about a model that was fitted to a file."""
     labels = learned.model.label_names_
-    facts = [
-        ("Table", table),
-        ("Method", str(learned.model.method)),
-        ("Labels", ", ".join(labels)),
-    ]
+    facts = [("Table", table), ("Method", str(learned.model.method))]
+    facts.append(("Labels", ", ".join(labels)))
     summary = [
         f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "
         f"{learned.missing:.1%} of the shares missing.",
         *error_sentences(learned.new_rows, "known shares of rows that were left out"),
     ]
     report = str(getattr(learned.model.estimator_, "report_", ""))
-    return model_page(
-        f"A model of {table}",
-        facts,
-        learned.notes,
-        learned.new_rows,
-        influence,
-        report,
-        summary=summary,
-    )
+    about = (f"A model of {table}", facts, learned.notes, learned.new_rows)
+    return model_page(*about, influence, report, summary=summary)
 
 
 def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
@@ -245,33 +217,18 @@ def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
         Shares of the table beside what was predicted.
     """
     columns = [Column("measure"), *(Column(str(name), ".4f") for name in metrics.columns)]
-    rows = [
-        [str(name), *row, _direction(name)] for name, *row in metrics.astype(float).itertuples()
-    ]
-    table = Table(
-        [*columns, Column("better is")],
-        rows,
-        caption="Means over the rows of the table.",
-        name="metrics",
-    )
-    sections = [Section("Scores", [table]), *error_sections(held_out)]
+    rows = [[str(name), *row, better(name)] for name, *row in metrics.astype(float).itertuples()]
+    caption = "Means over the rows of the table."
+    table = Table([*columns, Column("better is")], rows, caption=caption, name="metrics")
+    sections = [Section("Scores", [table]), *quality_sections(held_out)]
     return Document(title, _sentences(summary, held_out), facts, notes, sections)
-
-
-def _direction(name):
-    if name not in METRICS:
-        return ""
-    return "higher" if METRICS[name].higher_is_better else "lower"
 
 
 def evaluated(found, model, table, notes=()):
     """Return what is said about a model that was tested on a file."""
-    import pandas as pd
-
     metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
     facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{found.n_rows:,}")]
-    rows = counted(found.n_rows, "row")
-    summary = error_sentences(found.held_out, f"known shares of {rows}")
+    summary = error_sentences(found.held_out, f"known shares of {counted(found.n_rows, 'row')}")
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
@@ -312,8 +269,8 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
 
 def _methods(comparison):
     """Return the numbers of the methods."""
-    form = form_of(comparison.unit)
-    shown = {
+    form, table = form_of(comparison.unit), comparison.table
+    numbers = {
         "completing_rmse": Column("completing", form),
         "completing_se": Column("±", form),
         "predicting_rmse": Column("predicting", form),
@@ -327,33 +284,29 @@ def _methods(comparison):
         "completing_mae": Column("completing: mean absolute error", form, page_only=True),
         "predicting_mae": Column("predicting: mean absolute error", form, page_only=True),
     }
-    beats = Column("beats the mean", page_only=True)
-    rows = []
-    for each in comparison.table.to_dict("records"):
-        chosen = each["method"] == comparison.recommended
-        numbers, others = (
-            [(each[name], "best" if chosen else "") for name in names] for names in (shown, more)
-        )
-        better = ("yes", "good") if each["better_than_constant"] else ("no", "bad")
-        remark = "recommended" if chosen else "failed" * bool(each["reason"])
-        rows.append([each["method"], *numbers, remark, better, *others])
+    chosen = (table["method"] == comparison.recommended).to_numpy()
+    marks = np.where(chosen, "best", "").tolist()
+    failed = np.where(table["reason"] != "", "failed", "")
+    shown = table.assign(
+        remark=np.where(chosen, "recommended", failed),
+        beats=[
+            ("yes", "good") if each else ("no", "bad") for each in table["better_than_constant"]
+        ],
+        **{name: list(zip(table[name], marks, strict=True)) for name in (*numbers, *more)},
+    )
     caption = (
         "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
         "standard errors of the difference. Behind the best: how much larger the error is that "
         "decides. Seconds: of one fit."
     )
-    columns = [Column("method"), *shown.values(), Column(""), beats, *more.values()]
-    return Table(columns, rows, caption=caption, name="methods")
+    beats = {"remark": Column(""), "beats": Column("beats the mean", page_only=True)}
+    columns = {"method": Column("method"), **numbers, **beats, **more}
+    return Table.of(shown, columns, caption, "methods")
 
 
 def model_facts(info):
     """Return what a model file says about itself; `info` is from `inldl.io.model_info`."""
     facts = {key: value for key, value in info.items() if key != "info"} | info["info"]
-    pairs = [(key, _fact(value)) for key, value in facts.items()]
+    write = {list: lambda names: listed(names, 20), float: "{:.4g}".format}
+    pairs = [(key, write.get(type(value), str)(value)) for key, value in facts.items()]
     return Document("A model file", sections=[Section("What it holds", [Facts(pairs)])])
-
-
-def _fact(value):
-    if isinstance(value, list):
-        return listed(value, 20)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

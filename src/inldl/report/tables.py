@@ -9,24 +9,14 @@ import pandas as pd
 from inldl._validation import check_number
 
 from . import _renderings
+from .document import MISSING, Column, Table
 
-MISSING = "–"
 RANK_DIGITS = 2
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One printed score: its number (NaN if missing), its text, and whether it is among the best.
-
-    Parameters
-    ----------
-    value : float
-        The number in full precision.
-    text : str
-        What is printed.
-    mark : {"", "best", "second"}
-        The standing in its row.
-    """
+    """One printed score: its number (NaN if missing), its text, and its standing in its row."""
 
     value: float
     text: str
@@ -80,12 +70,14 @@ class ScoreTable:
 
     def __post_init__(self):
         check_number("digits", self.digits, low=1, integer=True)
-        for axis, what in ((self.mean.index, "dataset"), (self.mean.columns, "method")):
-            _refuse_repeats(axis, what)
-        same = self.std.index.equals(self.mean.index) and self.std.columns.equals(
-            self.mean.columns
-        )
-        if not same:
+        for axis, what in zip(self.mean.axes, ("dataset", "method"), strict=True):
+            names = axis.map(str)
+            if names.has_duplicates:
+                raise ValueError(
+                    f"The {what} {names[names.duplicated()][0]!r} appears twice in the table; "
+                    f"give each {what} once."
+                )
+        if not all(map(pd.Index.equals, self.mean.axes, self.std.axes)):
             raise ValueError(
                 "mean and std must have the same datasets as rows and the same methods as "
                 "columns, in the same order: reindex one like the other."
@@ -122,40 +114,20 @@ class ScoreTable:
         none = np.full(len(ranks), np.nan)
         return [("mean rank", _score_cells(ranks, none, RANK_DIGITS, higher_is_better=False))]
 
-    def to_text(self):
-        """Return an aligned table for a terminal, with a line that explains the marks."""
-        return _renderings.text(self)
-
-    def to_markdown(self):
-        """Return a Markdown table, bold and ``<u>`` for the two best."""
-        return _renderings.markdown(self)
-
-    def to_latex(self, label=""):
-        r"""Return a LaTeX ``table*`` that needs the package booktabs.
-
-        Parameters
-        ----------
-        label : str
-            The key for ``\ref``, e.g. "tab:cosine"; none by default.
-        """
-        return _renderings.latex(self, label)
-
-    def to_csv(self):
-        """Return the columns dataset, method, mean, std in full precision, without the ranks."""
-        return _renderings.csv(self)
-
-    def to_html(self):
-        """Return a ``<table>``; each cell has its number in ``data-value``, for sorting."""
-        return _renderings.html(self)
-
-
-def _refuse_repeats(axis, what):
-    names = axis.map(str)
-    if names.has_duplicates:
-        raise ValueError(
-            f"The {what} {names[names.duplicated()][0]!r} appears twice in the table; give each "
-            f"{what} once."
+    def block(self, first="dataset", **options):
+        """Return it as a table of a document; `first` is the name of the first column."""
+        columns = [Column(first), *map(Column, self.methods)]
+        rows, foot = (
+            [[name, *((cell.text, cell.mark) for cell in cells)] for name, cells in lines]
+            for lines in (self.rows(), self.footer())
         )
+        return Table(columns, rows, foot, **options)
+
+    to_text = _renderings.text
+    to_markdown = _renderings.markdown
+    to_latex = _renderings.latex
+    to_csv = _renderings.csv
+    to_html = _renderings.html
 
 
 def _floats(frame):

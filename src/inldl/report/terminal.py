@@ -16,23 +16,25 @@ def show(document):
         say(text)
     for section in document.sections:
         for block in section.blocks if not section.page_only else ():
-            if block.kind in _PRINTERS:  # pictures are for pages
-                _PRINTERS[block.kind](block)
+            if block.kind == "table":
+                _print_table(block)
+            elif block.kind in _LINES:  # pictures are for pages
+                for text in _LINES[block.kind](block):
+                    say(text)
     for text in document.summary:
         say(text)
 
 
-def _items(block):
-    for text in block.texts:
-        say(f"- {text}")
+_LINES = {
+    **dict.fromkeys(("paragraph", "note", "heading", "code"), lambda block: [block.text]),
+    "items": lambda block: [f"- {text}" for text in block.texts],
+    "facts": lambda block: [  # one line each, whatever the names
+        f"{name}: {value}".replace("\n", " ") for name, value in block.pairs
+    ],
+}
 
 
-def _facts(block):
-    for name, value in block.pairs:
-        say(" ".join(f"{name}: {value}".split("\n")))  # one line each, whatever the names
-
-
-def _table(block):
+def _print_table(block):
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -49,18 +51,3 @@ def _table(block):
     for cells in block.cells([*block.rows, *block.foot]):
         table.add_row(*(Text(printable(cells[at][0])) for at in shown))
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)
-
-
-def _text(block):
-    say(block.text)
-
-
-_PRINTERS = {
-    "paragraph": _text,
-    "note": _text,
-    "heading": _text,
-    "code": _text,
-    "items": _items,
-    "facts": _facts,
-    "table": _table,
-}

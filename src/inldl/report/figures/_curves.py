@@ -1,4 +1,4 @@
-"""Draw curves over the missing rate, the number of rows, the size of degrees, and bounds."""
+"""Draw curves: over the missing rate, the number of rows, the size of degrees, and over mu."""
 
 import numpy as np
 
@@ -7,21 +7,37 @@ from ..style import (
     FULL,
     GREY,
     LIGHT,
+    better,
     drawn,
     in_order,
     legend_above,
+    legend_over,
     log_axis,
     looks,
     need_columns,
     new_figure,
-    with_direction,
 )
-from ._panels import error_line, line_handles, single_panel, small_multiples
+from ._panels import line_handles, single_panel, small_multiples, two_panels
+
+
+def _lines(axes, frame, by, x, y, look, name=str):
+    """Draw a line for each value in the column `by`, in order of appearance; return the lines."""
+    for value, part in frame.groupby(by, sort=False):
+        part = part.sort_values(x)
+        axes.plot(part[x], part[y], label=name(value), **look[value].line())
+    return list(axes.get_lines())
+
+
+def _error_line(axes, x, mean, std, look, name):
+    """Draw means joined by a line, and thin bars of one standard deviation."""
+    axes.errorbar(x, mean, yerr=std, label=str(name), elinewidth=0.7, capsize=0, **look.line())
 
 
 @drawn
 def metric_against_rate(frame, metric, *, methods=None, width=FULL):
     """Draw a score against the missing rate, one panel per dataset.
+
+    Bars are one standard deviation to each side. The panels have scales of their own.
 
     Parameters
     ----------
@@ -29,34 +45,30 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL):
         Columns dataset, method, rate (a share between 0 and 1), mean, std.
     metric : str
         What the score is; the direction is added to the name of a known metric.
-    methods : list of str, optional
-        All methods of the study: the look of a method depends on its place in this list.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Bars are one standard deviation to each side. The panels have scales of their own.
     """
     need_columns(frame, "dataset", "method", "rate", "mean", "std")
     look = looks(in_order(frame["method"], methods))
-    panels = small_multiples(in_order(frame["dataset"]), with_direction(metric), width)
+    word = better(metric)
+    label = f"{metric.replace('_', ' ')}\n({word} is better)" if word else metric
+    panels = small_multiples(in_order(frame["dataset"]), label, width)
     rates = np.unique(frame["rate"].astype(float))
     for dataset, axes in panels.items():
         for method, part in frame[frame["dataset"] == dataset].groupby("method", sort=False):
             part = part.sort_values("rate")
-            error_line(axes, part["rate"], part["mean"], part["std"], look[method], method)
+            _error_line(axes, part["rate"], part["mean"], part["std"], look[method], method)
         axes.set_xticks(rates, [f"{100 * rate:.4g}" for rate in rates])
     figure = axes.figure
     figure.supxlabel("missing degrees (%)")
-    legend_above(figure, line_handles(look, set(frame["method"])))
+    present = set(frame["method"])
+    legend_above(figure, line_handles({n: each for n, each in look.items() if n in present}))
     return figure
 
 
 @drawn
 def growth(frame, exponents, *, label="time of one fit (s)", methods=None, width=COLUMN):
     """Draw time against the number of rows, both in powers of ten.
+
+    Slope 1 means that twice the rows take twice the time.
 
     Parameters
     ----------
@@ -66,29 +78,20 @@ def growth(frame, exponents, *, label="time of one fit (s)", methods=None, width
         The fitted slope of each method, written in the legend.
     label : str
         What the seconds are.
-    methods : list of str, optional
-        All methods of the study: the look of a method depends on its place in this list.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Slope 1 means that twice the rows take twice the time.
     """
     need_columns(frame, "method", "n", "seconds")
     look = looks(in_order(frame["method"], methods))
-    axes = single_panel(width)
-    for method, part in frame.groupby("method", sort=False):
+    for method in in_order(frame["method"]):
         if method not in exponents.index:
             raise ValueError(f"exponents has no slope for the method {method!r}.")
-        part = part.sort_values("n")
-        name = f"{method} ({exponents[method]:.2f})"
-        axes.plot(part["n"], part["seconds"], label=name, **look[method].line())
+    axes = single_panel(width)
+    lines = _lines(
+        axes, frame, "method", "n", "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
+    )
     log_axis(axes.xaxis)
     log_axis(axes.yaxis)
     axes.set(xlabel="rows n", ylabel=label)
-    legend_above(axes.figure, axes.get_lines(), title="method (slope)")
+    legend_above(axes.figure, lines, title="method (slope)")
     return axes.figure
 
 
@@ -108,20 +111,14 @@ def error_by_degree(
         The column that tells the lines apart, e.g. "method" or "weighting".
     label : str
         What the error is.
-    methods : list of str, optional
-        All lines of the study: the look of a line depends on its place in this list.
-    width : float
-        Width of the figure in inches.
     """
     need_columns(frame, "degree", by, "error")
     look = looks(in_order(frame[by], methods))
     axes = _degree_axes(counts, width)
-    for name, part in frame.groupby(by, sort=False):
-        part = part.sort_values("degree")
-        axes.plot(part["degree"], part["error"], label=str(name), **look[name].line())
+    lines = _lines(axes, frame, by, "degree", "error", look)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(f"{label}\n(lower is better)")
-    legend_above(axes.figure, axes.get_lines())
+    legend_above(axes.figure, lines)
     return axes.figure
 
 
@@ -131,14 +128,12 @@ def _degree_axes(counts, width):
         axes = single_panel(width)
         axes.set_xlabel("true degree")
         return axes
-    figure = new_figure(width, 2.8)
-    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+    axes, below = two_panels(width, 2.8, 3, 1)
     bins = counts[counts > 0].sort_index()
     step = np.diff(bins.index).min() if len(bins) > 1 else 0.1
     below.bar(bins.index, bins, width=0.9 * step, color=LIGHT)
     log_axis(below.yaxis)
     below.set(xlabel="true degree", ylabel="count")
-    figure.align_ylabels([axes, below])
     return axes
 
 
@@ -153,18 +148,12 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN):
         falls as N grows.
     label : str
         What the bound is.
-    width : float
-        Width of the figure in inches.
     """
     need_columns(frame, "N", "max_weight", "bound")
-    weights = sorted(set(frame["max_weight"]))
-    look = looks(weights)
+    frame = frame.sort_values("max_weight", kind="stable")
+    look = looks(in_order(frame["max_weight"]))
     axes = single_panel(width)
-    for weight in weights:
-        part = frame[frame["max_weight"] == weight].sort_values("N")
-        name = f"largest weight {weight:g}"
-        axes.plot(part["N"], part["bound"], label=name, **look[weight].line())
-    lines = list(axes.get_lines())
+    lines = _lines(axes, frame, "max_weight", "N", "bound", look, "largest weight {:g}".format)
     if "floor" in frame.columns:
         lines += _floor_lines(axes, frame, look)
     log_axis(axes.xaxis)
@@ -177,9 +166,75 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN):
 def _floor_lines(axes, frame, look):
     """Draw the floors as thin lines, a common one in grey; return one of them for the legend."""
     floors = frame.pivot(index="N", columns="max_weight", values="floor").sort_index()
+    style = {"linewidth": 0.8, "label": "weighted risk"}
     if floors.nunique(axis=1).max() == 1:
-        return axes.plot(floors.iloc[:, 0], color=GREY, linewidth=0.8, label="weighted risk")
-    for weight in floors.columns:
-        colour = look[weight].color
-        axes.plot(floors[weight], color=colour, linewidth=0.8, label="weighted risk")
-    return axes.get_lines()[-1:]
+        return axes.plot(floors.iloc[:, 0], color=GREY, **style)
+    return [axes.plot(floors[weight], color=look[weight].color, **style) for weight in floors][-1]
+
+
+@drawn
+def mu_study(frame, histories, *, reference=2, label="change per iteration", width=FULL):
+    """Draw the scores against mu, and how fast the fit settles for each mu.
+
+    The arrow behind a known metric points to its better side. The panels stand side by side from
+    a width of 5 inches on.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns mu (positive), metric, mean, std.
+    histories : dict of float to array
+        For each mu the changes iteration by iteration.
+    reference : float
+        The mu to which the scores are compared, in percent: so metrics of any scale share a panel.
+    label : str
+        What changes in `histories`.
+    """
+    need_columns(frame, "mu", "metric", "mean", "std")
+    beside = width >= 5
+    figure = new_figure(width, 2.2 if beside else 4.4)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
+    scores, speed = figure.subplots(*((1, 2) if beside else (2, 1)))
+    room = (width / 2 if beside else width) - 0.7
+    heights = [
+        legend_over(scores, _draw_scores(scores, frame, reference), room),
+        legend_over(speed, _draw_histories(speed, histories, label), room),
+    ]
+    figure.set_figheight(figure.get_figheight() + (max(heights) if beside else sum(heights)))
+    return figure
+
+
+def _draw_scores(axes, frame, reference):
+    """Draw each metric as its distance from the reference in percent; return the handles."""
+    look = looks(in_order(frame["metric"]))
+    for name in look:
+        part = frame[frame["metric"] == name].sort_values("mu")
+        scale = part.loc[part["mu"] == reference, "mean"]
+        if len(scale) != 1:
+            raise ValueError(f"The metric {name!r} needs one row with mu = {reference}.")
+        percent = 100 / scale.iloc[0]
+        change = part["mean"] * percent - 100
+        _error_line(axes, part["mu"], change, part["std"] * percent, look[name], name)
+    axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
+    log_axis(axes.xaxis)
+    axes.minorticks_off()
+    values = np.unique(frame["mu"].astype(float))
+    axes.set_xticks(values, [f"{value:g}" for value in values])
+    axes.set(xlabel="μ", ylabel=f"change from μ = {reference:g} (%)")
+    return line_handles({f"{name} {better(name, '↓↑')}".rstrip(): look[name] for name in look})
+
+
+def _draw_histories(axes, histories, label):
+    """Draw one curve per mu, with a few markers each; return the handles."""
+    if not histories:
+        raise ValueError("histories is empty: give the changes of at least one mu.")
+    look = looks(sorted(histories))
+    for mu, style in look.items():
+        changes = np.asarray(histories[mu], dtype=float)
+        changes = np.where(changes > 0, changes, np.nan)  # 0 has no place on a log scale
+        iterations = np.arange(1, len(changes) + 1)
+        every = max(1, len(changes) // 8)
+        axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **style.line())
+    log_axis(axes.yaxis)
+    axes.set(xlabel="iteration", ylabel=label)
+    return line_handles({f"μ = {mu:g}": style for mu, style in look.items()})

@@ -1,14 +1,18 @@
-"""Draw tables as maps of squares: a table before and after, what each feature does."""
+"""Draw tables: what is missing, rows before and after, what each feature does."""
 
 import numpy as np
 import pandas as pd
 
-from ..style import FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._panels import LINE, name_columns, name_rows
+from inldl._text import counted
+
+from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
+from ._panels import LINE, name_columns, name_rows, single_panel, two_panels
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
 MOST_FEATURES = 15
+MOST_ROWS = 400
+OBSERVED = "#0072b2"
 ROW = 0.11  # inches of a row of a table
 BAR = 0.6  # inches for the scale of colours and its numbers
 HOLE = {"facecolor": LIGHT, "edgecolor": GREY, "hatch": "//////", "linewidth": 0}
@@ -18,19 +22,14 @@ HOLE = {"facecolor": LIGHT, "edgecolor": GREY, "hatch": "//////", "linewidth": 0
 def completion_map(before, after, labels, *, width=FULL):
     """Draw a table with holes and the same table filled, in one scale of colours.
 
+    Holes are hatched, and a dot marks each cell that was filled.
+
     Parameters
     ----------
     before, after : array-like of shape (n, C)
         Degrees, NaN = hole; about 60 rows can be told apart.
     labels : sequence of str
         Names of the columns. Many labels put the maps one above the other.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Holes are hatched, and a dot marks each cell that was filled.
     """
     before, after = _pair(before, after, labels)
     beside = (width - 0.5) / 2 / len(labels) > LINE + 0.01
@@ -43,10 +42,9 @@ def completion_map(before, after, labels, *, width=FULL):
         axes.set_title(title)
         names = name_columns(axes, labels, slot)
     for axes in panels[:1] if beside else panels:
-        axes.set_ylabel(f"{len(before)} row{'s' * (len(before) != 1)}")
+        axes.set_ylabel(counted(len(before), "row"))
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    tall = float(np.clip(ROW * len(before), 0.6, 3.6))
-    figure.set_figheight((tall + names + 0.3) * (1 if beside else 2) + BAR)
+    figure.set_figheight((_tall(before) + names + 0.3) * (1 if beside else 2) + BAR)
     _colour_bar(image, panels, "degree")
     legend_above(figure, handles)
     return figure
@@ -62,18 +60,19 @@ def predicted_map(predicted, labels, *, width=FULL):
         Degrees; about 60 rows can be told apart.
     labels : sequence of str
         Names of the columns.
-    width : float
-        Width of the figure in inches.
     """
     degrees, _ = _pair(predicted, predicted, labels)
-    figure = new_figure(width, 1)
-    axes = figure.subplots()
+    axes = single_panel(width, 1)
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
     names = name_columns(axes, labels, (width - 0.5) / len(labels))
-    axes.set_ylabel(f"{len(degrees)} row{'s' * (len(degrees) != 1)}")
-    figure.set_figheight(float(np.clip(ROW * len(degrees), 0.6, 3.6)) + names + BAR)
+    axes.set_ylabel(counted(len(degrees), "row"))
+    axes.figure.set_figheight(_tall(degrees) + names + BAR)
     _colour_bar(image, axes, "degree")
-    return figure
+    return axes.figure
+
+
+def _tall(rows):
+    return float(np.clip(ROW * len(rows), 0.6, 3.6))
 
 
 def _scale(before, after):
@@ -113,9 +112,9 @@ def _fillings(axes, shade, filled):
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    look = {"linestyle": "", "marker": "o", "markersize": 1.8, "markeredgewidth": 0}
+    look = {"marker": "o", "markersize": 1.8, "markeredgewidth": 0}
     _marks(axes, filled, shade > 0.6, **look)
-    dot = Line2D([], [], color="black", label="filled in", **look)
+    dot = Line2D([], [], color="black", linestyle="", label="filled in", **look)
     return [Patch(label="not observed", **HOLE), dot]
 
 
@@ -123,23 +122,15 @@ def _marks(axes, marked, dark, **look):
     """Mark cells, in black on a pale square and in white on a dark one."""
     for cells, colour in ((marked & dark, "white"), (marked & ~dark, "black")):
         row, column = np.nonzero(cells)
-        axes.plot(column, row, color=colour, **look)
+        axes.plot(column, row, color=colour, linestyle="", **look)
 
 
 def _colour_bar(image, panels, label):
     """Put the scale of colours below the panels; lengths are shares of the figure."""
     figure = image.get_figure()
     width, height = figure.get_size_inches()
-    bar = figure.colorbar(
-        image,
-        ax=panels,
-        label=label,
-        location="bottom",
-        shrink=0.7,
-        pad=0.16 / height,
-        fraction=0.16 / height,
-        aspect=6 * width,
-    )
+    space = {"shrink": 0.7, "pad": 0.16 / height, "fraction": 0.16 / height, "aspect": 6 * width}
+    bar = figure.colorbar(image, ax=panels, label=label, location="bottom", **space)
     bar.ax.locator_params(nbins=5 if width > 5 else 3)
 
 
@@ -147,25 +138,19 @@ def _colour_bar(image, panels, label):
 def influence(frame, *, label="influence", width=FULL):
     """Draw what the most influential features do to each label.
 
+    With numbers below zero there are two colours, and a dash marks what is below zero.
+
     Parameters
     ----------
     frame : DataFrame of shape (features, labels)
         Numbers; the features with the largest sums of absolute values are drawn, at most 15.
     label : str
         What the numbers are.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        With numbers below zero there are two colours, and a dash marks what is below zero.
     """
     need_columns(frame)
     top = most_influential(frame)
     values = top.to_numpy(dtype=float)
-    figure = new_figure(width, 1)
-    axes = figure.subplots()
+    axes = single_panel(width, 1)
     signed = bool((values < 0).any())
     limit = np.nan_to_num(np.abs(values)).max() or 1
     colours = {"cmap": TWO_SIDED if signed else SHADES, "vmin": -limit if signed else 0}
@@ -174,19 +159,118 @@ def influence(frame, *, label="influence", width=FULL):
     slot = (width - 0.2 - names) / len(top.columns)
     below = name_columns(axes, top.columns, slot)
     # Printed in grey, the two colours look the same.
-    look = {
-        "linestyle": "",
-        "marker": "_",
-        "markersize": min(4, 35 * slot),
-        "markeredgewidth": 0.8,
-    }
+    look = {"marker": "_", "markersize": min(4, 35 * slot), "markeredgewidth": 0.8}
     _marks(axes, values < 0, np.abs(values) > 0.6 * limit, **look)
-    figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
+    axes.figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
     _colour_bar(image, axes, f"{label} (dash: below zero)" if signed else label)
-    return figure
+    return axes.figure
 
 
-def most_influential(frame, most=MOST_FEATURES):
-    """Return the `most` rows with the largest sums of absolute values, the largest first."""
+def most_influential(frame):
+    """Return the rows with the largest sums of absolute values, the largest first."""
     sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
-    return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:most]]
+    return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
+
+
+@drawn
+def missing_map(observed, labels, *, counts=None, missing=None, width=FULL):
+    """Draw which cells of a table are observed, and above it the share missing of each label.
+
+    Rows with few holes stand at the top, rows with the same holes beside each other. Of
+    many rows, 400 at even steps are drawn; the shares are those of all rows.
+
+    Parameters
+    ----------
+    observed : array-like of bool of shape (n, C)
+        True where a degree was observed.
+    labels : sequence of str
+        Names of the columns.
+    counts : array-like of int of shape (n,), optional
+        How many rows of the table look like each of these; one by default.
+    missing : array-like of shape (C,), optional
+        The shares, where `observed` is not the whole table.
+    """
+    observed = np.asarray(observed, dtype=bool)
+    if observed.ndim != 2 or not observed.size or observed.shape[1] != len(labels):
+        raise ValueError(
+            f"observed must have rows and one column for each of the {len(labels)} labels; its "
+            f"shape is {observed.shape}."
+        )
+    counts = np.ones(len(observed), int) if counts is None else np.asarray(counts)
+    if missing is None:
+        missing = np.average(~observed, axis=0, weights=counts)
+    tall = float(np.clip(0.06 * counts.sum(), 0.9, 2.4))
+    above, below = two_panels(width, 1, 0.8, tall)
+    above.bar(np.arange(len(labels)), 100 * np.asarray(missing), width=0.7, color=GREY)
+    above.set(ylabel="missing\n(%)", ylim=(0, 100), yticks=[0, 50, 100])
+    handles = _pattern(below, observed, counts)
+    names = name_columns(below, labels, (width - 0.8) / len(labels))
+    above.tick_params(axis="x", length=0, labelbottom=False)
+    above.figure.set_figheight(0.8 + tall + names + 0.25)
+    legend_above(above.figure, handles)
+    return above.figure
+
+
+def _pattern(axes, observed, counts):
+    """Draw the cells of the sorted rows, and return what a legend shows."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    order = np.lexsort([*observed.T[::-1], -observed.sum(axis=1)])
+    rows = int(counts.sum())
+    shown = np.linspace(0, rows - 1, min(rows, MOST_ROWS)).round()
+    picked = order[np.searchsorted(np.cumsum(counts[order]), shown, side="right")]
+    colours = {"cmap": ListedColormap([LIGHT, OBSERVED]), "vmin": 0, "vmax": 1}
+    _squares(axes, observed[picked].astype(float), **colours)
+    axes.set_ylabel(f"{counted(rows, 'row')}, sorted")
+    return [Patch(color=OBSERVED, label="observed"), Patch(color=LIGHT, label="missing")]
+
+
+@drawn
+def holes_per_row(counts, *, width=COLUMN):
+    """Draw how many rows have no hole, one hole, two holes, and so on.
+
+    Parameters
+    ----------
+    counts : array-like of shape (C + 1,)
+        Number of rows with 0, 1, ..., C holes.
+    """
+    counts = np.asarray(counts, dtype=float)
+    if counts.ndim != 1 or not counts.sum() > 0:
+        raise ValueError("counts must hold the number of rows with 0, 1, 2, ... holes.")
+    axes = single_panel(width, 2.0)
+    bars = axes.bar(np.arange(len(counts)), counts, width=0.8, color=GREY)
+    if len(counts) <= 4 * width:
+        axes.bar_label(bars, [f"{count:.0f}" if count else "" for count in counts], padding=1)
+    axes.set(xlabel="missing degrees of a row", ylabel="rows", xlim=(-0.7, len(counts) - 0.3))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    axes.margins(y=0.12)
+    return axes.figure
+
+
+@drawn
+def hidden_mass(difference, lower, upper, *, width=COLUMN):
+    """Draw by how much rows hide more or less than they would if holes were random.
+
+    Parameters
+    ----------
+    difference : float
+        Mean mass that rows with holes hide, minus what is expected of random holes.
+    lower, upper : float
+        Ends of an interval around it.
+    """
+    if not lower <= difference <= upper:
+        raise ValueError(f"The difference {difference} must lie between {lower} and {upper}.")
+    axes = single_panel(width, 1.05)
+    reach = 1.3 * max(abs(lower), abs(upper)) or 1
+    axes.axvline(0, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
+    sides = [[difference - lower], [upper - difference]]
+    axes.errorbar(difference, 0, xerr=sides, color="black", marker="o", capsize=3)
+    axes.text(0.01, 0.98, "← small ones missing", transform=axes.transAxes, va="top")
+    axes.text(0.99, 0.98, "large ones missing →", transform=axes.transAxes, va="top", ha="right")
+    axes.set(xlim=(-reach, reach), ylim=(-1, 1.6), yticks=[])
+    axes.set_xlabel("hidden minus expected degree, per row")
+    axes.locator_params(axis="x", nbins=5)
+    axes.spines["left"].set_visible(False)
+    return axes.figure

@@ -1,8 +1,8 @@
-"""Arrange panels and names of any length, and draw the lines that several figures share."""
+"""Arrange panels and names of any length."""
 
 import math
 
-from ..style import GREY, new_figure
+from ..style import new_figure
 
 PANEL = 1.55  # height of a small panel in inches
 LONGEST = 28  # characters of a name
@@ -12,16 +12,23 @@ LINE = 0.132  # inches from one line of text to the next
 def small_multiples(names, label, width):
     """Return a dict of axes with one panel per name, as many side by side as the width holds."""
     columns = 2 if len(names) == 4 else min(len(names), max(1, round(width / 2.2)))
+    height = 0.3 + PANEL * -(-len(names) // columns)
+    panels = titled_panels(names, width, height, columns)
+    for at, axes in enumerate(panels.values()):
+        axes.locator_params(axis="y", nbins=6)
+        axes.set_ylabel(label if at % columns == 0 else "")
+    return panels
+
+
+def titled_panels(names, width, height, columns, **options):
+    """Return a dict of axes with one panel per name, in as many columns as that."""
+    figure = new_figure(width, height)
     rows = -(-len(names) // columns)
-    figure = new_figure(width, 0.3 + PANEL * rows)
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    grid = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for axes in grid[len(names) :]:
         axes.remove()
-    for axes in grid[: len(names) : columns]:
-        axes.set_ylabel(label)
     for name, axes in zip(names, grid, strict=False):
         axes.set_title(name)
-        axes.locator_params(axis="y", nbins=6)
     return dict(zip(names, grid, strict=False))
 
 
@@ -30,25 +37,19 @@ def single_panel(width, height=2.3):
     return new_figure(width, height).subplots()
 
 
-def line_handles(look, names=None):
-    """Return what a legend shows: one line per look, of those in `names`."""
+def two_panels(width, height, *shares):
+    """Return the axes of two panels, one over the other, with heights in these proportions."""
+    figure = new_figure(width, height)
+    panels = figure.subplots(2, 1, sharex=True, height_ratios=shares)
+    figure.align_ylabels(panels)
+    return panels
+
+
+def line_handles(look):
+    """Return what a legend shows: one line per look."""
     from matplotlib.lines import Line2D
 
-    return [
-        Line2D([], [], label=str(name), **style.line())
-        for name, style in look.items()
-        if names is None or name in names
-    ]
-
-
-def error_line(axes, x, mean, std, style, name):
-    """Draw means joined by a line, and thin bars of one standard deviation."""
-    axes.errorbar(x, mean, yerr=std, label=str(name), elinewidth=0.7, capsize=0, **style.line())
-
-
-def reference_line(axes, y):
-    """Draw a thin level line behind the data."""
-    axes.axhline(y, color=GREY, linewidth=0.6, zorder=0)
+    return [Line2D([], [], label=str(name), **style.line()) for name, style in look.items()]
 
 
 def shortened(names, most=LONGEST):

@@ -3,6 +3,7 @@
 from inldl._validation import check_number
 
 from ..style import FULL, GREY, drawn, new_figure
+from ._panels import widest
 
 AXIS_NAME = "mean rank"
 
@@ -19,6 +20,8 @@ LINE = 0.17  # from one name to the next
 def critical_difference(mean_ranks, cd, groups, *, width=FULL):
     """Draw mean ranks on a line, with bars under methods that do not differ.
 
+    The best method is at the left; equal ranks hang from the same point.
+
     Parameters
     ----------
     mean_ranks : Series
@@ -27,29 +30,27 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL):
         The critical difference: ranks further apart than this differ.
     groups : list of lists of str
         Methods that do not differ from each other, one bar each; a group of one has no bar.
-    width : float
-        Width of the figure in inches.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The best method is at the left; equal ranks hang from the same point.
     """
     ranks = _checked_ranks(mean_ranks, cd, groups)
     bars = _levels([ranks[list(group)] for group in groups if len(group) > 1], len(ranks) / 12)
     first_name = AXIS + BARS + BAR * (1 + max((level for *_, level in bars), default=-1)) + 0.06
     half = (len(ranks) + 1) // 2
-    axes = _canvas(width, first_name + LINE * half - LINE / 2 + EDGE)
+    height = first_name + LINE * half - LINE / 2 + EDGE
+    figure = new_figure(width, height)
+    figure.set_layout_engine("none")
+    # The axes span the figure and count inches from its upper left corner.
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
-    left = _text_width(axes, [AXIS_NAME, *map(_caption, best.index, best)])
-    right = width - _text_width(axes, map(_caption, worst.index, worst))
+    left = 2 * EDGE + widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
+    right = width - (2 * EDGE + widest(figure, map(_caption, worst.index, worst)))
     place = _scale(len(ranks), cd, left + 0.15, right - 0.15)
     _draw_axis(axes, place, len(ranks))
     _draw_ruler(axes, place, cd)
     _draw_bars(axes, place, bars)
     _draw_names(axes, place, best, first_name, left, "right")
     _draw_names(axes, place, worst, first_name, right, "left")
-    return axes.figure
+    return figure
 
 
 def _checked_ranks(mean_ranks, cd, groups):
@@ -78,26 +79,8 @@ def _levels(groups, apart):
     return bars
 
 
-def _canvas(width, height):
-    """Return axes that span the figure and count inches from its upper left corner."""
-    figure = new_figure(width, height)
-    figure.set_layout_engine("none")
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
-    return axes
-
-
 def _caption(name, rank):
     return f"{name} ({rank:.2f})"
-
-
-def _text_width(axes, captions):
-    """Return the inches that the longest caption and the white beside it take."""
-    texts = [axes.text(0, 0, caption) for caption in captions]
-    widest = max(text.get_window_extent().width for text in texts)
-    for text in texts:
-        text.remove()
-    return 2 * EDGE + widest / axes.figure.dpi
 
 
 def _scale(count, cd, left, right):

@@ -11,11 +11,7 @@ from inldl.io._replacing import write_bytes
 from ..style import house_style
 
 # None leaves out the date (and, in a page, the whole block): bytes then depend on the figure only.
-_METADATA = {
-    ".svg": {"Date": None},
-    ".pdf": {"CreationDate": None},
-    ".png": {},
-}
+_METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 _NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 _DOTS_PER_INCH = 300
 
@@ -59,8 +55,7 @@ def svg(figure, title):
     str
         No XML prolog, and ids that differ from those of other figures on the page.
     """
-    text = _rendered(figure, "svg", _NO_METADATA)
-    root = _named(_parsed(text), title)
+    text, root = _drawing(figure, title)
     prefix = f"f{zlib.crc32(title.encode() + text):08x}-"
     _own_ids(root, lambda name: prefix + name)
     return ElementTree.tostring(root, encoding="unicode")
@@ -73,7 +68,7 @@ def small_svg(figure, title, prefix):
     a meaning are left out. Texts stay as they are. Ids and classes start with `prefix`, which no
     other drawing on the page has.
     """
-    root = _named(_parsed(_rendered(figure, "svg", _NO_METADATA)), title)
+    _, root = _drawing(figure, title)
     ids, styles = {}, {}
     _own_ids(root, lambda name: ids.setdefault(name, f"{prefix}{len(ids)}"))
     for element in list(root.iter())[1:]:
@@ -95,28 +90,26 @@ def _rendered(figure, kind, metadata):
     return buffer.getvalue()
 
 
-def _parsed(text):
-    """Return the tree of a drawing, with the names of tags and attributes as they are written."""
+def _drawing(figure, title):
+    """Return the bytes of a figure, and its tree: one image, whose style reaches no further.
+
+    The names of tags and attributes are as they are written.
+    """
+    text = _rendered(figure, "svg", _NO_METADATA)
     root = ElementTree.fromstring(text)
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
         for name in [name for name in element.attrib if name.startswith(_LINKS)]:
             element.set("xlink:href", element.attrib.pop(name))
-    root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _LINKS[1:-1]}
-    return root
-
-
-def _named(root, title):
-    """Make the drawing one image with a name, whose style does not reach the rest of a page."""
     name = " ".join(title.split())
-    root.attrib |= {"role": "img", "aria-label": name}
+    root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _LINKS[1:-1], "role": "img", "aria-label": name}
     for defs in root.findall("defs[style]"):
         root.set("style", defs[0].text.removeprefix("*{").removesuffix("}"))
         root.remove(defs)
     heading = ElementTree.Element("title")
     heading.text = name
     root.insert(0, heading)
-    return root
+    return text, root
 
 
 def _own_ids(root, rename):
