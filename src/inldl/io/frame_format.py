@@ -90,18 +90,6 @@ class FrameFormat:
             yield Piece(row, len(frame), values, part, raw)
             row += len(frame)
 
-    def read(self, labels, features, most, keep=None):
-        """Return the label columns, the feature columns, and the rows that were kept."""
-        values, frames, rows = [np.empty((0, len(labels)))], [], []
-        for piece in self.pieces(labels, features):
-            chosen = slice(None) if keep is None else keep(piece)
-            rows.append(chosen)
-            values.append(piece.values[chosen])
-            frames.append(piece.features[chosen])
-        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=features)
-        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        return np.concatenate(values), frame, numbered
-
     def check_name(self, name):
         """Take any name."""
 

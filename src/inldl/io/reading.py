@@ -1,8 +1,10 @@
 """Read a table of features and degrees from a file."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from inldl._validation import check_choice
 from inldl.io._labels import check_columns, select_labels
@@ -173,17 +175,51 @@ class TableFile:
         check_choice("scale", scale, SCALES)
         bound, keep = self.source.most_rows(), None
         if most_rows is not None and most_rows < bound:
-            keep = _Draw(most_rows / bound)
+            keep = _Draw(most_rows / bound, len(self.labels))
             bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
             bound += FEWEST * len(self.labels)
-        values, features, rows = self.source.read(self.labels, self.features, bound, keep)
-        self._check_rows(len(values), least_rows)
+        values, features, rows = self._gathered(bound, keep)
+        if len(values) < least_rows:
+            problem = "only one row" if len(values) else "a header but no rows"
+            needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
+            raise ValueError(f"{self.path} has {problem}; {needed}.")
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
         told = []
         if scale == "auto" and self.format.percent:
             scale, told = "percent", [_SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
+
+    def _gathered(self, most, keep):
+        """Return the label columns, the feature columns, and the numbers of the rows kept.
+
+        Memory is taken once: floats go to their place, and columns of another kind are joined.
+        """
+        values, floats = np.empty((most, len(self.labels))), np.empty((len(self.features), most))
+        others, rows, done = defaultdict(list), [], 0
+        for piece in self.source.pieces(self.labels, self.features):
+            rows.append(slice(None) if keep is None else keep(piece))
+            kept = piece.values[rows[-1]]
+            place = slice(done, done + len(kept))
+            values[place] = kept
+            for j, (name, cells) in enumerate(piece.features.items()):
+                if cells.dtype == np.float64:
+                    floats[j, place] = cells.to_numpy()[rows[-1]]
+                else:
+                    others[name].append(cells[rows[-1]])
+            done = place.stop
+        # A column that is not of one kind is read again: all its cells are text then.
+        mixed = [name for name, cells in others.items() if len(cells) < len(rows)]
+        others |= {name: [] for name in mixed}
+        again = self.source.pieces((), mixed, mixed) if mixed else ()
+        for piece, chosen in zip(again, rows, strict=bool(mixed)):
+            for name in mixed:
+                others[name].append(piece.features[name][chosen])
+        features = pd.DataFrame(floats[:, :done].T, columns=self.features, copy=False)
+        for name, cells in others.items():
+            features[name] = pd.concat(cells, ignore_index=True)
+        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
+        return values[:done], features, numbered
 
     def find_scale(self):
         """Detect what the degrees are, from the label columns alone and a piece at a time.
@@ -242,12 +278,6 @@ class TableFile:
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
-    def _check_rows(self, count, least):
-        if count < least:
-            problem = "only one row" if count else "a header but no rows"
-            needed = "at least two rows are needed to learn from" if least > 1 else "add rows"
-            raise ValueError(f"{self.path} has {problem}; {needed}.")
-
 
 class _Draw:
     """Draw a share of the rows of each piece, the same ones each time.
@@ -255,13 +285,11 @@ class _Draw:
     The first rows in which a label is observed are taken as well, so that rare labels are seen.
     """
 
-    def __init__(self, share):
-        self._share, self._lacking = share, None
+    def __init__(self, share, n_labels):
+        self._share, self._lacking = share, [FEWEST] * n_labels
 
     def __call__(self, piece):
         chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
-        if self._lacking is None:
-            self._lacking = [FEWEST] * piece.values.shape[1]
         for j, lacking in enumerate(self._lacking):
             rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
             chosen[rows] = True

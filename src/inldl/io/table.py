@@ -137,19 +137,6 @@ class TableFormat(Protocol):
     ) -> Iterator[Piece]:
         """Yield the rows a piece at a time, with the columns in `text` as text."""
 
-    def read(
-        self,
-        labels: Sequence[str],
-        features: Sequence[str],
-        most: int,
-        keep: Callable[[Piece], np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, pd.DataFrame, np.ndarray | None]:
-        """Return the label columns, the feature columns, and the numbers of the rows.
-
-        `keep(piece)` tells which rows of a piece to take, at most `most` in all; without it all
-        are taken, and their numbers are None.
-        """
-
     def check_name(self, name: str) -> None:
         """Refuse a name for a new column that cannot be written to such a file."""
 

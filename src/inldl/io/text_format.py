@@ -121,49 +121,9 @@ class DelimitedText:
     def _feature(self, block, name, as_text):
         column = self.names.index(name)
         found, bad = (None, 0) if as_text else numbers(block, column, self.format)
-        return found if bad is None else _text(block.text(column)).to_numpy()
-
-    def read(self, labels, features, most, keep=None):
-        """Return the label columns, the feature columns as a frame, and the rows that were kept.
-
-        Memory is taken once: numbers go to their place, and text is read in a second pass.
-        """
-        columns = [self.names.index(name) for name in features]
-        values, found = np.empty((most, len(labels))), np.empty((len(features), most))
-        rows, text, done = [], set(), 0
-        for piece in self.pieces(labels, ()):
-            chosen = slice(None) if keep is None else keep(piece)
-            kept = piece.values[chosen]
-            place = slice(done, done + len(kept))
-            values[place] = kept
-            text |= self._fill_numbers(found[:, place], piece.raw, columns, text, chosen)
-            rows.append(chosen)
-            done = place.stop
-        frame = self._frame(found[:, :done], features, sorted(text), rows)
-        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        return values[:done], frame, numbered
-
-    def _fill_numbers(self, out, block, columns, text, chosen):
-        """Put the numbers of the columns that are not `text` in place; return those without."""
-        fresh = set()
-        for j in set(range(len(columns))) - text:
-            found, bad = numbers(block, columns[j], self.format)
-            if bad is None:
-                out[j] = found[chosen]
-            else:
-                fresh.add(j)
-        return fresh
-
-    def _frame(self, numeric, names, text, rows):
-        """Return a frame of the rows of `numeric`, with those in `text` as text."""
-        if not text:
-            return pd.DataFrame(numeric.T, columns=names, copy=False)
-        cells = {names[j]: [] for j in text}
-        for block, chosen in zip(self.cells.blocks(), rows, strict=True):
-            for name, found in cells.items():
-                found.extend(block.rows(chosen).text(self.names.index(name)))
-        columns = dict(zip(names, numeric, strict=True))
-        return pd.DataFrame(columns | {name: _text(found) for name, found in cells.items()})
+        if bad is None:
+            return found
+        return pd.Series(block.text(column), dtype="str").replace("", np.nan).array
 
     def check_name(self, name):
         """Refuse a name for a new column that the encoding of the file does not have."""
@@ -266,7 +226,3 @@ def _header(name):
     name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name
-
-
-def _text(cells):
-    return pd.Series(cells, dtype="str").replace("", np.nan)
