@@ -156,14 +156,14 @@ def predict(
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
-    from inldl.io.writing import check_target
+    from inldl.io.writing import check_writable
     from inldl.report.table_pages import predicted
     from inldl.tables.tasks import predict_table
 
     fitted = o.load_model_of_table(model, uncertainty)
     o.check_apart(table=table, model=model, out=out, page=page, onto_table=True)
     file = o.open_table(table, None, delimiter, decimal, thousands, encoding)
-    check_target(file, out, overwrite=overwrite)
+    check_writable(file, out, overwrite=overwrite)
     o.check_page(page, overwrite)
     with bar("Writing") as done:
         written = predict_table(

@@ -139,8 +139,7 @@ class DelimitedText:
     def writer(self, part, labels, filled, extra):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
-            columns = np.array([self.names.index(name) for name in labels], int)
-            writer = _Writer(self.format, self.cells, columns, out)
+            writer = _Writer(self.format, self.cells, [self.names.index(n) for n in labels], out)
             writer.start(extra)
             yield writer.write
             writer.finish()
@@ -150,15 +149,14 @@ class _Writer:
     """Copy a text, with fills in place of holes and cells added to the rows."""
 
     def __init__(self, form, cells, columns, out):
-        self._form, self._cells, self._columns, self._out = form, cells, columns, out
-        self._position = 0
+        self._form, self._cells, self._out, self._position = form, cells, out, 0
+        self._columns, self._quotes = np.array(columns, int), form.decimal == form.delimiter
 
     def start(self, extra):
         """Write the header."""
         self._out.write(self._form.bom)
         self._copy(self._cells.header_end)
-        names = "".join(self._form.delimiter + _header(name) for name in extra)
-        self._put(names.encode())
+        self._put("".join(self._form.delimiter + _header(name) for name in extra).encode())
 
     def write(self, block, fills, extra):
         """Write the rows of a block."""
@@ -179,13 +177,11 @@ class _Writer:
         """Return where to put which bytes, in the order of the text."""
         order = np.argsort(self._columns)
         columns, fills = self._columns[order], fills[:, order]
-        at = ~np.isnan(fills)
-        quote = np.ones(fills.shape, bool)
-        if self._form.decimal != self._form.delimiter and len(columns):
+        at, quote = ~np.isnan(fills), np.full(fills.shape, self._quotes)
+        if not self._quotes and len(columns):
             quote = np.column_stack([block.quoted(column) for column in columns])
-        cells = np.empty(at.shape, object)
+        cells, sign = np.empty(at.shape, object), "%" if self._form.percent else ""
         pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        sign = "%" if self._form.percent else ""
         cells[at] = [self._number(value, quoted, sign) for value, quoted in pairs]
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
@@ -196,11 +192,9 @@ class _Writer:
 
     def _added(self, extra):
         """Return the cells that are added to each row, as one object each."""
-        delimiter = self._form.delimiter.encode()
-        quoted = self._form.decimal == self._form.delimiter
-        rows = np.empty(len(extra), object)
+        delimiter, rows = self._form.delimiter.encode(), np.empty(len(extra), object)
         for i, row in enumerate(extra.tolist()):
-            cells = [b"" if x != x else self._number(x, quoted) for x in row]
+            cells = [b"" if x != x else self._number(x, self._quotes) for x in row]
             rows[i] = delimiter + delimiter.join(cells)
         return rows
 
@@ -209,10 +203,9 @@ class _Writer:
         return (f'"{text}"' if quoted else text).encode()
 
     def _copy(self, stop):
-        while self._position < stop:
-            piece = self._cells.content.read(self._position, min(stop, self._position + (1 << 22)))
+        for piece in self._cells.content.pieces(self._position, stop):
             self._put(piece)
-            self._position += len(piece)
+        self._position = max(self._position, stop)
 
     def _put(self, content):
         self._out.write(from_utf8(content, self._form.encoding))
