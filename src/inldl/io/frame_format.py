@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from inldl.io._labels import shortened
+from inldl._text import shortened
 from inldl.io._numbers import ADVICE, SignEvidence, find_signs, numbers
 from inldl.io._tokenizer import Block
 from inldl.io.table import Format, Piece
@@ -58,7 +58,7 @@ class FrameFormat:
         self._written = set(found.unusual()) - set(labels)
         places = found.places({*labels, *self._written})
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=False)
-        self.format, self.notes = replace(self.format, **signs._asdict()), self.notes + notes
+        self.format, self.notes = replace(self.format, **signs), self.notes + notes
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""

@@ -1,13 +1,16 @@
 """Read a table of features and degrees from a file."""
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from inldl._text import listed, shortened
 from inldl._validation import check_choice
-from inldl.io._labels import check_columns, select_labels
 from inldl.io._numbers import check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io.formats import open_format, readable_twice
@@ -148,8 +151,8 @@ class TableFile:
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
-        check_columns(self.source.names)
-        self.labels = [] if labels is None else select_labels(self.source.names, labels)
+        _check_columns(self.source.names)
+        self.labels = [] if labels is None else _select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
@@ -295,3 +298,61 @@ class _Draw:
             chosen[rows] = True
             self._lacking[j] -= len(rows)
         return chosen
+
+
+def _check_columns(columns):
+    """Refuse column names that stand more than once in the header."""
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        places = [str(i + 1) for i, name in enumerate(columns) if name == twice[0]]
+        raise ValueError(
+            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
+            f"{', '.join(places)}); give each column a name of its own."
+        )
+
+
+def _select_labels(columns, labels):
+    """Return the label columns that `labels` names: names, globs, or "re:" and an expression."""
+    if isinstance(labels, str):
+        labels = [labels] if labels.startswith("re:") else labels.split(",")
+    wanted = [str(label).strip() for label in labels]
+    found = list(dict.fromkeys(name for label in wanted for name in _matches(columns, label)))
+    if len(found) < 2:
+        which = f"only {_shown(found[0])}" if found else "none"
+        raise ValueError(
+            f"No label columns found: a distribution needs at least two, and {which} is named; "
+            f"{_known(columns)}"
+        )
+    if len(found) == len(columns):
+        raise ValueError(
+            "No feature columns are left: every column is a label; name fewer labels, or add "
+            "columns that describe the rows."
+        )
+    return found
+
+
+def _matches(columns, label):
+    if label in columns:
+        return [label]
+    if label.startswith("re:"):
+        try:
+            expression = re.compile(label[3:])
+        except re.error as error:
+            raise ValueError(f"{label[3:]!r} is not a regular expression: {error}.") from None
+        found = [name for name in columns if expression.fullmatch(name)]
+    else:
+        found = [name for name in columns if fnmatchcase(name, label)]
+    if not found:
+        by_lower = {name.lower(): name for name in columns}
+        near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
+        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+        raise ValueError(f"No label columns found for {label!r}{hint}; {_known(columns)}")
+    return found
+
+
+def _known(columns):
+    return f"the columns are {listed(map(_shown, columns), 20)}."
+
+
+def _shown(name):
+    return repr(shortened(name))

@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from inldl._text import shortened
 from inldl._validation import check_choice
 from inldl.io._encoding import from_utf8, open_text
-from inldl.io._labels import shortened
 from inldl.io._numbers import ADVICE, SignEvidence, find_signs, is_plain, numbers, written
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
 from inldl.io.table import Format, Piece
@@ -53,7 +53,7 @@ class DelimitedText:
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
         self.notes += notes
         percent = self._shows_percent(labels)
-        self.format = replace(self.format, percent=percent, **signs._asdict())
+        self.format = replace(self.format, percent=percent, **signs)
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
@@ -73,9 +73,7 @@ class DelimitedText:
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
-        block, row_in_block = self.cells.find(row)
-        chosen = slice(row_in_block, row_in_block + 1)
-        text = block.rows(chosen).text(self.names.index(name))[0]
+        text = self.cells.row(row).text(self.names.index(name))[0]
         return f"{self.where(row)}, column {name!r}", text.strip()
 
     def where(self, row):
