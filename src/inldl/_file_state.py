@@ -7,7 +7,6 @@ that they name; no other class is ever imported for a file.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -58,11 +57,6 @@ class FileState:
             (*self.parts, *other.parts),
             self.needed + other.needed,
         )
-
-
-def exported(name: str) -> object:
-    """Return what ``inldl`` exports under a name."""
-    return getattr(sys.modules[__package__], name)
 
 
 def file_state(kind: type) -> FileState | None:
