@@ -15,7 +15,9 @@ class FrameFormat:
     """A table in a file that is read as frames; see `inldl.io.table.TableFormat`.
 
     A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows`, may
-    set `text_names` and `notes`, and imports what it needs; `frames(names=None)`; and `writer`.
+    set `text_names` and `notes`, and imports what it needs; `frames(names=None)`, which yields
+    the frames that make up the table, of some columns at least, and the raw rows of each; and
+    `writer`.
     """
 
     text_names = None  # the columns that can hold text; all by default
@@ -34,13 +36,6 @@ class FrameFormat:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
-
-    def frames(self, names=None):
-        """Yield the frames that make up the table, and the raw rows of each.
-
-        With `names`, frames with these columns are enough.
-        """
-        raise NotImplementedError
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of numbers that are written as text.
@@ -81,8 +76,9 @@ class FrameFormat:
         """Yield pieces with the label columns and the feature columns."""
         row = 0
         for frame, raw in self.frames():
-            values = [self._degrees(frame[name], name, row) for name in labels]
-            values = np.column_stack(values) if values else np.empty((len(frame), 0))
+            values = np.empty((len(frame), len(labels)))
+            for j, name in enumerate(labels):
+                values[:, j] = self._degrees(frame[name], name, row)
             part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
             for name in self._written & set(features):
                 found, bad = _numbers(part[name], self.format)
@@ -111,8 +107,7 @@ def _block(cells):
     ends = np.cumsum([len(text) for text in texts])
     if not len(ends) or not ends[-1]:
         return None
-    starts = ends - [len(text) for text in texts]
-    data = np.frombuffer(b"".join(texts), np.uint8)
+    data, starts = np.frombuffer(b"".join(texts), np.uint8), np.concatenate([[0], ends[:-1]])
     return Block(data, 0, starts[:, None], ends[:, None])
 
 

@@ -158,18 +158,7 @@ def model_info(path):
 
 
 def check_savable(estimator):
-    """Refuse an estimator, fitted or not, of a kind that cannot be saved.
-
-    Parameters
-    ----------
-    estimator : estimator or Model
-        What is to be fitted and then saved.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that names what can be saved.
-    """
+    """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
     _check_kind(estimator)
     Encoder().tree(estimator)
     method = getattr(estimator, "method", None)
@@ -234,8 +223,8 @@ def _opened(path):
 def _checked_tree(container):
     """Return the plain data of a file, if this version can read it."""
     tree = container.tree()
-    good = type(tree) is dict and tree.get("format") == FORMAT
-    require(good, "it is not a model file that inldl has written")
+    known = type(tree) is dict and tree.get("format") == FORMAT
+    require(known, "it is not a model file that inldl has written")
     version, header = tree.get("version"), tree.get("header")
     require(type(version) is int and version > 0, "it does not say its version")
     require(

@@ -18,7 +18,7 @@ from inldl.io.table import Format, Piece
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _SIGNS = "write all degrees with the sign, or all without it."
-_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)
+_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 
 
 class DelimitedText:
@@ -51,8 +51,11 @@ class DelimitedText:
         if not (plain and is_plain(self.cells.content, self.cells.delimiter)):
             places = self._evidence(labels, self.names).places()
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
+        first = next(self.cells.blocks(), None)
+        columns = [] if first is None else [self.names.index(name) for name in labels]
+        cells = (cell for column in columns for cell in first.rows(slice(_FIRST)).text(column))
+        percent = any(cell.rstrip().endswith("%") for cell in cells)
         self.notes += notes
-        percent = self._shows_percent(labels)
         self.format = replace(self.format, percent=percent, **signs)
 
     def _evidence(self, labels, names, n_blocks=None):
@@ -63,13 +66,6 @@ class DelimitedText:
                 found.add(name, block, self.names.index(name), row)
             row += len(block.starts)
         return found
-
-    def _shows_percent(self, labels):
-        """Return whether a cell among the first of the label columns ends in a percent sign."""
-        columns = [self.names.index(name) for name in labels]
-        first = [block.rows(slice(_FIRST)) for block in islice(self.cells.blocks(), 1)]
-        cells = (cell for block in first for column in columns for cell in block.text(column))
-        return any(cell.rstrip().endswith("%") for cell in cells)
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
@@ -85,10 +81,7 @@ class DelimitedText:
         return self.cells.content.count(self.cells.newline) + 1
 
     def pieces(self, labels, features, text=()):
-        """Yield pieces with the label columns, and the feature columns, those of `text` as such.
-
-        Any other column of a piece is one of numbers if all its cells in the piece are.
-        """
+        """Yield pieces; a column is one of numbers if all its cells in the piece are."""
         row = 0
         for block in self.cells.blocks():
             size = len(block.starts)
@@ -140,7 +133,7 @@ class DelimitedText:
             writer = _Writer(self.format, self.cells, [self.names.index(n) for n in labels], out)
             writer.start(extra)
             yield writer.write
-            writer.finish()
+            writer.copy(self.cells.content.size)
 
 
 class _Writer:
@@ -153,12 +146,12 @@ class _Writer:
     def start(self, extra):
         """Write the header."""
         self._out.write(self._form.bom)
-        self._copy(self._cells.header_end)
+        self.copy(self._cells.header_end)
         self._put("".join(self._form.delimiter + _header(name) for name in extra).encode())
 
     def write(self, block, fills, extra):
         """Write the rows of a block."""
-        self._copy(block.offset)  # empty lines that make up a block
+        self.copy(block.offset)  # empty lines that make up a block
         done = self._position - block.offset
         content, pieces = block.data.tobytes(), []
         for start, end, cell in zip(*self._changes(block, fills, extra), strict=True):
@@ -166,10 +159,6 @@ class _Writer:
             done = end
         self._put(b"".join([*pieces, content[done:]]))
         self._position = block.offset + len(content)
-
-    def finish(self):
-        """Write what is below the last row."""
-        self._copy(self._cells.content.size)
 
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
@@ -200,7 +189,8 @@ class _Writer:
         text = written(value, self._form.decimal) + sign
         return (f'"{text}"' if quoted else text).encode()
 
-    def _copy(self, stop):
+    def copy(self, stop):
+        """Write what stands in the text up to `stop`."""
         for piece in self._cells.content.pieces(self._position, stop):
             self._put(piece)
         self._position = max(self._position, stop)
@@ -210,10 +200,7 @@ class _Writer:
 
 
 def _header(name):
-    """Return the header of an added column; a spreadsheet must not take it for a formula.
-
-    Names come from model files, too. "-1" and "@home" are harmless, and stay as they are.
-    """
+    """Return the header of an added column; a spreadsheet must not take it for a formula."""
     name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name

@@ -99,18 +99,14 @@ class TableWriter:
         extra : ndarray of shape (size, E), optional
             Values of the columns that are added; NaN leaves a cell empty.
         """
-        self.check_finite(piece, np.where(np.isnan(y), completed, 0))
-        self._write(piece.raw, _fills(y, completed, WHOLE.get(scale, 1.0)), extra)
-
-    def check_finite(self, piece, degrees):
-        """Refuse degrees of a piece that are no numbers: their cells would stay empty."""
-        bad = ~np.isfinite(degrees).all(axis=1)
-        if bad.any():
+        bad = (np.isnan(y) & ~np.isfinite(completed)).any(axis=1)
+        if bad.any():  # their cells would stay empty
             place = self._file.place_of(first=piece.first)(int(np.argmax(bad)))
             raise ValueError(
                 f"{place}: the model gives no number for a degree of this row; check the numbers "
                 "of the row, and fit the model again if they are right."
             )
+        self._write(piece.raw, _fills(y, completed, WHOLE.get(scale, 1.0)), extra)
 
 
 def check_writable(file, path, *, extra=(), overwrite=False):
