@@ -5,6 +5,7 @@ import shutil
 import weakref
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 from inldl.io._replacing import temporary_copy
@@ -121,23 +122,20 @@ def _copy(raw, encoding, copy):
     """Write a text as UTF-8; return whether it gives the same bytes when it is encoded again."""
     encoder = codecs.getincrementalencoder(encoding)()
     before, after = blake2b(), blake2b()
-    for piece in raw.pieces():
-        before.update(piece)
-    for text in _decoded(raw, encoding):
+    for piece, text in _decoded(raw, encoding):
         copy.write(text.encode("utf-8"))
-        after.update(encoder.encode(text))
-    after.update(encoder.encode("", final=True))
+        before.update(piece)
+        after.update(encoder.encode(text, final=not piece))
     return before.digest() == after.digest()
 
 
 def _decoded(raw, encoding):
-    """Yield the text a piece at a time, or say which line is none."""
+    """Yield pieces of bytes with their text, at last an empty one, or say which line is bad."""
     decoder, position = codecs.getincrementaldecoder(encoding)(), 0
     try:
-        for piece in raw.pieces():
+        for piece in chain(raw.pieces(), [b""]):
             position += len(piece)
-            yield decoder.decode(piece)
-        yield decoder.decode(b"", final=True)
+            yield piece, decoder.decode(piece, final=not piece)
     except UnicodeError as error:
         start = position - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
         line = raw.count(b"\n", max(0, start)) + 1

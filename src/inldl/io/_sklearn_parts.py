@@ -106,20 +106,16 @@ def _checked_depths(parts):
     """Return the depth of each tree, if each node but its root is the child of one node in it."""
     sizes, left, right = parts["sizes"], parts["left"], parts["right"]
     tree, stops = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes)
-    inner = np.flatnonzero(left)
+    inner, roots = np.flatnonzero(left), stops - sizes
     _check(np.array_equal(inner, np.flatnonzero(right)))
     children = np.concatenate([inner + left[inner], inner + right[inner]])
     _check((children < np.tile(stops[tree[inner]], 2)).all())
     once = np.ones(len(left), int)
-    once[stops - sizes] = 0
+    once[roots] = 0
     _check(np.array_equal(np.bincount(children, minlength=len(left)), once))
-    return _depths(children, np.tile(inner, 2), stops - sizes, len(left))
-
-
-def _depths(children, parents, roots, size):
-    """Return the depth of each tree; steps to the root are counted by doubling their length."""
-    steps, above = np.ones(size, int), np.arange(size)
-    steps[roots], above[children] = 0, parents
+    # The steps from each node to its root are counted by doubling their length.
+    steps, above = once, np.arange(len(left))
+    above[children] = np.tile(inner, 2)
     for _ in range(DEEPEST.bit_length()):
         steps, above = steps + steps[above], above[above]
     _check(np.isin(above, roots).all() and steps.max() < DEEPEST)

@@ -130,7 +130,7 @@ class DelimitedText:
     def writer(self, part, labels, filled, extra):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
-            writer = _Writer(self.format, self.cells, [self.names.index(n) for n in labels], out)
+            writer = _Writer(self, labels, out)
             writer.start(extra)
             yield writer.write
             writer.copy(self.cells.content.size)
@@ -139,9 +139,10 @@ class DelimitedText:
 class _Writer:
     """Copy a text, with fills in place of holes and cells added to the rows."""
 
-    def __init__(self, form, cells, columns, out):
-        self._form, self._cells, self._out, self._position = form, cells, out, 0
-        self._columns, self._quotes = np.array(columns, int), form.decimal == form.delimiter
+    def __init__(self, source, labels, out):
+        self._form, self._cells, self._out, self._position = source.format, source.cells, out, 0
+        self._columns = np.array([source.names.index(name) for name in labels], int)
+        self._quotes = self._form.decimal == self._form.delimiter
 
     def start(self, extra):
         """Write the header."""
