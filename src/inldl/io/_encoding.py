@@ -77,13 +77,12 @@ def _detect(path, mark, marked):
     if marked is not None:
         note = f"The encoding is {marked}, by the mark at the start of the file."
         return _as_utf8(raw, marked), marked, note
-    with suppress(ValueError):
-        return _as_utf8(raw, "utf-8"), "utf-8", None
-    for encoding in ("cp1252", "latin-1"):  # the second takes every byte
+    for encoding in ("utf-8", "cp1252", "latin-1"):  # the last one takes every byte
         with suppress(ValueError):
             content = _as_utf8(raw, encoding)
             break
-    return content, encoding, f"The file is not UTF-8; it is read as {encoding}."
+    note = f"The file is not UTF-8; it is read as {encoding}."
+    return content, encoding, None if encoding == "utf-8" else note
 
 
 def _named(encoding, mark, marked):
@@ -141,5 +140,5 @@ def _decoded(raw, encoding):
         line = raw.count(b"\n", max(0, start)) + 1
         raise ValueError(
             f"Line {line} of the file is not {encoding} (byte {start}); give the encoding that "
-            "the file was written in, or none to have it found out."
+            "the file was written in, or none to have it detected."
         ) from None

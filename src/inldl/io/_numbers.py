@@ -1,4 +1,4 @@
-"""How numbers are written in a text: find out their signs, and read them.
+"""How numbers are written in a text: detect their signs, and read them.
 
 A comma with three digits behind it, as in 47,300, can be both a decimal sign and one between
 thousands. Any other number of digits makes it a decimal sign (0,5 or 0,123); several such commas,
@@ -113,9 +113,7 @@ def is_plain(content, delimiter):
     inside = False
     for start in range(0, content.size, _PIECE):
         text = content.read(max(0, start - 1), start + _PIECE + 4)  # one byte before, four behind
-        if start == 0:
-            text = b"\n" + text
-        text += b"\n" * max(0, start + _PIECE + 4 - content.size)
+        text = b"\n" * (start == 0) + text + b"\n" * max(0, start + _PIECE + 4 - content.size)
         if _has_unusual_signs(text, delimiter, inside):
             return False
         inside ^= text[1:-4].count(b'"') % 2 == 1

@@ -9,6 +9,7 @@ from io import BytesIO
 
 import numpy as np
 import pandas as pd
+from openpyxl import load_workbook
 
 from inldl.io._numbers import MISSING
 from inldl.io.frame_format import FrameFormat
@@ -48,8 +49,6 @@ class Excel(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra):
         """Give a function that fills cells of the sheet; all else in the file stays."""
-        from openpyxl import load_workbook
-
         book = load_workbook(self.path, rich_text=True)
         sheet, right = book.worksheets[0], max(self.columns.values()) + 1
         added = {name: right + j for j, name in enumerate(extra)}
@@ -69,8 +68,6 @@ class Excel(FrameFormat):
 
 def _first_sheet(path):
     """Return the first sheet with values in place of formulas, and notes."""
-    from openpyxl import load_workbook
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is lost by writing
         book = load_workbook(path)

@@ -50,7 +50,14 @@ def find_format(path):
 def open_format(path, **options):
     """Return the table in a file, as its format opens it."""
     module, _, name = find_format(path).home.rpartition(".")
-    return getattr(import_module(module), name)(path, **options)
+    try:
+        opened = getattr(import_module(module), name)
+    except ImportError as error:
+        package = str(error.name).partition(".")[0]
+        raise ImportError(
+            f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
+        ) from None
+    return opened(path, **options)
 
 
 def readable_twice(path, owner):

@@ -14,10 +14,9 @@ from inldl.io.table import Format, Piece
 class FrameFormat:
     """A table in a file that is read as frames; see `inldl.io.table.TableFormat`.
 
-    A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows`, may
-    set `text_names` and `notes`, and imports what it needs; `frames(names=None)`, which yields
-    the frames that make up the table, of some columns at least, and the raw rows of each; and
-    `writer`.
+    A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows` and
+    may set `text_names` and `notes`; `frames(names=None)`, which yields the frames that make up
+    the table, of some columns at least, and the raw rows of each; and `writer`.
     """
 
     text_names = None  # the columns that can hold text; all by default
@@ -27,11 +26,6 @@ class FrameFormat:
         self._written = set()  # columns of numbers that are written as text
         try:
             self.open(path)
-        except ImportError as error:
-            package = (error.name or self.kind).partition(".")[0]
-            raise ImportError(
-                f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
-            ) from None
         except Exception as error:  # each package has errors of its own
             if isinstance(error, OSError) and error.errno is not None:
                 raise
