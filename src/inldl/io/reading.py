@@ -1,7 +1,7 @@
 """Read a table of features and degrees from a file."""
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -196,33 +196,33 @@ class TableFile:
     def _gathered(self, most, keep):
         """Return the label columns, the feature columns, and the numbers of the rows kept.
 
-        Memory is taken once: floats go to their place, and columns of another kind are joined.
+        Memory is taken once: floats go to their place, columns of another kind are joined later.
         """
         values, floats = np.empty((most, len(self.labels))), np.empty((len(self.features), most))
-        others, rows, done = defaultdict(list), [], 0
-        for piece in self.source.pieces(self.labels, self.features):
+        columns = dict(zip(self.features, floats, strict=True))
+        others, text, rows, done = {}, {}, [], 0
+        for piece in self.source.pieces(self.labels, self.features, None):
             rows.append(slice(None) if keep is None else keep(piece))
             kept = piece.values[rows[-1]]
             place = slice(done, done + len(kept))
             values[place] = kept
-            for j, (name, cells) in enumerate(piece.features.items()):
-                if cells.dtype == np.float64:
-                    floats[j, place] = cells.to_numpy()[rows[-1]]
+            text |= dict.fromkeys(name for name in self.features if name not in piece.features)
+            for name, cells in piece.features.items():
+                column = columns[name]
+                if name in others or cells.dtype != np.float64:
+                    before = [pd.Series(column[:done])] if done else []
+                    others.setdefault(name, before).append(cells[rows[-1]])
                 else:
-                    others[name].append(cells[rows[-1]])
+                    column[place] = cells.to_numpy()[rows[-1]]
             done = place.stop
-        # A column that is not of one kind is read again: all its cells are text then.
-        mixed = [name for name, cells in others.items() if len(cells) < len(rows)]
-        others |= {name: [] for name in mixed}
-        again = self.source.pieces((), mixed, mixed) if mixed else ()
-        for piece, chosen in zip(again, rows, strict=bool(mixed)):
-            for name in mixed:
-                others[name].append(piece.features[name][chosen])
-        features = pd.DataFrame(floats[:, :done].T, columns=self.features, copy=False)
-        for name, cells in others.items():
-            features[name] = pd.concat(cells, ignore_index=True)
         numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        return values[:done], features, numbered
+        if not (others or text):
+            features = pd.DataFrame(floats[:, :done].T, columns=self.features, copy=False)
+            return values[:done], features, numbered
+        columns = {name: column[:done] for name, column in columns.items()}
+        columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
+        columns |= self.source.texts(text, rows) if text else {}
+        return values[:done], pd.DataFrame(columns), numbered
 
     def find_scale(self):
         """Detect what the degrees are, from the label columns alone and a piece at a time.

@@ -121,9 +121,15 @@ class TableFormat(Protocol):
         """Return a number of rows that is not exceeded."""
 
     def pieces(
-        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] = ()
+        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] | None = ()
     ) -> Iterator[Piece]:
-        """Yield the rows a piece at a time, with the columns in `text` as text."""
+        """Yield the rows a piece at a time, with the columns in `text` as text.
+
+        If `text` is None, columns with text may be left out of a piece.
+        """
+
+    def texts(self, names: Sequence[str], rows: Sequence[Any]) -> dict[str, pd.Series]:
+        """Return columns that were left out; `rows` tells which rows of each piece to take."""
 
     def check_name(self, name: str) -> None:
         """Refuse a name for a new column that cannot be written to such a file."""

@@ -81,14 +81,15 @@ class DelimitedText:
         return self.cells.content.count(self.cells.newline) + 1
 
     def pieces(self, labels, features, text=()):
-        """Yield pieces; a column is one of numbers if all its cells in the piece are."""
+        """Yield pieces; a column has numbers in a piece if all its cells there are numbers."""
         row = 0
         for block in self.cells.blocks():
             size = len(block.starts)
             values = np.empty((size, len(labels)))
             for j, name in enumerate(labels):
                 values[:, j] = self._degrees(block, name, row)
-            columns = {name: self._feature(block, name, name in text) for name in features}
+            columns = {name: self._feature(block, name, text) for name in features}
+            columns = {name: cells for name, cells in columns.items() if cells is not None}
             frame = pd.DataFrame(columns, index=range(row, row + size), copy=False)
             yield Piece(row, size, values, frame, block)
             row += size
@@ -109,12 +110,21 @@ class DelimitedText:
             f"{self.where(row + bad)}, column {name!r}: {shortened(cell)!r} {problem}"
         )
 
-    def _feature(self, block, name, as_text):
-        column = self.names.index(name)
-        found, bad = (None, 0) if as_text else numbers(block, column, self.format)
-        if bad is None:
+    def _feature(self, block, name, text):
+        column, bad = self.names.index(name), 0
+        if text is None or name not in text:
+            found, bad = numbers(block, column, self.format)
+        if bad is None or text is None:
             return found
-        return pd.Series(block.text(column), dtype="str").replace("", np.nan).array
+        return _text(block.text(column)).to_numpy()
+
+    def texts(self, names, rows):
+        """Return columns as text, of each piece the chosen rows."""
+        cells = {name: [] for name in names}
+        for block, chosen in zip(self.cells.blocks(), rows, strict=True):
+            for name, found in cells.items():
+                found += block.rows(chosen).text(self.names.index(name))
+        return {name: _text(found) for name, found in cells.items()}
 
     def check_name(self, name):
         """Refuse a name for a new column that the encoding of the file does not have."""
@@ -205,3 +215,7 @@ def _header(name):
     name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name
+
+
+def _text(cells):
+    return pd.Series(cells, dtype="str").replace("", np.nan)
