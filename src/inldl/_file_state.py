@@ -7,7 +7,6 @@ that they name; no other class is ever imported for a file.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -16,36 +15,20 @@ from operator import or_
 
 @dataclass(frozen=True)
 class Array:
-    """What an array in a file can be; without a word about it, it is a vector of finite numbers.
+    """What an array in a file can be; if nothing is said, it is a vector of finite numbers."""
 
-    Parameters
-    ----------
-    ndim : int, default=1
-        Its dimensions at most. What a prediction makes of it must not outgrow the memory.
-    finite : bool, default=True
-        Whether NaN and infinity are refused, as they would end up in predictions.
-    rows : bool, default=True
-        Whether its rows are kept. Those of training rows are not.
-    """
-
-    ndim: int = 1
-    finite: bool = True
-    rows: bool = True
+    ndim: int = 1  # at most: what a prediction makes of it must not outgrow the memory
+    finite: bool = True  # whether NaN and infinity, which would end up in predictions, are refused
+    rows: bool = True  # whether its rows are kept; those of training rows are not
 
 
 @dataclass(frozen=True)
 class FileState:
     """What a file may and must hold of a class.
 
-    Parameters
-    ----------
-    arrays : mapping of str to Array
-        Attributes that are not plain vectors.
-    parts : sequence of classes and str
-        Classes of its attributes; a list may grow later. A str is the path
-        ``package.module:Class`` of one that is imported only if a file has it.
-    needed : tuple of str
-        Attributes without which it is of no use.
+    `arrays` are attributes that are not plain vectors. `parts` are classes of its attributes, in a
+    list that may grow later, or the paths ``package.module:Class`` of those that are imported only
+    if a file has them. Without the attributes `needed` it is of no use.
     """
 
     arrays: Mapping[str, Array] = field(default_factory=dict)
@@ -53,16 +36,8 @@ class FileState:
     needed: tuple[str, ...] = ()
 
     def __or__(self, other: FileState) -> FileState:
-        return FileState(
-            {**self.arrays, **other.arrays},
-            (*self.parts, *other.parts),
-            self.needed + other.needed,
-        )
-
-
-def exported(name: str) -> object:
-    """Return what ``inldl`` exports under a name."""
-    return getattr(sys.modules[__package__], name)
+        arrays, needed = {**self.arrays, **other.arrays}, self.needed + other.needed
+        return FileState(arrays, (*self.parts, *other.parts), needed)
 
 
 def file_state(kind: type) -> FileState | None:

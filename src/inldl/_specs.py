@@ -10,15 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spec:
-    """A name and keyword arguments.
-
-    Parameters
-    ----------
-    name : str
-        A known name, or ``package.module:attribute``.
-    arguments : dict
-        Keyword arguments, Python literals.
-    """
+    """A known name, or ``package.module:attribute``, and keyword arguments, Python literals."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)

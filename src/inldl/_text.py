@@ -18,6 +18,11 @@ def listed(names, most=8):
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def shortened(text):
+    """Return a text that fits into a sentence: the wrong encoding can make a cell of a file."""
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
 def printable(text):
     r"""Return a text with its control characters spelled out, ESC as ``\x1b``.
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io import TableFile, TableWriter, parquet_format, read_table, write_table
+from inldl.io import TableFile, TableWriter, read_table, write_table
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def small_pieces(file):
 def path(request, frame, tmp_path, monkeypatch):
     if request.param == "parquet":
         pytest.importorskip("pyarrow")
-        monkeypatch.setattr(parquet_format, "BATCH", 64)
+        monkeypatch.setattr("inldl.io.parquet_format.BATCH", 64)
         frame.to_parquet(tmp_path / "t.parquet")
         return tmp_path / "t.parquet"
     encoding = "utf-8" if request.param == "csv" else request.param

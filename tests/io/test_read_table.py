@@ -399,8 +399,8 @@ def test_frames_are_read_like_text():
             yield frame, frame
 
     source = Frame(None)
-    values, features, _ = source.read(["anger", "joy"], ["x"], 2)
-    np.testing.assert_array_equal(values, [[0.75, 0.25], [np.nan, np.nan]])
-    assert features.equals(frame[["x"]])
+    [piece] = source.pieces(["anger", "joy"], ["x"])
+    np.testing.assert_array_equal(piece.values, [[0.75, 0.25], [np.nan, np.nan]])
+    assert piece.features.equals(frame[["x"]])
     with pytest.raises(ValueError, match="Row 1 below the header, column 'x': 'a' is not a num"):
-        source.read(["x", "joy"], [], 2)
+        list(source.pieces(["x", "joy"], []))

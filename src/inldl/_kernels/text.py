@@ -8,6 +8,8 @@ from inldl._kernels.compile import exact_kernel
 READ, LONG, TEXT = 0, 1, 2
 # What a number can have between its digits. Spaces and apostrophes have several forms.
 COMMA, DOT, SPACE, APOSTROPHE = 1, 2, 3, 4
+_SIGNS = np.zeros(256, np.int64)
+_SIGNS[[44, 46, 32, 39]] = COMMA, DOT, SPACE, APOSTROPHE
 POWERS = 10.0 ** np.arange(23)  # those that double precision holds exactly
 _EXACT = np.uint64(1) << np.uint64(53)
 _MANY = np.uint64(100_000_000_000_000_000)  # one more digit still fits
@@ -21,20 +23,9 @@ def read_numbers(data, starts, ends, signs, holes, percent, out):
     What is read is correctly rounded: digits that make a whole number below 2^53, times or divided
     by a power of ten up to 22, take one rounding. Empty cells and holes are read as NaN.
 
-    Parameters
-    ----------
-    data : uint8 array
-        Bytes.
-    starts, ends : int arrays of shape (n,)
-        Bounds of the cells.
-    signs : int array of shape (5,)
-        The byte of the decimal sign; then 1 for each of the signs above that separates thousands.
-    holes : int array
-        Words for missing values, as `_is_hole` packs them.
-    percent : bool
-        Whether all numbers have a percent sign; without it a number is text.
-    out : float64 array of shape (n,)
-        The numbers.
+    The cells are data[starts:ends]. `signs` are the byte of the decimal sign, then 1 for each of
+    the signs above that separates thousands; `holes` words as `_is_hole` packs them. With
+    `percent`, a number without a percent sign is text.
     """
     kinds = np.zeros(len(starts), np.uint8)
     for i in range(len(starts)):
@@ -70,10 +61,7 @@ def _with_groups(data, at, end, signs):
 
 @exact_kernel
 def _number(data, at, end, decimal, group):
-    """Return the number in data[at:end] and its kind; the sign `group` between digits is skipped.
-
-    Whether the groups have three digits is for `_shape` to tell.
-    """
+    """Return the number in data[at:end] and its kind; `_shape` has checked groups of digits."""
     start, negative = at, at < end and data[at] == 45
     if negative or (at < end and data[at] == 43):
         at += 1
@@ -126,18 +114,12 @@ def _exponent(data, at, end):
 
 @exact_kernel
 def note_signs(data, starts, ends, holes, first_row, first):
-    """Note in `first` the first row of each way to write a number, and of text.
+    """Note in `first` the first row of each way to write a number, and of text; -1 if none yet.
 
     With s the sign, the ways are: 0 text; 3s - 2 a decimal sign, 3s - 1 either, 3s between
     thousands for commas and dots; s + 4 for spaces and apostrophes, which only separate thousands.
-    Either is a number such as 1,234 or 1.234. The cells and `holes` are those of `read_numbers`.
-
-    Parameters
-    ----------
-    first_row : int
-        The number of the first cell.
-    first : int array of shape (9,)
-        Rows, -1 where there is none yet.
+    Either is a number such as 1,234 or 1.234. The cells and `holes` are those of `read_numbers`;
+    the first cell stands in `first_row`.
     """
     for i in range(len(starts)):
         start, stop = _trimmed(data, starts[i], ends[i])
@@ -193,14 +175,8 @@ def _shape(data, at, end):
 def _sign(data, at, end):
     """Return the sign at a place, 0 if there is none, and how many bytes it has."""
     byte = data[at]
-    if byte == 44:
-        return COMMA, 1
-    if byte == 46:
-        return DOT, 1
-    if byte == 32:
-        return SPACE, 1
-    if byte == 39:
-        return APOSTROPHE, 1
+    if _SIGNS[byte]:
+        return _SIGNS[byte], 1
     if byte == 0xC2 and at + 1 < end and data[at + 1] == 0xA0:  # U+00A0
         return SPACE, 2
     if byte == 0xE2 and at + 2 < end and data[at + 1] == 0x80:

@@ -115,13 +115,13 @@ def predict(
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
-    from inldl.io.writing import check_target
+    from inldl.io.writing import check_writable
     from inldl.report.table_pages import predicted
     from inldl.tables.tasks import predict_table
 
     fitted = o.load_model_of_table(model, uncertainty)
     file = options.open(table, None, model=model, out=out, onto_table=True)
-    check_target(file, out, overwrite=options.overwrite)
+    check_writable(file, out, overwrite=options.overwrite)
     asked = {"coverage": uncertainty, "overwrite": options.overwrite}
     with bar("Writing") as done:
         written = predict_table(file, fitted, out, **asked, done=done)

@@ -8,13 +8,12 @@ of str), ``{"array": name}`` and ``{"class": name, "state": {attribute: value}}`
 import dataclasses
 import math
 import re
-from contextlib import suppress
 from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from inldl import _file_state
+import inldl
 from inldl._file_state import Array, FileState, file_state
 from inldl._specs import import_object
 from inldl.estimators import DistributionEstimator, RegressorLDL
@@ -34,6 +33,8 @@ DTYPES = frozenset(
 _ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NOTHING = FileState()
+_WORDS = {str: "text", list: "list"}
+_HELD = {"array": str, "dict": list, "float": str, "scalar": list, "texts": list, "tuple": list}
 
 
 def savable():
@@ -53,10 +54,13 @@ def named_class(name, owner=_NOTHING):
             return import_object(part)
         if isinstance(part, type) and part.__name__ == name:
             return part
-    with suppress(AttributeError):
-        kind = _file_state.exported(name)
-        return kind if _is_model(kind) else None
-    return None
+    kind = getattr(inldl, name, None)
+    return kind if _is_model(kind) else None
+
+
+def is_fitted(state):
+    """Return whether attributes are those of an instance that was fitted."""
+    return any(name.endswith("_") for name in state)
 
 
 def _is_model(kind):
@@ -68,25 +72,23 @@ def _state_of(kind):
     return file_state(kind) or STATES.get(kind.__name__, _NOTHING)
 
 
-class _Limits:
+class _Coder:
     """Refuse more models or trees than any real file has, before time is spent on them."""
 
-    def __init__(self):
-        self._models = self._trees = 0
+    _models = _trees = 0
 
-    def add(self, kind, state):
-        """Count an instance of a class."""
+    def _count(self, kind, state):
         self._models += _is_model(kind)
         self._trees += np.size(state.get("sizes", ())) if kind.__name__ in PACKED else 0
         require(self._models <= MOST_MODELS, f"it holds more than {MOST_MODELS} models")
         require(self._trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
 
 
-class Encoder:
+class Encoder(_Coder):
     """Make the tree of a model; `arrays` then has what it refers to, by name."""
 
     def __init__(self):
-        self.arrays, self._names, self._limits = {}, {}, _Limits()
+        self.arrays, self._names = {}, {}
 
     def tree(self, value, where="", owner=_NOTHING, depth=0):
         """Return `value` as a tree; it belongs to the attribute `where` of an `owner`."""
@@ -125,10 +127,8 @@ class Encoder:
         if not known.rows:
             value = value[:0]
         _check_finite(value, where, known)
-        name = self._names.get(id(value))
-        if name is None:
-            name = f"{len(self.arrays)}-{where}"
-            self.arrays[name], self._names[id(value)] = value, name
+        name = self._names.setdefault(id(value), f"{len(self.arrays)}-{where}")
+        self.arrays[name] = value
         return {"array": name}
 
     def _instance(self, value, where, owner, depth):
@@ -136,7 +136,7 @@ class Encoder:
         if named_class(name, owner) is not kind or not hasattr(value, "__dict__"):
             raise _cannot_hold(value, where)
         packed, own = PACKED.get(name, (vars,))[0](value), _state_of(kind)
-        self._limits.add(kind, packed)
+        self._count(kind, packed)
         state = {key: self.tree(item, key, own, depth + 1) for key, item in packed.items()}
         return {"class": name, "state": state}
 
@@ -151,36 +151,17 @@ def _cannot_hold(value, where):
     )
 
 
-class Decoder:
+class Decoder(_Coder):
     """Make the model of a tree; whatever is wrong with the tree is an exception.
 
-    Parameters
-    ----------
-    read_array : callable
-        Returns the array of a name.
-    size : int, optional
-        Bytes of the file; all uses of its arrays together may take no more than some times that.
-
-    Attributes
-    ----------
-    models : list
-        The models that were met.
-    of_sklearn : list
-        The forests and neighbours that were met.
+    `read_array` returns the array of a name; all uses of arrays together may take no more than
+    some times the `size` of the file. `models` and `of_sklearn`, the forests and neighbours, are
+    those that were met.
     """
 
     def __init__(self, read_array, size=math.inf):
         self._read_array, self._arrays, self._left = read_array, {}, MOST_USES * size
-        self.models, self.of_sklearn, self._limits = [], [], _Limits()
-        self._readers = {
-            ("array",): self._array,
-            ("class", "state"): self._instance,
-            ("dict",): self._dict,
-            ("float",): self._float,
-            ("scalar",): self._scalar,
-            ("texts",): self._texts,
-            ("tuple",): self._tuple,
-        }
+        self.models, self.of_sklearn = [], []
 
     def value(self, node, where="", owner=_NOTHING, depth=0):
         """Return what a tree stands for; it belongs to the attribute `where` of an `owner`."""
@@ -189,27 +170,19 @@ class Decoder:
         require(depth <= 2 * DEEPEST, "it is nested too deeply")
         if type(node) is list:
             return [self.value(item, where, owner, depth + 1) for item in node]
-        reader = self._readers.get(tuple(sorted(node)))
-        require(reader is not None, f"it holds something unknown ({', '.join(node)[:80]})")
-        return reader(node, where, owner, depth + 1)
+        if node.keys() == {"class", "state"}:
+            return self._instance(node["class"], node["state"], owner, depth + 1)
+        known = len(node) == 1 and node.keys() <= _HELD.keys()
+        require(known, f"it holds something unknown ({', '.join(node)[:80]})")
+        [(tag, held)] = node.items()
+        _check_type(held, _HELD[tag])
+        if tag == "array":
+            return self._array(held, where, owner)
+        if tag == "float":
+            return _FLOATS[held]
+        return _MAKERS[tag]([self.value(item, where, owner, depth + 1) for item in held])
 
-    def _float(self, node, where, owner, depth):
-        return _FLOATS[_text(node["float"])]
-
-    def _scalar(self, node, where, owner, depth):
-        name, value = _list(node["scalar"], 2)
-        value = self.value(value, where, owner, depth)
-        good = _text(name) in DTYPES and type(value) in (bool, int, float)
-        require(good, "it holds a number of an unknown kind")
-        return np.dtype(name).type(value)
-
-    def _texts(self, node, where, owner, depth):
-        found = np.empty(len(_list(node["texts"])), dtype=object)
-        found[:] = [_text(item) for item in node["texts"]]
-        return found
-
-    def _array(self, node, where, owner, depth):
-        name = _text(node["array"])
+    def _array(self, name, where, owner):
         if name not in self._arrays:
             self._arrays[name] = self._read_array(name)
         array, known = self._arrays[name], owner.arrays.get(where, Array())
@@ -219,17 +192,8 @@ class Decoder:
         _check_finite(array, where, known)
         return array
 
-    def _tuple(self, node, where, owner, depth):
-        return tuple(self.value(_list(node["tuple"]), where, owner, depth))
-
-    def _dict(self, node, where, owner, depth):
-        pairs = [self.value(_list(pair, 2), where, owner, depth) for pair in _list(node["dict"])]
-        found = dict(pairs)
-        require(len(found) == len(pairs), "it says something twice")
-        return found
-
-    def _instance(self, node, where, owner, depth):
-        name, state = _text(node["class"]), node["state"]
+    def _instance(self, name, state, owner, depth):
+        _check_type(name, str)
         kind = named_class(name, owner)
         require(
             kind is not None,
@@ -241,14 +205,48 @@ class Decoder:
         require(good, f"it holds a {name} without proper attributes")
         own = _state_of(kind)
         state = {key: self.value(item, key, own, depth) for key, item in state.items()}
-        _check_jobs(state.get("n_jobs"))
-        self._limits.add(kind, state)
+        jobs = state.get("n_jobs")
+        good = jobs is None or (isinstance(jobs, Integral) and abs(jobs) <= MOST_JOBS)
+        require(good, "it asks for more threads than make sense")
+        self._count(kind, state)
         made = PACKED[name][1](state) if name in PACKED else _made(kind, state)
         if _is_model(kind):
             self.models.append(made)
         if name in PACKED:
             self.of_sklearn.append(made)
         return made
+
+
+def _dict(pairs):
+    for pair in pairs:
+        _check_type(pair, list, 2)
+    found = dict(pairs)
+    require(len(found) == len(pairs), "it says something twice")
+    return found
+
+
+def _scalar(items):
+    _check_type(items, list, 2)
+    name, value = items
+    good = name in DTYPES and type(value) in (bool, int, float)
+    require(good, "it holds a number of an unknown kind")
+    return np.dtype(name).type(value)
+
+
+def _texts(items):
+    found = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):
+        _check_type(item, str)
+        found[i] = item
+    return found
+
+
+_MAKERS = {"dict": _dict, "scalar": _scalar, "texts": _texts, "tuple": tuple}
+
+
+def _check_type(node, kind, length=None):
+    good = type(node) is kind and length in (None, len(node))
+    require(good, f"it has something else where a {_WORDS[kind]} must be")
 
 
 def _made(kind, state):
@@ -270,27 +268,6 @@ def _made(kind, state):
     return instance
 
 
-def is_fitted(state):
-    """Return whether attributes are those of an instance that was fitted."""
-    return any(name.endswith("_") for name in state)
-
-
 def _check_finite(array, where, known):
     good = not known.finite or array.dtype.kind != "f" or np.isfinite(array).all()
     require(good, f"its {where} has NaN or infinity in it")
-
-
-def _check_jobs(n_jobs):
-    good = n_jobs is None or (isinstance(n_jobs, Integral) and abs(n_jobs) <= MOST_JOBS)
-    require(good, "it asks for more threads than make sense")
-
-
-def _text(node):
-    require(type(node) is str, "it has something else where a text must be")
-    return node
-
-
-def _list(node, length=None):
-    good = type(node) is list and length in (None, len(node))
-    require(good, "it has something else where a list must be")
-    return node

@@ -39,17 +39,7 @@ def require(good, what):
 
 
 def write_container(path, tree, arrays):
-    """Write a new file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    tree : dict
-        Plain data.
-    arrays : dict of str to ndarray
-        Of numbers or booleans.
-    """
+    """Write plain data, and arrays of numbers or booleans by their names, to a new file."""
     text = json.dumps(tree, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > LONGEST_TREE:
         raise ValueError(f"A model file cannot hold {len(text)} bytes besides arrays.")
@@ -75,23 +65,14 @@ def _in_one_piece(array):
 def _digest(file, size):
     file.seek(0)
     found = hashlib.sha256()
-    while size:
-        block = file.read(min(size, 2**20))
-        if not block:
-            break
+    while size and (block := file.read(min(size, 2**20))):
         found.update(block)
         size -= len(block)
     return found.hexdigest().encode()
 
 
 class Container:
-    """Read a file that `write_container` has written; what is wrong with it is an exception.
-
-    Parameters
-    ----------
-    file : binary file
-        Open for reading.
-    """
+    """Read a file that `write_container` has written; what is wrong with it is an exception."""
 
     def __init__(self, file):
         start = file.read(_NAME_AT + len(TREE))

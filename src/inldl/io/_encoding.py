@@ -1,10 +1,14 @@
 """The bytes of a text file: a piece at a time, as UTF-8, and back in their encoding."""
 
 import codecs
-import tempfile
+import shutil
 import weakref
+from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
+
+from inldl.io._replacing import temporary_copy
 
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -18,15 +22,7 @@ _PIECE = 1 << 22  # bytes
 
 
 class Content:
-    """Read parts of a file without keeping it in memory.
-
-    Parameters
-    ----------
-    path : Path
-        The file, in UTF-8.
-    skip : int
-        Bytes at its start that do not belong to the text.
-    """
+    """Read parts of a file, but for the bytes to `skip` at its start, when they are needed."""
 
     def __init__(self, path, skip=0):
         self.path, self._skip = path, skip
@@ -42,15 +38,15 @@ class Content:
             raise OSError(f"{self.path} became shorter while it was read; try again.")
         return found
 
-    def pieces(self, stop=None):
-        """Yield the bytes up to `stop`, some millions at a time."""
+    def pieces(self, start=0, stop=None):
+        """Yield the bytes from `start` to `stop`, some millions at a time."""
         stop = self.size if stop is None else stop
-        for start in range(0, stop, _PIECE):
-            yield self.read(start, min(start + _PIECE, stop))
+        for at in range(start, stop, _PIECE):
+            yield self.read(at, min(at + _PIECE, stop))
 
     def count(self, byte, stop=None):
         """Return how often a byte occurs before `stop`."""
-        return sum(piece.count(byte) for piece in self.pieces(stop))
+        return sum(piece.count(byte) for piece in self.pieces(stop=stop))
 
 
 def open_text(path, encoding=None):
@@ -81,17 +77,12 @@ def _detect(path, mark, marked):
     if marked is not None:
         note = f"The encoding is {marked}, by the mark at the start of the file."
         return _as_utf8(raw, marked), marked, note
-    try:
-        return _as_utf8(raw, "utf-8"), "utf-8", None
-    except ValueError:
-        pass
-    for encoding in ("cp1252", "latin-1"):
-        try:
+    for encoding in ("utf-8", "cp1252", "latin-1"):  # the last one takes every byte
+        with suppress(ValueError):
             content = _as_utf8(raw, encoding)
-        except ValueError:
-            continue
-        return content, encoding, f"The file is not UTF-8; it is read as {encoding}."
-    raise AssertionError("latin-1 takes every byte")
+            break
+    note = f"The file is not UTF-8; it is read as {encoding}."
+    return content, encoding, None if encoding == "utf-8" else note
 
 
 def _named(encoding, mark, marked):
@@ -116,28 +107,13 @@ def _as_utf8(raw, encoding):
         for _ in _decoded(raw, encoding):
             pass
         return raw
-    with tempfile.NamedTemporaryFile(prefix="inldl-", suffix=".csv", delete=False) as copy:
-        path = Path(copy.name)
-        try:
-            same = _copy(raw, encoding, copy)
-            copy.flush()
-        except OSError as error:
-            path.unlink()
-            if error.errno is None or error.filename is not None:
-                raise  # what was read has failed, and says so itself
-            raise OSError(
-                f"The copy of {raw.path} in UTF-8, {path}, could not be written "
-                f"({error.strerror}); make room there, or save the table as UTF-8."
-            ) from None
-        except BaseException:
-            path.unlink()
-            raise
-    content = Content(path)
-    weakref.finalize(content, path.unlink, missing_ok=True)
-    if not same:
-        raise ValueError(
-            f"The file cannot be written back in {encoding} as it was; save it as UTF-8."
-        )
+    with temporary_copy("table.csv", f"{raw.path} in UTF-8", "as UTF-8") as copy:
+        if not _copy(raw, encoding, copy):
+            raise ValueError(
+                f"The file cannot be written back in {encoding} as it was; save it as UTF-8."
+            )
+    content = Content(Path(copy.name))
+    weakref.finalize(content, shutil.rmtree, content.path.parent, ignore_errors=True)
     return content
 
 
@@ -145,27 +121,24 @@ def _copy(raw, encoding, copy):
     """Write a text as UTF-8; return whether it gives the same bytes when it is encoded again."""
     encoder = codecs.getincrementalencoder(encoding)()
     before, after = blake2b(), blake2b()
-    for piece in raw.pieces():
-        before.update(piece)
-    for text in _decoded(raw, encoding):
+    for piece, text in _decoded(raw, encoding):
         copy.write(text.encode("utf-8"))
-        after.update(encoder.encode(text))
-    after.update(encoder.encode("", final=True))
+        before.update(piece)
+        after.update(encoder.encode(text, final=not piece))
     return before.digest() == after.digest()
 
 
 def _decoded(raw, encoding):
-    """Yield the text a piece at a time, or say which line is none."""
+    """Yield pieces of bytes with their text, at last an empty one, or say which line is bad."""
     decoder, position = codecs.getincrementaldecoder(encoding)(), 0
     try:
-        for piece in raw.pieces():
+        for piece in chain(raw.pieces(), [b""]):
             position += len(piece)
-            yield decoder.decode(piece)
-        yield decoder.decode(b"", final=True)
+            yield piece, decoder.decode(piece, final=not piece)
     except UnicodeError as error:
         start = position - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
         line = raw.count(b"\n", max(0, start)) + 1
         raise ValueError(
             f"Line {line} of the file is not {encoding} (byte {start}); give the encoding that "
-            "the file was written in, or none to have it found out."
+            "the file was written in, or none to have it detected."
         ) from None

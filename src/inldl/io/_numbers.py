@@ -1,4 +1,4 @@
-"""How numbers are written in a text: find out their signs, and read them.
+"""How numbers are written in a text: detect their signs, and read them.
 
 A comma with three digits behind it, as in 47,300, can be both a decimal sign and one between
 thousands. Any other number of digits makes it a decimal sign (0,5 or 0,123); several such commas,
@@ -6,13 +6,11 @@ or a decimal point behind it, one between thousands (1,234,000 or 47,300.5). The
 dots; spaces and apostrophes can only separate thousands. A file has one decimal sign.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from inldl import _kernels
+from inldl._text import shortened
 from inldl._validation import check_choice
-from inldl.io._labels import shortened
 
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
 ADVICE = "correct it, or leave the cell empty if the degree is unknown."
@@ -30,19 +28,11 @@ _WORDS = {1: "a decimal comma", 2: "a comma", 3: "commas between thousands",
 _PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
 
 
-class Signs(NamedTuple):
-    """The decimal sign, and those that separate thousands: any of ``,. '``, or none."""
-
-    decimal: str = "."
-    thousands: str = ""
-
-
 def numbers(block, column, signs, *, percent=False):
-    """Return the numbers of a column with NaN for missing ones, and the first row that is text.
+    """Return the numbers of a column, NaN for a word of `MISSING`, and the first row of text.
 
-    The words of `MISSING` are holes, whatever their case. With `percent` each number must have a
-    percent sign. The second value is None if every cell is a number or a hole; otherwise the
-    first is of no use.
+    With `percent` each number must have a percent sign. If there is text, the numbers are of no
+    use; else its row is None.
     """
     values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
@@ -113,10 +103,9 @@ def check_signs(decimal, thousands):
         check_choice("decimal", decimal, (".", ","))
     if thousands is not None:
         check_choice("thousands", thousands, ("", *THOUSANDS))
-        if thousands and thousands == decimal:
-            raise ValueError(
-                f"{decimal!r} cannot be the decimal sign and separate thousands at once."
-            )
+        if thousands == decimal:
+            problem = "cannot be the decimal sign and separate thousands at once."
+            raise ValueError(f"{decimal!r} {problem}")
 
 
 def is_plain(content, delimiter):
@@ -124,9 +113,7 @@ def is_plain(content, delimiter):
     inside = False
     for start in range(0, content.size, _PIECE):
         text = content.read(max(0, start - 1), start + _PIECE + 4)  # one byte before, four behind
-        if start == 0:
-            text = b"\n" + text
-        text += b"\n" * max(0, start + _PIECE + 4 - content.size)
+        text = b"\n" * (start == 0) + text + b"\n" * max(0, start + _PIECE + 4 - content.size)
         if _has_unusual_signs(text, delimiter, inside):
             return False
         inside ^= text[1:-4].count(b'"') % 2 == 1
@@ -157,31 +144,21 @@ def _beside_digits(data, signs, *, both=False):
 
 
 def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
-    """Return the signs of a table, and notes on what was found out.
+    """Return the signs of a table as parts of its format, and notes on what was detected.
 
-    Parameters
-    ----------
-    places : dict
-        Where the kinds of signs stand, of `SignEvidence`.
-    cell : callable
-        Returns the words for the place of a cell, and its text, by row and column.
-    decimal, thousands : str or None
-        What a user gave.
-    points : bool
-        Whether 1.234 is a number with a decimal point if nothing tells.
+    `places` are those of `SignEvidence`; `cell(row, column)` returns the place of a cell in words
+    and its text; `points` tells whether 1.234 has a decimal point if nothing shows it.
     """
     found = _decimal(places, cell, thousands, points) if decimal is None else decimal
     notes = ["The decimal sign is a comma."] if decimal is None and found == "," else []
-    if thousands is not None:
-        return Signs(found, thousands), notes
-    thousands = ""
-    for sign in THOUSANDS:
-        at = [places[kind] for kind in (_GROUPS[sign], _EITHER.get(sign)) if kind in places]
-        if at and sign != found:
-            thousands += sign
-            text = cell(*min(at))[1]
-            notes.append(f"{_NAMES[sign]} separate thousands (as in {text}).")
-    return Signs(found, thousands), notes
+    if thousands is None:
+        thousands = ""
+        for sign in THOUSANDS:
+            at = [places[kind] for kind in (_GROUPS[sign], _EITHER.get(sign)) if kind in places]
+            if at and sign != found:
+                thousands += sign
+                notes.append(f"{_NAMES[sign]} separate thousands (as in {cell(*min(at))[1]}).")
+    return {"decimal": found, "thousands": thousands}, notes
 
 
 def _decimal(places, cell, thousands, points):
@@ -194,9 +171,8 @@ def _decimal(places, cell, thousands, points):
         # Neither commas nor dots separate thousands.
         proofs = {s: places.keys() & {_DECIMAL[s], _EITHER[s]} for s in _OTHER}
     if all(proofs.values()):
-        _refuse_both(
-            cell, *sorted(min((places[k], k) for k in kinds) for kinds in proofs.values())
-        )
+        firsts = (min((places[kind], kind) for kind in kinds) for kinds in proofs.values())
+        _refuse_both(cell, *sorted(firsts))
     proved = [sign for sign, kinds in proofs.items() if kinds]
     if proved:
         return proved[0]
@@ -217,9 +193,9 @@ def _refuse_both(cell, first, second):
 
 def _refuse_either(cell, at, sign):
     where, text = cell(*at)
-    whole, decimal = text.replace(sign, ""), text.replace(sign, ".")
+    whole, decimal = (shortened(text.replace(sign, other)) for other in ("", "."))
     raise ValueError(
-        f"{where}: {shortened(text)!r} could mean {shortened(whole)} or {shortened(decimal)}, and "
+        f"{where}: {shortened(text)!r} could mean {whole} or {decimal}, and "
         f"no other number in the file settles it; give --thousands {sign} or --decimal {sign} "
         f"(in Python, thousands={sign!r} or decimal={sign!r})."
     )

@@ -1,6 +1,4 @@
-"""Build ONNX graphs, and add to them how scores become degrees.
-
-It is imported only when a file is written, because it needs onnx.
+"""Build ONNX graphs; imported only when a file is written, because it needs onnx.
 
 Opset 13 has all operators that are needed, and a low one lets old runtimes load the file. All
 numbers are in double precision.
@@ -15,25 +13,14 @@ _NUMBER, _TEXT = TensorProto.DOUBLE, TensorProto.STRING
 
 
 class Graph:
-    """A graph that grows node by node and has one output, `degrees`.
+    """A graph that grows node by node and has one output; no other tensor is named as an input.
 
-    Parameters
-    ----------
-    output : str
-        The name of the output.
-    inputs : list of str
-        The names of all inputs. No tensor of the graph will be called so.
-
-    Attributes
-    ----------
-    n_labels : int
-        The width of the output, known once a method has added its own.
+    `n_labels`, the width of the output, is known once a method has added its own.
     """
 
     def __init__(self, output, inputs):
-        self._output, self._names = output, {output, *inputs}
+        self._output, self._names, self.n_labels = output, {output, *inputs}, 0
         self._nodes, self._constants, self._inputs = [], [], []
-        self.n_labels = 0
 
     def add_input(self, name, width, text=False):
         """Add an input of `width` columns, of text or numbers; return its name."""

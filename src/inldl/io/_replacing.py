@@ -1,14 +1,19 @@
-"""Replace a file whole or not at all."""
+"""Write files whole or not at all, and copies that go with what they are for."""
 
 import os
 import secrets
+import shutil
+import tempfile
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
 
-def check_free(path, *, overwrite=False):
-    """Refuse a path at which no file can be written, or at which one stands that must stay."""
+def check_free(path, *, overwrite=False, source=None):
+    """Refuse a path at which no file can be written, or at which one stands that must stay.
+
+    `source` is the table that is read, if there is one.
+    """
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file to write.")
@@ -19,16 +24,11 @@ def check_free(path, *, overwrite=False):
         raise FileNotFoundError(f"There is no folder {folder}; make it first.")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"Nothing can be written to the folder {folder}; choose another.")
-    if not overwrite:
-        check_new(path)
-
-
-def check_new(path):
-    """Refuse a path at which a file stands."""
-    if Path(path).exists():
+    if path.exists() and not overwrite:
+        is_read = source is not None and path.samefile(source)
         raise FileExistsError(
-            f"{path} exists already; write to another file, or give overwrite=True (--overwrite "
-            "on the command line) to replace it."
+            f"{path} {'is the table that was read' if is_read else 'exists already'}; write to "
+            "another file, or give overwrite=True (--overwrite on the command line) to replace it."
         )
 
 
@@ -54,7 +54,9 @@ def replacing(path, *, overwrite):
     target = Path(os.path.realpath(path))  # a link stays a link
     part = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
-        mode = _created(part)
+        part.touch(exist_ok=False)
+        mode = part.stat().st_mode  # what others may do with it, once it is whole
+        part.chmod(0o600)
         yield part
         with part.open("rb+") as file:
             os.fsync(file.fileno())
@@ -73,14 +75,6 @@ def replacing(path, *, overwrite):
     finally:
         with suppress(OSError):  # it would hide why the file could not be written
             part.unlink()
-
-
-def _created(part):
-    """Create a file that only its owner may read; return the mode that others would have got."""
-    part.touch(exist_ok=False)
-    mode = part.stat().st_mode
-    part.chmod(0o600)
-    return mode
 
 
 def _put(part, target, path):
@@ -122,3 +116,20 @@ def write_text(path, text, *, overwrite=True):
     """Do the same for text, in UTF-8 with a newline at the end."""
     content = (text.rstrip("\n") + "\n").encode("utf-8", "replace")
     return write_bytes(path, content, overwrite=overwrite)
+
+
+@contextmanager
+def temporary_copy(name, of, advice):
+    """Give a new file in a folder of its own; remove both if anything fails."""
+    path = Path(tempfile.mkdtemp(prefix="inldl-"), name)
+    try:
+        with path.open("wb") as copy:
+            yield copy
+    except BaseException as error:
+        shutil.rmtree(path.parent, ignore_errors=True)
+        if not isinstance(error, OSError) or error.errno is None or error.filename is not None:
+            raise  # what was read has failed, and says so itself
+        raise OSError(
+            f"The copy of {of}, {path}, could not be written ({error.strerror}); make room there, "
+            f"or save the table {advice}."
+        ) from None

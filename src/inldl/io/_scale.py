@@ -69,20 +69,10 @@ class ScaleEvidence:
 
 
 class Degrees:
-    """Check the numbers of the label columns and make fractions of them.
+    """Check the numbers of the label columns, NaN where unobserved, and make fractions of them.
 
-    What a share may be, and what rounding explains, is known to `inldl._validation`.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, C)
-        Numbers as they stand in the file, NaN where unobserved.
-    labels : list of str
-        Names of the columns.
-    where : callable
-        Turns a row into words, such as "Line 7".
-    check : bool
-        Whether to refuse what cannot be shares.
+    What a share may be, and what rounding explains, is known to `inldl._validation`. `where` turns
+    a row into words, such as "Line 7". Without `check`, nothing is refused.
     """
 
     def __init__(self, values, labels, where, *, check=True):
@@ -95,8 +85,12 @@ class Degrees:
         A `part` of a table may lack a label altogether.
         """
         check_choice("scale", scale, SCALES)
-        if self.check and not part:
-            self._refuse_unobserved()
+        unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
+        if np.any(unseen):
+            raise ValueError(
+                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
+                "drop it from the labels, or observe it in at least one row."
+            )
         self._refuse_degree(self.values < -ROUNDING, "is below 0")
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
@@ -123,13 +117,14 @@ class Degrees:
         words = f"{problem}; {advice}."
         self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
 
-    def _refuse_unobserved(self):
-        unseen = np.isnan(self.values).all(axis=0)
-        if unseen.any():
-            raise ValueError(
-                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
-                "drop it from the labels, or observe it in at least one row."
-            )
+    def _refuse_zero_sums(self, sums):
+        words = f"the shares ({self._span}) sum to 0, so they are shares of nothing"
+        self._refuse(sums == 0, lambda _, place: f"{place}: {words}; remove the row.")
+
+    def _refuse_sums(self, bad, sums, whole, compared, advice):
+        start = f"the known shares ({self._span}) sum to"
+        end = f"{compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
+        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
 
     def _shares_of_counts(self, notes, evidence):
         holes = np.isnan(self.values)
@@ -142,12 +137,6 @@ class Degrees:
         sums = np.nansum(self.values, axis=1)
         self._refuse_zero_sums(sums)
         return self.values / np.where(sums == 0, 1, sums)[:, None]
-
-    def _refuse_zero_sums(self, sums):
-        words = (
-            f"the shares ({self._span}) sum to 0, so they are shares of nothing; remove the row."
-        )
-        self._refuse(sums == 0, lambda _, place: f"{place}: {words}")
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
@@ -166,20 +155,18 @@ class Degrees:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
             notes += _normalized_notes(off, few)
-            return _divided(y, sums, off | few)
-        rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
-        advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
-        self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
-        short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-        advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
-        self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-        notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
-        return _divided(y, sums, (off | over) & rounded)
-
-    def _refuse_sums(self, bad, sums, whole, compared, advice):
-        start = f"the known shares ({self._span}) sum to"
-        end = f"{compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
+            divided = off | few
+        else:
+            rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
+            advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
+            self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
+            short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
+            advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
+            notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
+            divided = (off | over) & rounded
+        y[divided] /= sums[divided, None]
+        return y
 
 
 def _missing_count(place, evidence):
@@ -210,12 +197,10 @@ def _normalized_notes(complete, holed):
 
 def _rounded_notes(sums, complete, holed):
     """Return notes on rows whose sums miss the whole because their numbers are rounded."""
-    many = complete.sum() > 1
-    divided = "they are divided by their sums" if many else "it is divided by its sum"
-    kinds = (
-        (complete, "", f"{divided} for learning"),
-        (holed, " with holes", "the holes become 0"),
+    divided = (
+        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
     )
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with holes", "the holes become 0")
     notes = []
     for rows, which, what in kinds:
         if rows.any():
@@ -227,10 +212,5 @@ def _rounded_notes(sums, complete, holed):
 
 def _span(numbers):
     """Return "99 to 101", or "99" if all numbers look the same."""
-    ends = [f"{end:.6g}" for end in (numbers.min(), numbers.max())]
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
-
-
-def _divided(y, sums, rows):
-    y[rows] /= sums[rows, None]
-    return y
+    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
+    return " to ".join(dict.fromkeys(ends))

@@ -16,16 +16,14 @@ import numpy as np
 from inldl._file_state import Array, FileState
 from inldl.io._container import require
 
+_ROTATION = FileState({"components_": Array(2), "explained_variance_ratio_": Array(finite=False)})
 STATES = {
     "ExtraTreesRegressor": FileState({"value": Array(2), "threshold": Array(finite=False)}),
     "KNeighborsRegressor": FileState({"fitted_X": Array(2, finite=False), "fitted_y": Array(2)}),
     "Nystroem": FileState({"components_": Array(2), "normalization_": Array(2)}),
-    "PCA": FileState({"components_": Array(2), "explained_variance_ratio_": Array(finite=False)}),
+    "PCA": _ROTATION,
     "Ridge": FileState({"coef_": Array(2)}),
-    "StandardScaler": FileState(),
-    "TruncatedSVD": FileState(
-        {"components_": Array(2), "explained_variance_ratio_": Array(finite=False)}
-    ),
+    "TruncatedSVD": _ROTATION,
 }
 """What a file holds of each class."""
 DEEPEST = 10_000  # levels; real trees have tens
@@ -69,14 +67,11 @@ def unpack_forest(state):
     """Return the ExtraTreesRegressor; refuse trees that would lead a prediction astray."""
     from sklearn.ensemble import ExtraTreesRegressor
 
-    known = defaults(ExtraTreesRegressor)
-    forest = ExtraTreesRegressor(**{name: state.get(name, known[name]) for name in known})
+    forest = _unfitted(ExtraTreesRegressor, state)
     if "sizes" not in state:
         return forest
     parts = _checked_parts(state)
     forest.n_features_in_, forest.n_outputs_ = state["n_features"], parts["value"].shape[1]
-    if state["feature_names"] is not None:
-        forest.feature_names_in_ = state["feature_names"]
     forest.estimator_ = forest.estimator
     nodes, values = _nodes(parts)
     forest.estimators_, start = [], 0
@@ -84,7 +79,7 @@ def unpack_forest(state):
         own = slice(start, start + size)
         forest.estimators_.append(_regressor(forest, nodes[own], values[own], depth))
         start += size
-    return forest
+    return _with_names(forest, state)
 
 
 def _checked_parts(state):
@@ -111,20 +106,16 @@ def _checked_depths(parts):
     """Return the depth of each tree, if each node but its root is the child of one node in it."""
     sizes, left, right = parts["sizes"], parts["left"], parts["right"]
     tree, stops = np.repeat(np.arange(len(sizes)), sizes), np.cumsum(sizes)
-    inner = np.flatnonzero(left)
+    inner, roots = np.flatnonzero(left), stops - sizes
     _check(np.array_equal(inner, np.flatnonzero(right)))
     children = np.concatenate([inner + left[inner], inner + right[inner]])
     _check((children < np.tile(stops[tree[inner]], 2)).all())
     once = np.ones(len(left), int)
-    once[stops - sizes] = 0
+    once[roots] = 0
     _check(np.array_equal(np.bincount(children, minlength=len(left)), once))
-    return _depths(children, np.tile(inner, 2), stops - sizes, len(left))
-
-
-def _depths(children, parents, roots, size):
-    """Return the depth of each tree; steps to the root are counted by doubling their length."""
-    steps, above = np.ones(size, int), np.arange(size)
-    steps[roots], above[children] = 0, parents
+    # The steps from each node to its root are counted by doubling their length.
+    steps, above = once, np.arange(len(left))
+    above[children] = np.tile(inner, 2)
     for _ in range(DEEPEST.bit_length()):
         steps, above = steps + steps[above], above[above]
     _check(np.isin(above, roots).all() and steps.max() < DEEPEST)
@@ -153,14 +144,13 @@ def _regressor(forest, nodes, values, depth):
     from sklearn.tree import ExtraTreeRegressor
     from sklearn.tree._tree import Tree
 
-    outputs = forest.n_outputs_
-    tree = Tree(forest.n_features_in_, np.ones(outputs, np.intp), outputs)
-    state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
-    tree.__setstate__(state)
     given = {name: getattr(forest, name) for name in forest.estimator_params}
     regressor = ExtraTreeRegressor(**given | {"random_state": None})
-    regressor.n_features_in_, regressor.n_outputs_ = forest.n_features_in_, outputs
-    regressor.tree_ = tree
+    n_features, outputs = forest.n_features_in_, forest.n_outputs_
+    regressor.n_features_in_, regressor.n_outputs_ = n_features, outputs
+    regressor.tree_ = Tree(n_features, np.ones(outputs, np.intp), outputs)
+    state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
+    regressor.tree_.__setstate__(state)
     return regressor
 
 
@@ -189,12 +179,20 @@ def unpack_neighbors(state):
     from sklearn.neighbors import KNeighborsRegressor
 
     require(state.get("metric_params") is None, "it holds neighbours with metric_params")
-    known = defaults(KNeighborsRegressor)
-    regressor = KNeighborsRegressor(**{name: state.get(name, known[name]) for name in known})
-    if "fitted_X" in state:
-        regressor.fit(state["fitted_X"], state["fitted_y"])
-        if state["feature_names"] is not None:
-            regressor.feature_names_in_ = state["feature_names"]
+    regressor = _unfitted(KNeighborsRegressor, state)
+    if "fitted_X" not in state:
+        return regressor
+    return _with_names(regressor.fit(state["fitted_X"], state["fitted_y"]), state)
+
+
+def _unfitted(kind, state):
+    known = defaults(kind)
+    return kind(**{name: state.get(name, known[name]) for name in known})
+
+
+def _with_names(regressor, state):
+    if state["feature_names"] is not None:
+        regressor.feature_names_in_ = state["feature_names"]
     return regressor
 
 

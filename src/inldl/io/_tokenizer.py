@@ -54,14 +54,11 @@ class Cells:
     """
 
     def __init__(self, content, delimiter, block=_BLOCK):
-        self.content = content
+        self.content, self.delimiter, self._size = content, delimiter, block
         sample = content.read(0, _BLOCK)
         self.newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
-        self.delimiter = delimiter
-        self._size = block
-        self._n_columns = None
+        self.names, self.header_end, self._n_columns = [], 0, None
         header = next(self._blocks(), None)
-        self.names, self.header_end = [], 0
         if header is not None:
             self.header_end = header.offset + int(header.ends[0, -1])
             self.names = [header.rows(slice(1)).text(j)[0].strip() for j in range(self._n_columns)]
@@ -76,14 +73,14 @@ class Cells:
 
     def line(self, row):
         """Return the line of the file in which a row starts; the first line is 1."""
-        block, row = self.find(row)
-        return self._line(block.offset + int(block.starts[row, 0]))
+        block = self.row(row)
+        return self._line(block.offset + int(block.starts[0, 0]))
 
-    def find(self, row):
-        """Return the block that holds a row, and the place of the row in it."""
+    def row(self, row):
+        """Return a block that holds only the row of a number."""
         for block in self.blocks():
             if row < len(block.starts):
-                return block, row
+                return block.rows(slice(row, row + 1))
             row -= len(block.starts)
         raise IndexError("the table has no such row")
 
@@ -116,16 +113,14 @@ class Cells:
             size *= 2
 
     def _inside_quotes(self, start, data):
-        """Return which bytes are inside quotes, or None if there are no quotes."""
-        quotes = data == _QUOTE
-        if not quotes.any():
-            return None
-        inside = np.logical_xor.accumulate(quotes)
-        self._check_quotes(start, data, np.flatnonzero(quotes), inside)
-        return inside
+        """Return which bytes are inside quotes, or None if there are no quotes.
 
-    def _check_quotes(self, start, data, quotes, inside):
-        """Refuse quotes that open inside a cell, close inside one, or do not close."""
+        Quotes that open inside a cell, close inside one, or do not close are refused.
+        """
+        marks = data == _QUOTE
+        if not marks.any():
+            return None
+        inside, quotes = np.logical_xor.accumulate(marks), np.flatnonzero(marks)
         opens = inside[quotes]
         bad = np.where(opens, self._is_text(data, quotes - 1), self._is_text(data, quotes + 1))
         returns = ~opens & bad & (data[np.minimum(quotes + 1, len(data) - 1)] == _RETURN)
@@ -138,6 +133,7 @@ class Cells:
             self._refuse_quotes(
                 start + int(quotes[opens][-1]), "opens a quotation mark that is never closed"
             )
+        return inside
 
     def _is_text(self, data, positions):
         """Return which positions are in the data and hold neither a quote nor a separator."""
@@ -175,23 +171,19 @@ class Cells:
         keep = (counts > 1) | (cells.starts[first] < cells.ends[first])
         if self._n_columns is None and keep.any():
             self._n_columns = int(counts[np.argmax(keep)])
-        self._check_counts(cells, first, counts, keep)
+        bad = keep & (counts != self._n_columns)
+        if bad.any():
+            row = int(np.argmax(bad))
+            line = self._line(cells.offset + int(cells.starts[first[row]]))
+            raise ValueError(
+                f"Line {line} has {counts[row]} cells but the header has {self._n_columns} "
+                f"(delimiter {self.delimiter!r}); give it a cell for each column, and put cells "
+                "with a delimiter in them into quotation marks."
+            )
         chosen = np.repeat(keep, counts)
         shape = (-1, self._n_columns or 1)
         starts, ends = (bound[chosen].reshape(shape) for bound in (cells.starts, cells.ends))
         return Block(cells.data, cells.offset, starts, ends)
-
-    def _check_counts(self, cells, first, counts, keep):
-        bad = keep & (counts != self._n_columns)
-        if not bad.any():
-            return
-        row = int(np.argmax(bad))
-        line = self._line(cells.offset + int(cells.starts[first[row]]))
-        raise ValueError(
-            f"Line {line} has {counts[row]} cells but the header has {self._n_columns} (delimiter "
-            f"{self.delimiter!r}); give it a cell for each column, and put cells with a delimiter "
-            "in them into quotation marks."
-        )
 
 
 def find_delimiter(content):

@@ -9,6 +9,7 @@ from io import BytesIO
 
 import numpy as np
 import pandas as pd
+from openpyxl import load_workbook
 
 from inldl.io._numbers import MISSING
 from inldl.io.frame_format import FrameFormat
@@ -31,7 +32,6 @@ class Excel(FrameFormat):
         if not content:
             raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
         self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
-        _check_merged(sheet, self.rows[0])
         self.names = _names(sheet, self.rows[0], columns)
         self.columns = dict(zip(self.names, columns, strict=True))
         self.n_rows = len(self.rows) - 1
@@ -49,8 +49,6 @@ class Excel(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra):
         """Give a function that fills cells of the sheet; all else in the file stays."""
-        from openpyxl import load_workbook
-
         book = load_workbook(self.path, rich_text=True)
         sheet, right = book.worksheets[0], max(self.columns.values()) + 1
         added = {name: right + j for j, name in enumerate(extra)}
@@ -70,8 +68,6 @@ class Excel(FrameFormat):
 
 def _first_sheet(path):
     """Return the first sheet with values in place of formulas, and notes."""
-    from openpyxl import load_workbook
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is lost by writing
         book = load_workbook(path)
@@ -80,7 +76,8 @@ def _first_sheet(path):
             notes.append(f"The table is the first sheet, {sheet.title!r}.")
         formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
         if formulas:
-            sheet = _with_values(formulas, load_workbook(path, data_only=True).worksheets[0])
+            sheet = load_workbook(path, data_only=True).worksheets[0]
+            _check_values(sheet, formulas)
             notes.append(
                 "Formulas are taken at the values that the file holds; in a file that is written "
                 "they get theirs when Excel opens it."
@@ -88,28 +85,24 @@ def _first_sheet(path):
     return sheet, notes
 
 
-def _with_values(formulas, values):
-    """Return the sheet with values, if each formula has one."""
+def _check_values(sheet, formulas):
     for cell in formulas:
-        found = values[cell.coordinate]
+        found = sheet[cell.coordinate]
         # An empty text is a value; it has another type than nothing.
         if found.value is None and found.data_type == "n":
             raise ValueError(
                 f"The formula in cell {cell.coordinate} has no value yet; open the file in "
                 "Excel and save it."
             )
-    return values
 
 
-def _check_merged(sheet, header):
+def _names(sheet, header, columns):
+    """Return the names in the row `header`, below which each cell must stand on its own."""
     merged = [each for each in sheet.merged_cells.ranges if each.max_row > header]
     if merged:
         raise ValueError(
             f"The cells {merged[0]} are merged; split them, and give each row its own."
         )
-
-
-def _names(sheet, header, columns):
     cells = [sheet.cell(header, j) for j in columns]
     empty = [cell.coordinate for cell in cells if cell.value is None]
     if empty:
@@ -122,14 +115,12 @@ def _names(sheet, header, columns):
 
 def _column(cells):
     """Return numbers with NaN for the words for holes, or the cells as they are."""
-    numbers = [np.nan if _is_hole(cell) else cell for cell in cells]
+    holes = [None, *MISSING]
+    plain = [cell.strip().lower() if isinstance(cell, str) else cell for cell in cells]
+    numbers = [np.nan if cell in holes else cell for cell in plain]
     if all(type(cell) in (int, float) for cell in numbers):
         return pd.Series(numbers, dtype="float64")
     return pd.Series(cells)
-
-
-def _is_hole(cell):
-    return cell is None or (isinstance(cell, str) and cell.strip().lower() in MISSING)
 
 
 def _saved(book):

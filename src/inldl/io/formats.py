@@ -7,29 +7,20 @@ line in `FORMATS`. Its module is imported when a file is opened, so that help te
 import shutil
 import stat
 import sys
-import tempfile
 import weakref
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from inldl.io._replacing import temporary_copy
+
 
 class Listing(NamedTuple):
-    """What is known of a format before a file is opened.
+    """What is known of a format before a file is opened."""
 
-    Attributes
-    ----------
-    home : str
-        The module and the class in it.
-    suffixes : tuple of str
-        How the names of its files end.
-    start : bytes
-        How the content of its files starts, if that tells it from other formats.
-    """
-
-    home: str
+    home: str  # the module and the class in it
     suffixes: tuple[str, ...]
-    start: bytes = b""
+    start: bytes = b""  # of its files, if that tells them from those of other formats
 
 
 FORMATS = (
@@ -59,7 +50,14 @@ def find_format(path):
 def open_format(path, **options):
     """Return the table in a file, as its format opens it."""
     module, _, name = find_format(path).home.rpartition(".")
-    return getattr(import_module(module), name)(path, **options)
+    try:
+        opened = getattr(import_module(module), name)
+    except ImportError as error:
+        package = str(error.name).partition(".")[0]
+        raise ImportError(
+            f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
+        ) from None
+    return opened(path, **options)
 
 
 def readable_twice(path, owner):
@@ -89,20 +87,13 @@ def _standard_input():
 
 
 def _copied(source, name, owner):
-    folder = tempfile.mkdtemp(prefix="inldl-")
-    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     start = source.read(max(len(listing.start) for listing in FORMATS))
     if Path(name).suffix.lower() not in suffixes():
         fitting = [each for each in FORMATS if each.start and start.startswith(each.start)]
         name += (fitting or FORMATS)[0].suffixes[0]
-    path = Path(folder, name)
-    try:
-        with path.open("wb") as copy:
-            copy.write(start)
-            shutil.copyfileobj(source, copy)
-    except OSError as error:
-        raise OSError(
-            f"The copy of a pipe, {path}, could not be written ({error.strerror or error}); make "
-            "room there, or save the table to a file."
-        ) from None
+    with temporary_copy(name, "a pipe", "to a file") as copy:
+        copy.write(start)
+        shutil.copyfileobj(source, copy)
+    path = Path(copy.name)
+    weakref.finalize(owner, shutil.rmtree, path.parent, ignore_errors=True)
     return path

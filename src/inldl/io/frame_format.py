@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from inldl.io._labels import shortened
+from inldl._text import shortened
 from inldl.io._numbers import ADVICE, SignEvidence, find_signs, numbers
 from inldl.io._tokenizer import Block
 from inldl.io.table import Format, Piece
@@ -14,8 +14,9 @@ from inldl.io.table import Format, Piece
 class FrameFormat:
     """A table in a file that is read as frames; see `inldl.io.table.TableFormat`.
 
-    A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows`, may
-    set `text_names` and `notes`, and imports what it needs; `frames(names=None)`; and `writer`.
+    A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows` and
+    may set `text_names` and `notes`; `frames(names=None)`, which yields the frames that make up
+    the table, of some columns at least, and the raw rows of each; and `writer`.
     """
 
     text_names = None  # the columns that can hold text; all by default
@@ -25,22 +26,10 @@ class FrameFormat:
         self._written = set()  # columns of numbers that are written as text
         try:
             self.open(path)
-        except ImportError as error:
-            package = (error.name or self.kind).partition(".")[0]
-            raise ImportError(
-                f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
-            ) from None
         except Exception as error:  # each package has errors of its own
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
-
-    def frames(self, names=None):
-        """Yield the frames that make up the table, and the raw rows of each.
-
-        With `names`, frames with these columns are enough.
-        """
-        raise NotImplementedError
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of numbers that are written as text.
@@ -58,7 +47,7 @@ class FrameFormat:
         self._written = set(found.unusual()) - set(labels)
         places = found.places({*labels, *self._written})
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=False)
-        self.format, self.notes = replace(self.format, **signs._asdict()), self.notes + notes
+        self.format, self.notes = replace(self.format, **signs), self.notes + notes
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
@@ -81,8 +70,9 @@ class FrameFormat:
         """Yield pieces with the label columns and the feature columns."""
         row = 0
         for frame, raw in self.frames():
-            values = [self._degrees(frame[name], name, row) for name in labels]
-            values = np.column_stack(values) if values else np.empty((len(frame), 0))
+            values = np.empty((len(frame), len(labels)))
+            for j, name in enumerate(labels):
+                values[:, j] = self._degrees(frame[name], name, row)
             part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
             for name in self._written & set(features):
                 found, bad = _numbers(part[name], self.format)
@@ -90,17 +80,9 @@ class FrameFormat:
             yield Piece(row, len(frame), values, part, raw)
             row += len(frame)
 
-    def read(self, labels, features, most, keep=None):
-        """Return the label columns, the feature columns, and the rows that were kept."""
-        values, frames, rows = [np.empty((0, len(labels)))], [], []
-        for piece in self.pieces(labels, features):
-            chosen = slice(None) if keep is None else keep(piece)
-            rows.append(chosen)
-            values.append(piece.values[chosen])
-            frames.append(piece.features[chosen])
-        frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=features)
-        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        return np.concatenate(values), frame, numbered
+    def texts(self, names, rows):
+        """Return nothing: the pieces have all columns."""
+        return {}
 
     def check_name(self, name):
         """Take any name."""
@@ -123,8 +105,7 @@ def _block(cells):
     ends = np.cumsum([len(text) for text in texts])
     if not len(ends) or not ends[-1]:
         return None
-    starts = ends - [len(text) for text in texts]
-    data = np.frombuffer(b"".join(texts), np.uint8)
+    data, starts = np.frombuffer(b"".join(texts), np.uint8), np.concatenate([[0], ends[:-1]])
     return Block(data, 0, starts[:, None], ends[:, None])
 
 

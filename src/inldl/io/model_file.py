@@ -22,7 +22,6 @@ from inldl.methods import make_method
 FORMAT = "inldl-model"
 VERSION = 1
 MOST_FEATURES = 10**7  # of all models in a file together
-_TOO_WIDE = "its features are too many"
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
@@ -120,14 +119,21 @@ def load_model(path):
         fitted = [each for each in decoder.models if is_fitted(vars(each))]
         good = any(each is model for each in fitted)
         require(good, "it holds something else than a fitted model")
-        require(sum(map(_width, fitted)) <= MOST_FEATURES, _TOO_WIDE)
+        _check_widths(*fitted)
         with _one_tree_each(decoder.of_sklearn):
             for each in fitted:
                 _try_out(each)
         for each in decoder.models:
             _name_no_import(each)
-    if decoder.of_sklearn:
-        _warn_of_versions(path, tree["header"]["sklearn"])
+    saved_with = tree["header"]["sklearn"]
+    if decoder.of_sklearn and saved_with != sklearn.__version__:
+        warnings.warn(
+            f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
+            f"{sklearn.__version__}: its trees or neighbours may predict something else; fit "
+            "again to be sure.",
+            UserWarning,
+            stacklevel=2,
+        )
     return model
 
 
@@ -152,18 +158,7 @@ def model_info(path):
 
 
 def check_savable(estimator):
-    """Refuse an estimator, fitted or not, of a kind that cannot be saved.
-
-    Parameters
-    ----------
-    estimator : estimator or Model
-        What is to be fitted and then saved.
-
-    Raises
-    ------
-    ValueError
-        With a sentence that names what can be saved.
-    """
+    """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
     _check_kind(estimator)
     Encoder().tree(estimator)
     method = getattr(estimator, "method", None)
@@ -228,8 +223,8 @@ def _opened(path):
 def _checked_tree(container):
     """Return the plain data of a file, if this version can read it."""
     tree = container.tree()
-    good = type(tree) is dict and tree.get("format") == FORMAT
-    require(good, "it is not a model file that inldl has written")
+    known = type(tree) is dict and tree.get("format") == FORMAT
+    require(known, "it is not a model file that inldl has written")
     version, header = tree.get("version"), tree.get("header")
     require(type(version) is int and version > 0, "it does not say its version")
     require(
@@ -242,12 +237,6 @@ def _checked_tree(container):
     names = [*(header["labels"] or []), *(header["features"] or [])] if good else [None]
     require(all(isinstance(name, str) for name in names), "its description is incomplete")
     return tree
-
-
-def _width(model):
-    """Return the number of features, which bounds the work of a prediction."""
-    require(type(model.n_features_in_) is int, _TOO_WIDE)
-    return model.n_features_in_
 
 
 @contextmanager
@@ -275,36 +264,28 @@ def _name_no_import(model):
         model.method = clone(model.estimator_)
 
 
-def _warn_of_versions(path, saved_with):
-    if saved_with != sklearn.__version__:
-        warnings.warn(
-            f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
-            f"{sklearn.__version__}: its trees or neighbours may predict something else; fit "
-            "again to be sure.",
-            UserWarning,
-            stacklevel=3,
-        )
+def _check_widths(*models):
+    """Refuse features that are so many that a prediction would take too long."""
+    widths = [model.n_features_in_ for model in models]
+    good = all(type(width) is int for width in widths) and sum(widths) <= MOST_FEATURES
+    require(good, "its features are too many")
 
 
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
-    require(_width(model) <= MOST_FEATURES, _TOO_WIDE)
+    _check_widths(model)
     row, names = model._example_row(), model.label_names_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         degrees = np.asarray(model.predict(row))
         if hasattr(model, "predict_interval"):
-            _try_intervals(model, row, degrees)
+            holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
+            with suppress(NotFittedError):  # a model can be without intervals
+                model.predict_interval(row)
+            with suppress(NotFittedError):
+                model.complete(row, holes, return_interval=True)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
     require(np.isfinite(degrees).all(), "it predicts NaN or infinity")
     fault = model._fault(degrees)
     require(fault is None, fault)
-
-
-def _try_intervals(model, row, degrees):
-    holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
-    with suppress(NotFittedError):  # a model can be without intervals
-        model.predict_interval(row)
-    with suppress(NotFittedError):
-        model.complete(row, holes, return_interval=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._version import __version__
 from inldl.estimators import DistributionEstimator
-from inldl.io._replacing import check_free, replacing
+from inldl.io._replacing import check_free, write_bytes
 
 _OUTPUT = "degrees"
 
@@ -54,22 +55,15 @@ def export_onnx(model, path, *, overwrite=False):
     check_free(path, overwrite=overwrite)
     if path.suffix.casefold() != ".onnx":
         raise ValueError(f"{path} does not end in '.onnx'; name an ONNX file to write.")
-    _check_model(model)
-    content = _graph_of(model).SerializeToString()
-    with replacing(path, overwrite=overwrite) as part:
-        part.write_bytes(content)
-
-
-def _check_model(model):
     if not isinstance(model, DistributionEstimator):
         raise TypeError(
             f"Only a fitted estimator or table model of inldl can be exported, got {model!r}."
         )
     check_is_fitted(model)
+    write_bytes(path, _graph_of(model).SerializeToString(), overwrite=overwrite)
 
 
 def _graph_of(model):
-    """Return the ONNX model."""
     try:
         import onnx  # noqa: F401
     except ImportError as error:
@@ -77,14 +71,6 @@ def _graph_of(model):
     from inldl.io._onnx_graph import Graph
 
     names = model._onnx_inputs()
-    _check_names(names)
-    graph = Graph(_OUTPUT, names)
-    degrees = model._add_to_onnx(graph)
-    return graph.model(degrees, _properties(model, graph.n_labels))
-
-
-def _check_names(names):
-    """Refuse inputs that cannot be told apart by their names in the file."""
     if "" in names:
         raise ValueError(
             f"Column {names.index('')} of the features has no name, which an ONNX file needs; "
@@ -95,11 +81,12 @@ def _check_names(names):
             f"A column of the features is named {_OUTPUT!r} like the output of the ONNX file; "
             "rename it and fit again."
         )
+    graph = Graph(_OUTPUT, names)
+    degrees = model._add_to_onnx(graph)
+    return graph.model(degrees, _properties(model, graph.n_labels))
 
 
 def _properties(model, n_labels):
-    from inldl._version import __version__
-
     labels = model.label_names_
     if labels is None:
         labels = [f"label {j}" for j in range(n_labels)]

@@ -4,6 +4,9 @@ import json
 from contextlib import contextmanager
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from inldl.io._numbers import written
 from inldl.io.frame_format import FrameFormat
@@ -18,8 +21,6 @@ class Parquet(FrameFormat):
 
     def open(self, path):
         """Look at the columns of a file; those that pandas wrote for an index are left out."""
-        import pyarrow.parquet as pq
-
         with pq.ParquetFile(path) as file:
             schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
         index, self._sound = _index_columns(schema)
@@ -28,8 +29,6 @@ class Parquet(FrameFormat):
 
     def frames(self, names=None):
         """Yield frames, and the batch of each."""
-        import pyarrow.parquet as pq
-
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(BATCH, columns=names):
                 part = batch.select(self.names if names is None else names)
@@ -39,9 +38,6 @@ class Parquet(FrameFormat):
     @contextmanager
     def writer(self, part, labels, filled, extra):
         """Give a function that writes batches to `part`."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         with pq.ParquetFile(self.path) as source:
             schema, codec = source.schema_arrow, _compression(source.metadata)
         for name in filled:
@@ -65,14 +61,10 @@ class Parquet(FrameFormat):
 
 
 def _is_text(kind):
-    import pyarrow as pa
-
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _holds_text(kind):
-    import pyarrow as pa
-
     return _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
@@ -100,16 +92,11 @@ def _compression(metadata):
 
 def _filled_type(kind):
     """Return the type of a label column once its holes are filled."""
-    import pyarrow as pa
-
     return kind if pa.types.is_floating(kind) or _is_text(kind) else pa.float64()
 
 
 def _with_fills(column, fill, kind, decimal):
     """Return a column with the fills in place of its holes."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if pa.types.is_decimal(column.type):  # as it was read: a cast can miss the last bit
         column = pa.array([None if x is None else float(x) for x in column.to_pylist()], kind)
     holes = pa.array(~np.isnan(fill))

@@ -1,11 +1,16 @@
 """Read a table of features and degrees from a file."""
 
+import re
+from collections import Counter
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from inldl._text import listed, shortened
 from inldl._validation import check_choice
-from inldl.io._labels import check_columns, select_labels
 from inldl.io._numbers import check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io.formats import open_format, readable_twice
@@ -146,8 +151,8 @@ class TableFile:
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
-        check_columns(self.source.names)
-        self.labels = [] if labels is None else select_labels(self.source.names, labels)
+        _check_columns(self.source.names)
+        self.labels = [] if labels is None else _select_labels(self.source.names, labels)
         self.features = [name for name in self.source.names if name not in set(self.labels)]
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
@@ -173,17 +178,51 @@ class TableFile:
         check_choice("scale", scale, SCALES)
         bound, keep = self.source.most_rows(), None
         if most_rows is not None and most_rows < bound:
-            keep = _Draw(most_rows / bound)
+            keep = _Draw(most_rows / bound, len(self.labels))
             bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
             bound += FEWEST * len(self.labels)
-        values, features, rows = self.source.read(self.labels, self.features, bound, keep)
-        self._check_rows(len(values), least_rows)
+        values, features, rows = self._gathered(bound, keep)
+        if len(values) < least_rows:
+            problem = "only one row" if len(values) else "a header but no rows"
+            needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
+            raise ValueError(f"{self.path} has {problem}; {needed}.")
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
         told = []
         if scale == "auto" and self.format.percent:
             scale, told = "percent", [_SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
+
+    def _gathered(self, most, keep):
+        """Return the label columns, the feature columns, and the numbers of the rows kept.
+
+        Memory is taken once: floats go to their place, columns of another kind are joined later.
+        """
+        values, floats = np.empty((most, len(self.labels))), np.empty((len(self.features), most))
+        columns = dict(zip(self.features, floats, strict=True))
+        others, text, rows, done = {}, {}, [], 0
+        for piece in self.source.pieces(self.labels, self.features, None):
+            rows.append(slice(None) if keep is None else keep(piece))
+            kept = piece.values[rows[-1]]
+            place = slice(done, done + len(kept))
+            values[place] = kept
+            text |= dict.fromkeys(name for name in self.features if name not in piece.features)
+            for name, cells in piece.features.items():
+                column = columns[name]
+                if name in others or cells.dtype != np.float64:
+                    before = [pd.Series(column[:done])] if done else []
+                    others.setdefault(name, before).append(cells[rows[-1]])
+                else:
+                    column[place] = cells.to_numpy()[rows[-1]]
+            done = place.stop
+        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
+        if not (others or text):
+            features = pd.DataFrame(floats[:, :done].T, columns=self.features, copy=False)
+            return values[:done], features, numbered
+        columns = {name: column[:done] for name, column in columns.items()}
+        columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
+        columns |= self.source.texts(text, rows) if text else {}
+        return values[:done], pd.DataFrame(columns), numbered
 
     def find_scale(self):
         """Detect what the degrees are, from the label columns alone and a piece at a time.
@@ -242,12 +281,6 @@ class TableFile:
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
 
-    def _check_rows(self, count, least):
-        if count < least:
-            problem = "only one row" if count else "a header but no rows"
-            needed = "at least two rows are needed to learn from" if least > 1 else "add rows"
-            raise ValueError(f"{self.path} has {problem}; {needed}.")
-
 
 class _Draw:
     """Draw a share of the rows of each piece, the same ones each time.
@@ -255,15 +288,71 @@ class _Draw:
     The first rows in which a label is observed are taken as well, so that rare labels are seen.
     """
 
-    def __init__(self, share):
-        self._share, self._lacking = share, None
+    def __init__(self, share, n_labels):
+        self._share, self._lacking = share, [FEWEST] * n_labels
 
     def __call__(self, piece):
         chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
-        if self._lacking is None:
-            self._lacking = [FEWEST] * piece.values.shape[1]
         for j, lacking in enumerate(self._lacking):
             rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
             chosen[rows] = True
             self._lacking[j] -= len(rows)
         return chosen
+
+
+def _check_columns(columns):
+    """Refuse column names that stand more than once in the header."""
+    twice = [name for name, count in Counter(columns).items() if count > 1]
+    if twice:
+        places = [str(i + 1) for i, name in enumerate(columns) if name == twice[0]]
+        raise ValueError(
+            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
+            f"{', '.join(places)}); give each column a name of its own."
+        )
+
+
+def _select_labels(columns, labels):
+    """Return the label columns that `labels` names: names, globs, or "re:" and an expression."""
+    if isinstance(labels, str):
+        labels = [labels] if labels.startswith("re:") else labels.split(",")
+    wanted = [str(label).strip() for label in labels]
+    found = list(dict.fromkeys(name for label in wanted for name in _matches(columns, label)))
+    if len(found) < 2:
+        which = f"only {_shown(found[0])}" if found else "none"
+        raise ValueError(
+            f"No label columns found: a distribution needs at least two, and {which} is named; "
+            f"{_known(columns)}"
+        )
+    if len(found) == len(columns):
+        raise ValueError(
+            "No feature columns are left: every column is a label; name fewer labels, or add "
+            "columns that describe the rows."
+        )
+    return found
+
+
+def _matches(columns, label):
+    if label in columns:
+        return [label]
+    if label.startswith("re:"):
+        try:
+            expression = re.compile(label[3:])
+        except re.error as error:
+            raise ValueError(f"{label[3:]!r} is not a regular expression: {error}.") from None
+        found = [name for name in columns if expression.fullmatch(name)]
+    else:
+        found = [name for name in columns if fnmatchcase(name, label)]
+    if not found:
+        by_lower = {name.lower(): name for name in columns}
+        near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
+        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+        raise ValueError(f"No label columns found for {label!r}{hint}; {_known(columns)}")
+    return found
+
+
+def _known(columns):
+    return f"the columns are {listed(map(_shown, columns), 20)}."
+
+
+def _shown(name):
+    return repr(shortened(name))

@@ -12,13 +12,10 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Format:
-    """How a table is written down in its file; `bom` is the mark that a Unicode file starts with.
+    """How a table is written down in its file.
 
-    `thousands` are the signs that separate thousands, if any; `percent` says whether the degrees
-    have percent signs.
-
-    The quotation marks are not part of it: the writer leaves every cell that it does not fill as
-    it stands in the file.
+    `bom` is the mark that a Unicode file starts with, `thousands` are the signs that separate
+    thousands, if any, and `percent` says whether the degrees have percent signs.
     """
 
     kind: str
@@ -76,7 +73,7 @@ class Table:
     scale : {"fraction", "percent", "count"}
         How the degrees stand in the file.
     notes : list of str
-        Sentences that tell what was found out about the file.
+        Sentences that tell what was detected about the file.
     file : TableFile
         The file.
     rows : ndarray of int or None
@@ -103,19 +100,10 @@ class TableFormat(Protocol):
     The class is listed in `inldl.io.formats`. One whose files are read as frames takes most of it
     from `inldl.io.frame_format.FrameFormat`. Errors are a ValueError or an OSError in one sentence
     that says where in the file and what to do.
-
-    Attributes
-    ----------
-    names : list of str
-        Names of the columns that can be labels or features.
-    notes : list of str
-        Sentences that tell what was found out about the file.
-    format : Format
-        How the file is written.
     """
 
-    names: list[str]
-    notes: list[str]
+    names: list[str]  # of the columns that can be labels or features
+    notes: list[str]  # sentences about what was detected
     format: Format
 
     def __init__(self, path: Path, *, delimiter: str | None, encoding: str | None) -> None:
@@ -133,22 +121,15 @@ class TableFormat(Protocol):
         """Return a number of rows that is not exceeded."""
 
     def pieces(
-        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] = ()
+        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] | None = ()
     ) -> Iterator[Piece]:
-        """Yield the rows a piece at a time, with the columns in `text` as text."""
+        """Yield the rows a piece at a time, with the columns in `text` as text.
 
-    def read(
-        self,
-        labels: Sequence[str],
-        features: Sequence[str],
-        most: int,
-        keep: Callable[[Piece], np.ndarray] | None = None,
-    ) -> tuple[np.ndarray, pd.DataFrame, np.ndarray | None]:
-        """Return the label columns, the feature columns, and the numbers of the rows.
-
-        `keep(piece)` tells which rows of a piece to take, at most `most` in all; without it all
-        are taken, and their numbers are None.
+        If `text` is None, columns with text may be left out of a piece.
         """
+
+    def texts(self, names: Sequence[str], rows: Sequence[Any]) -> dict[str, pd.Series]:
+        """Return columns that were left out; `rows` tells which rows of each piece to take."""
 
     def check_name(self, name: str) -> None:
         """Refuse a name for a new column that cannot be written to such a file."""

@@ -8,9 +8,9 @@ from itertools import islice
 import numpy as np
 import pandas as pd
 
+from inldl._text import shortened
 from inldl._validation import check_choice
 from inldl.io._encoding import from_utf8, open_text
-from inldl.io._labels import shortened
 from inldl.io._numbers import ADVICE, SignEvidence, find_signs, is_plain, numbers, written
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
 from inldl.io.table import Format, Piece
@@ -18,7 +18,7 @@ from inldl.io.table import Format, Piece
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _SIGNS = "write all degrees with the sign, or all without it."
-_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)
+_FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 
 
 class DelimitedText:
@@ -51,9 +51,12 @@ class DelimitedText:
         if not (plain and is_plain(self.cells.content, self.cells.delimiter)):
             places = self._evidence(labels, self.names).places()
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
+        first = next(self.cells.blocks(), None)
+        columns = [] if first is None else [self.names.index(name) for name in labels]
+        cells = (cell for column in columns for cell in first.rows(slice(_FIRST)).text(column))
+        percent = any(cell.rstrip().endswith("%") for cell in cells)
         self.notes += notes
-        percent = self._shows_percent(labels)
-        self.format = replace(self.format, percent=percent, **signs._asdict())
+        self.format = replace(self.format, percent=percent, **signs)
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
@@ -64,18 +67,9 @@ class DelimitedText:
             row += len(block.starts)
         return found
 
-    def _shows_percent(self, labels):
-        """Return whether a cell among the first of the label columns ends in a percent sign."""
-        columns = [self.names.index(name) for name in labels]
-        first = [block.rows(slice(_FIRST)) for block in islice(self.cells.blocks(), 1)]
-        cells = (cell for block in first for column in columns for cell in block.text(column))
-        return any(cell.rstrip().endswith("%") for cell in cells)
-
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
-        block, row_in_block = self.cells.find(row)
-        chosen = slice(row_in_block, row_in_block + 1)
-        text = block.rows(chosen).text(self.names.index(name))[0]
+        text = self.cells.row(row).text(self.names.index(name))[0]
         return f"{self.where(row)}, column {name!r}", text.strip()
 
     def where(self, row):
@@ -87,17 +81,15 @@ class DelimitedText:
         return self.cells.content.count(self.cells.newline) + 1
 
     def pieces(self, labels, features, text=()):
-        """Yield pieces with the label columns, and the feature columns, those of `text` as such.
-
-        Any other column of a piece is one of numbers if all its cells in the piece are.
-        """
+        """Yield pieces; a column has numbers in a piece if all its cells there are numbers."""
         row = 0
         for block in self.cells.blocks():
             size = len(block.starts)
             values = np.empty((size, len(labels)))
             for j, name in enumerate(labels):
                 values[:, j] = self._degrees(block, name, row)
-            columns = {name: self._feature(block, name, name in text) for name in features}
+            columns = {name: self._feature(block, name, text) for name in features}
+            columns = {name: cells for name, cells in columns.items() if cells is not None}
             frame = pd.DataFrame(columns, index=range(row, row + size), copy=False)
             yield Piece(row, size, values, frame, block)
             row += size
@@ -118,52 +110,21 @@ class DelimitedText:
             f"{self.where(row + bad)}, column {name!r}: {shortened(cell)!r} {problem}"
         )
 
-    def _feature(self, block, name, as_text):
-        column = self.names.index(name)
-        found, bad = (None, 0) if as_text else numbers(block, column, self.format)
-        return found if bad is None else _text(block.text(column)).to_numpy()
+    def _feature(self, block, name, text):
+        column, bad = self.names.index(name), 0
+        if text is None or name not in text:
+            found, bad = numbers(block, column, self.format)
+        if bad is None or text is None:
+            return found
+        return _text(block.text(column)).to_numpy()
 
-    def read(self, labels, features, most, keep=None):
-        """Return the label columns, the feature columns as a frame, and the rows that were kept.
-
-        Memory is taken once: numbers go to their place, and text is read in a second pass.
-        """
-        columns = [self.names.index(name) for name in features]
-        values, found = np.empty((most, len(labels))), np.empty((len(features), most))
-        rows, text, done = [], set(), 0
-        for piece in self.pieces(labels, ()):
-            chosen = slice(None) if keep is None else keep(piece)
-            kept = piece.values[chosen]
-            place = slice(done, done + len(kept))
-            values[place] = kept
-            text |= self._fill_numbers(found[:, place], piece.raw, columns, text, chosen)
-            rows.append(chosen)
-            done = place.stop
-        frame = self._frame(found[:, :done], features, sorted(text), rows)
-        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        return values[:done], frame, numbered
-
-    def _fill_numbers(self, out, block, columns, text, chosen):
-        """Put the numbers of the columns that are not `text` in place; return those without."""
-        fresh = set()
-        for j in set(range(len(columns))) - text:
-            found, bad = numbers(block, columns[j], self.format)
-            if bad is None:
-                out[j] = found[chosen]
-            else:
-                fresh.add(j)
-        return fresh
-
-    def _frame(self, numeric, names, text, rows):
-        """Return a frame of the rows of `numeric`, with those in `text` as text."""
-        if not text:
-            return pd.DataFrame(numeric.T, columns=names, copy=False)
-        cells = {names[j]: [] for j in text}
+    def texts(self, names, rows):
+        """Return columns as text, of each piece the chosen rows."""
+        cells = {name: [] for name in names}
         for block, chosen in zip(self.cells.blocks(), rows, strict=True):
             for name, found in cells.items():
-                found.extend(block.rows(chosen).text(self.names.index(name)))
-        columns = dict(zip(names, numeric, strict=True))
-        return pd.DataFrame(columns | {name: _text(found) for name, found in cells.items()})
+                found += block.rows(chosen).text(self.names.index(name))
+        return {name: _text(found) for name, found in cells.items()}
 
     def check_name(self, name):
         """Refuse a name for a new column that the encoding of the file does not have."""
@@ -179,30 +140,29 @@ class DelimitedText:
     def writer(self, part, labels, filled, extra):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
-            columns = np.array([self.names.index(name) for name in labels], int)
-            writer = _Writer(self.format, self.cells, columns, out)
+            writer = _Writer(self, labels, out)
             writer.start(extra)
             yield writer.write
-            writer.finish()
+            writer.copy(self.cells.content.size)
 
 
 class _Writer:
     """Copy a text, with fills in place of holes and cells added to the rows."""
 
-    def __init__(self, form, cells, columns, out):
-        self._form, self._cells, self._columns, self._out = form, cells, columns, out
-        self._position = 0
+    def __init__(self, source, labels, out):
+        self._form, self._cells, self._out, self._position = source.format, source.cells, out, 0
+        self._columns = np.array([source.names.index(name) for name in labels], int)
+        self._quotes = self._form.decimal == self._form.delimiter
 
     def start(self, extra):
         """Write the header."""
         self._out.write(self._form.bom)
-        self._copy(self._cells.header_end)
-        names = "".join(self._form.delimiter + _header(name) for name in extra)
-        self._put(names.encode())
+        self.copy(self._cells.header_end)
+        self._put("".join(self._form.delimiter + _header(name) for name in extra).encode())
 
     def write(self, block, fills, extra):
         """Write the rows of a block."""
-        self._copy(block.offset)  # empty lines that make up a block
+        self.copy(block.offset)  # empty lines that make up a block
         done = self._position - block.offset
         content, pieces = block.data.tobytes(), []
         for start, end, cell in zip(*self._changes(block, fills, extra), strict=True):
@@ -211,21 +171,15 @@ class _Writer:
         self._put(b"".join([*pieces, content[done:]]))
         self._position = block.offset + len(content)
 
-    def finish(self):
-        """Write what is below the last row."""
-        self._copy(self._cells.content.size)
-
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
         order = np.argsort(self._columns)
         columns, fills = self._columns[order], fills[:, order]
-        at = ~np.isnan(fills)
-        quote = np.ones(fills.shape, bool)
-        if self._form.decimal != self._form.delimiter and len(columns):
+        at, quote = ~np.isnan(fills), np.full(fills.shape, self._quotes)
+        if not self._quotes and len(columns):
             quote = np.column_stack([block.quoted(column) for column in columns])
-        cells = np.empty(at.shape, object)
+        cells, sign = np.empty(at.shape, object), "%" if self._form.percent else ""
         pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        sign = "%" if self._form.percent else ""
         cells[at] = [self._number(value, quoted, sign) for value, quoted in pairs]
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
@@ -236,11 +190,9 @@ class _Writer:
 
     def _added(self, extra):
         """Return the cells that are added to each row, as one object each."""
-        delimiter = self._form.delimiter.encode()
-        quoted = self._form.decimal == self._form.delimiter
-        rows = np.empty(len(extra), object)
+        delimiter, rows = self._form.delimiter.encode(), np.empty(len(extra), object)
         for i, row in enumerate(extra.tolist()):
-            cells = [b"" if x != x else self._number(x, quoted) for x in row]
+            cells = [b"" if x != x else self._number(x, self._quotes) for x in row]
             rows[i] = delimiter + delimiter.join(cells)
         return rows
 
@@ -248,21 +200,18 @@ class _Writer:
         text = written(value, self._form.decimal) + sign
         return (f'"{text}"' if quoted else text).encode()
 
-    def _copy(self, stop):
-        while self._position < stop:
-            piece = self._cells.content.read(self._position, min(stop, self._position + (1 << 22)))
+    def copy(self, stop):
+        """Write what stands in the text up to `stop`."""
+        for piece in self._cells.content.pieces(self._position, stop):
             self._put(piece)
-            self._position += len(piece)
+        self._position = max(self._position, stop)
 
     def _put(self, content):
         self._out.write(from_utf8(content, self._form.encoding))
 
 
 def _header(name):
-    """Return the header of an added column; a spreadsheet must not take it for a formula.
-
-    Names come from model files, too. "-1" and "@home" are harmless, and stay as they are.
-    """
+    """Return the header of an added column; a spreadsheet must not take it for a formula."""
     name = f"'{name}" if _FORMULA.match(name) else name
     special = any(sign in name for sign in '",;\t|\r\n')
     return '"' + name.replace('"', '""') + '"' if special else name

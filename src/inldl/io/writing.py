@@ -7,7 +7,7 @@ import numpy as np
 
 from inldl._validation import as_degrees, sum_tolerance
 from inldl.io._numbers import DECIMALS
-from inldl.io._replacing import check_free, check_new, replacing
+from inldl.io._replacing import check_free, replacing
 from inldl.io._scale import WHOLE
 from inldl.io.formats import find_format
 
@@ -40,7 +40,7 @@ def write_table(table, completed, path, *, overwrite=False):
     OSError
         If the file cannot be written; an old one is then as it was.
     """
-    completed = _checked(table, completed)
+    completed = _checked(table.y, completed)
     holes = np.isnan(table.y).any(axis=0)
     filled = [name for name, hole in zip(table.labels, holes, strict=True) if hole]
     with TableWriter(table.file, path, filled=filled, overwrite=overwrite) as writer:
@@ -99,28 +99,18 @@ class TableWriter:
         extra : ndarray of shape (size, E), optional
             Values of the columns that are added; NaN leaves a cell empty.
         """
-        self.check_finite(piece, np.where(np.isnan(y), completed, 0))
-        self._write(piece.raw, _fills(y, completed, WHOLE.get(scale, 1.0)), extra)
-
-    def check_finite(self, piece, degrees):
-        """Refuse degrees of a piece that are no numbers: their cells would stay empty."""
-        bad = ~np.isfinite(degrees).all(axis=1)
-        if bad.any():
+        bad = (np.isnan(y) & ~np.isfinite(completed)).any(axis=1)
+        if bad.any():  # their cells would stay empty
             place = self._file.place_of(first=piece.first)(int(np.argmax(bad)))
             raise ValueError(
                 f"{place}: the model gives no number for a degree of this row; check the numbers "
                 "of the row, and fit the model again if they are right."
             )
+        self._write(piece.raw, _fills(y, completed, WHOLE.get(scale, 1.0)), extra)
 
 
 def check_writable(file, path, *, extra=(), overwrite=False):
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
-    check_target(file, path, overwrite=overwrite)
-    check_added(file, extra)
-
-
-def check_target(file, path, *, overwrite=False):
-    """Refuse a path to which a table that is read from `file` cannot be written."""
     path = Path(path)
     check_free(path, overwrite=True)
     if find_format(path) != find_format(file.path):
@@ -128,24 +118,13 @@ def check_target(file, path, *, overwrite=False):
             f"{path} is another kind of file than {file.path}; end its name in "
             f"{file.path.suffix!r}."
         )
-    if overwrite:
-        return
-    if path.exists() and path.samefile(file.path):
-        raise FileExistsError(
-            f"{path} is the table that was read; write to another file, or give overwrite=True "
-            "(--overwrite on the command line) to replace it."
-        )
-    check_new(path)
-
-
-def check_added(file, names):
-    """Refuse names of columns that cannot be added on the right of a file."""
-    for i, name in enumerate(names):
+    check_free(path, overwrite=overwrite, source=file.path)
+    for i, name in enumerate(extra):
         if name in file.source.names:
             raise ValueError(
                 f"{file.path} has a column {name!r} already, which is to be added; rename it."
             )
-        if name in names[:i]:
+        if name in extra[:i]:
             raise ValueError(
                 f"Two columns {name!r} are to be added, because of how the labels are named; "
                 "rename the labels."
@@ -153,19 +132,14 @@ def check_added(file, names):
         file.source.check_name(name)
 
 
-def _checked(table, completed):
-    """Return `completed` as an array that fits the table."""
-    completed = as_degrees(completed, "completed")
-    if completed.shape != table.y.shape:
+def _checked(y, completed):
+    """Return `completed` as an array that can fill the holes of `y`."""
+    completed, holes = as_degrees(completed, "completed"), np.isnan(y)
+    if completed.shape != y.shape:
         raise ValueError(
             f"completed has the shape {completed.shape} but the table's degrees have "
-            f"{table.y.shape}; give one row per row and one column per label of the table."
+            f"{y.shape}; give one row per row and one column per label of the table."
         )
-    _check_completed(table.y, completed, np.isnan(table.y))
-    return completed
-
-
-def _check_completed(y, completed, holes):
     tolerance = 2 * sum_tolerance(completed.dtype)
     bad = holes & ~((completed >= -tolerance) & (completed <= 1 + tolerance))
     if bad.any():
@@ -183,6 +157,7 @@ def _check_completed(y, completed, holes):
             f"Row {row} of completed puts {given[row]:.6g} into the holes, but the observed "
             f"degrees leave {left[row]:.6g}; give rows that sum to 1 with the observed degrees."
         )
+    return completed
 
 
 def _fills(y, completed, whole):

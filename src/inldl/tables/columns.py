@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from inldl.io._labels import shortened
+from inldl._text import shortened
 from inldl.tables._cell_values import (
     Cells,
     as_number,
