@@ -28,16 +28,19 @@ class FileState:
 
     `arrays` are attributes that are not plain vectors. `parts` are classes of its attributes, in a
     list that may grow later, or the paths ``package.module:Class`` of those that are imported only
-    if a file has them. Without the attributes `needed` it is of no use.
+    if a file has them. Without the attributes `needed` it is of no use. Files leave out what is
+    `omitted`, which can be computed from the rest.
     """
 
     arrays: Mapping[str, Array] = field(default_factory=dict)
     parts: Sequence[type | str] = ()
     needed: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
 
     def __or__(self, other: FileState) -> FileState:
         arrays, needed = {**self.arrays, **other.arrays}, self.needed + other.needed
-        return FileState(arrays, (*self.parts, *other.parts), needed)
+        omitted = self.omitted + other.omitted
+        return FileState(arrays, (*self.parts, *other.parts), needed, omitted)
 
 
 def file_state(kind: type) -> FileState | None:

@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl.completion.hiding import hide_each_label, share_of_holes
+from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes
 from inldl.completion.members import Forests, Near, Normal, RootNormal
-from inldl.solvers.completion import fill_forced, fill_near
+from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
 
 FOLDS = 5
-FEWEST = 100  # degrees that must be hidden and filled again before anything is learned from them
-FEWEST_FOR_TREES = 60  # rows
-MOST_LABELS = 100  # for which forests are learned
-TREES = 50  # of a label
-ALL_TREES = 600  # of all labels together; but at least `FEWEST_TREES` each
-FEWEST_TREES = 10
+JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
+FEWEST = 100  # degrees that are needed to weigh the members at all
+TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
+ALL_TREES = 600  # of all labels, but at least a fifth of `TREES` each
+ROWS_FOR_TREES = 60  # at least
+LABELS_FOR_TREES = 100  # at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ class Completer:
     weights_ : dict of str to float
         The weight of each member.
     refilled_ : Refilled or None
-        The degrees that the weights rest on; None if there are too few to learn from, in which
-        case rows are filled near the prediction.
+        The degrees that the weights rest on. Fewer than 100 are not enough for that: all weight
+        is on filling near the prediction then. None if nothing could be hidden.
     sizes_ : ErrorSizes
-        The expected sizes of errors.
+        The expected sizes of errors, if some degrees could be hidden.
     """
 
     def __init__(self, seed=0, n_jobs=None):
@@ -88,39 +88,51 @@ class Completer:
         self
         """
         y = fill_forced(y)
-        known = ~np.isnan(y).all(axis=1)
+        known = np.flatnonzero(~np.isnan(y).all(axis=1))
         y, predicted = y[known], predicted[known]
-        folds = np.random.default_rng(self.seed).permutation(len(y)) % FOLDS
-        hidden = hide_each_label(y, self.seed)
-        self.weights_, self.refilled_, self.members_ = {"near": 1.0}, None, None
-        if sum(len(part.rows) for part in hidden) >= FEWEST and y.shape[1] > 1:
-            self._weigh(y, predicted, hidden, folds)
+        self.members_, self.refilled_ = _Members(y, predicted, TREES, self), None
+        self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
+        trials = self._trials(y, predicted)
+        if trials is not None:
+            self._weigh(known, y, *trials)
         return self
 
-    def _weigh(self, y, predicted, hidden, folds):
-        """Fill hidden degrees by members that have not seen their rows, and weigh these."""
-        row, label = (np.concatenate(a) for a in zip(*((h.rows, h.labels) for h in hidden)))
-        left = np.concatenate([part.left for part in hidden])
-        found, variance = None, np.empty(left.shape)
-        for fold in range(FOLDS):
-            members = self._learn(y[folds != fold], predicted[folds != fold])
-            at = folds[row] == fold
-            fills, variance[at] = members.fills(left[at], predicted[row[at]])
-            found = np.empty((len(fills), *left.shape)) if found is None else found
-            found[:, at] = fills
-        self.members_ = self._learn(y, predicted)
-        entries = np.arange(len(row)), label
-        weights = share_of_holes(left, y)
-        parts, degrees = found[:, *entries].T, y[row, label]
-        best = simplex_weights(parts, degrees, weights)
-        self.weights_ = dict(zip(self.members_.names, best.tolist(), strict=True))
-        mixed = np.tensordot(best, found, 1)
-        self.refilled_ = Refilled(row, label, degrees, mixed[entries], left, weights)
-        about = _about(left, mixed, variance, found)
-        self.sizes_ = ErrorSizes(about[entries], label, mixed[entries] - degrees, self.seed)
+    def _trials(self, y, predicted):
+        """Hide degrees, and let members fill them that were learned without their rows.
 
-    def _learn(self, y, predicted):
-        return _Members(y, predicted, self.seed, self.n_jobs)
+        Returns the hidden degrees, what each member filled in, and expected squared errors; None
+        if there are too few rows.
+        """
+        folds = np.random.default_rng(self.seed).permutation(len(y)) % FOLDS
+        found, judged = [], 0
+        for fold in range(FOLDS):
+            others = folds != fold
+            hidden = hide_each_label(y, self.seed, rows=np.flatnonzero(~others))
+            if not len(hidden.rows) or y.shape[1] == 1 or judged >= JUDGED:
+                continue
+            members = _Members(y[others], predicted[others], TRIAL_TREES, self)
+            fills, variance = members.fills(hidden.left, predicted[hidden.rows])
+            found.append((hidden, fills, variance))
+            judged += len(hidden.rows)
+        if not found:
+            return None
+        hidden, fills, variance = zip(*found, strict=True)
+        return Hidden.together(hidden), np.concatenate(fills, axis=1), np.concatenate(variance)
+
+    def _weigh(self, known, y, hidden, fills, variance):
+        """Mix the members such that the error at hidden degrees is small; learn its size."""
+        at = np.arange(len(hidden.rows)), hidden.labels
+        weights = share_of_holes(hidden.left, y)
+        if len(weights) >= FEWEST:
+            best = simplex_weights(fills[:, *at].T, hidden.degrees, weights)
+            self.weights_ = dict(zip(self.members_.names, best.tolist(), strict=True))
+        mixed = self._mixed(fills)
+        self.refilled_ = Refilled(
+            known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
+        )
+        about = _about(hidden.left, mixed, variance, fills)
+        errors = mixed[at] - hidden.degrees
+        self.sizes_ = ErrorSizes(about[at], hidden.labels, errors, self.seed)
 
     def fill(self, y, predicted):
         """Return the rows with their holes filled.
@@ -132,41 +144,39 @@ class Completer:
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
         """
-        return self._mixed(y, predicted)[0]
+        return self._filled(y, predicted)[0]
 
     def fill_with_intervals(self, y, predicted, coverage):
         """Return the rows with their holes filled, and the ends of intervals."""
-        filled, about = self._mixed(y, predicted)
-        reach = self.sizes_.reach(about, coverage) * np.isnan(y)
+        filled, about = self._filled(y, predicted)
+        reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
+        reach = np.where(np.isnan(y), reach, 0)
         return filled, np.maximum(filled - reach, 0), filled + reach
 
-    def _mixed(self, y, predicted):
+    def _filled(self, y, predicted):
         """Return completed rows, and what tells the sizes of their errors."""
         y = y.astype(np.float64)
-        if self.members_ is None:
-            return fill_near(y, predicted, np.ones(y.shape[1])), None
         fills, variance = self.members_.fills(y, predicted)
-        mixed = np.tensordot(list(self.weights_.values()), fills, 1)
-        filled = np.where(np.isnan(y), mixed, y)
+        filled = np.where(np.isnan(y), self._mixed(fills), y)
         return filled, _about(y, filled, variance, fills)
+
+    def _mixed(self, fills):
+        return np.tensordot(list(self.weights_.values()), fills, 1)
 
 
 class _Members:
     """All members, learned from the same rows."""
 
-    def __init__(self, y, predicted, seed, n_jobs):
-        n, n_labels = y.shape
+    def __init__(self, y, predicted, most_trees, completer):
         self.plain = {"near": Near(y, predicted), "normal": Normal(y, predicted)}
         self.root, self.forests = RootNormal(y, predicted), {}
-        if n >= FEWEST_FOR_TREES and n_labels <= MOST_LABELS:
-            hidden = hide_each_label(y, seed)
-            n_trees = int(np.clip(ALL_TREES // n_labels, FEWEST_TREES, TREES))
-            before = self.root
+        n, n_labels = y.shape
+        if n >= ROWS_FOR_TREES and 1 < n_labels <= LABELS_FOR_TREES:
+            n_trees = np.clip(ALL_TREES // n_labels, most_trees // 5, most_trees)
+            how = {"n_trees": int(n_trees), "seed": completer.seed, "n_jobs": completer.n_jobs}
+            hidden, before = hide_each_label(y, completer.seed), self.root
             for name in ("forest", "second forest"):
-                before = Forests(
-                    before, hidden, predicted, n_trees=n_trees, seed=seed, n_jobs=n_jobs
-                )
-                self.forests[name] = before
+                before = self.forests[name] = Forests(before, hidden, predicted, **how)
 
     @property
     def names(self):

@@ -1,7 +1,6 @@
 """Rows from which completing is learned: what was predicted without them, and their degrees."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -28,8 +27,9 @@ class Examples:
     """
 
     _in_file: ClassVar = FileState(
-        {"predicted": Array(2), "degrees": Array(2, finite=False), "keys": Array()}
+        {"predicted": Array(2), "degrees": Array(2, finite=False)}, omitted=("_completer",)
     )
+    _completer = None
 
     predicted: np.ndarray
     degrees: np.ndarray
@@ -42,10 +42,11 @@ class Examples:
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         return cls(predicted, y, row_keys(X[rows]))
 
-    @cached_property
-    def completer(self):
-        """What is learned from the examples; takes a while when it is first asked for."""
-        return Completer().fit(self.degrees, self.predicted)
+    def completer(self, n_jobs=None):
+        """Return what is learned from the examples, which takes a while the first time."""
+        if self._completer is None:
+            self._completer = Completer(n_jobs=n_jobs).fit(self.degrees, self.predicted)
+        return self._completer
 
     def replace_predictions(self, X, predicted):
         """Return predictions in which rows that are examples have those made without them.

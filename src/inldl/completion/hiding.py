@@ -1,36 +1,64 @@
 """Hide observed degrees on purpose, as holes are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+MOST_NUMBERS = 10_000_000  # of all hidden degrees with their rows
+FEWEST_ROWS = 10  # of a label, even if that is more
 MOST_WEIGHT = 5.0  # of a hidden degree, relative to the mean
 
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """Rows in which one label is hidden: their numbers, what is left of them, what was hidden."""
+    """Observed degrees that are hidden, one in each row of `left`.
+
+    Attributes
+    ----------
+    rows, labels : ndarray of int of shape (m,)
+        Where they stand.
+    left : ndarray of shape (m, n_labels)
+        What is left of their rows.
+    degrees : ndarray of shape (m,)
+        What they are.
+    """
 
     rows: np.ndarray
     labels: np.ndarray
     left: np.ndarray
     degrees: np.ndarray
 
+    @classmethod
+    def together(cls, parts):
+        """Return several as one."""
+        columns = ([getattr(part, each.name) for part in parts] for each in fields(cls))
+        return cls(*map(np.concatenate, columns))
 
-def hide_each_label(y, seed):
-    """Hide each label in all rows in which it is observed.
+    def of_label(self, label):
+        """Return those of one label."""
+        at = self.labels == label
+        return Hidden(*(getattr(self, each.name)[at] for each in fields(self)))
+
+
+def hide_each_label(y, seed, rows=None):
+    """Hide each observed degree of some rows, one at a time.
 
     A row keeps the holes it has. If it has no other hole, the sum would give the hidden degree
     away; such a row also gets the holes of a row that misses the label, or one at random if there
-    is no such row with several holes.
+    is no such row with several holes. Tables with many labels are thinned out evenly.
     """
+    rows = np.arange(len(y)) if rows is None else rows
     generator = np.random.default_rng([seed, 1])
-    return [_hide_label(y, label, generator) for label in range(y.shape[1])]
+    most = max(FEWEST_ROWS, MOST_NUMBERS // y.shape[1] ** 2)
+    return Hidden.together(
+        [_hide_label(y, label, rows, most, generator) for label in range(y.shape[1])]
+    )
 
 
-def _hide_label(y, label, generator):
+def _hide_label(y, label, rows, most, generator):
     holes, n_labels = np.isnan(y), y.shape[1]
-    rows = np.flatnonzero(~holes[:, label])
+    rows = rows[~holes[rows, label]]
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)]
     left = y[rows]
     left[:, label] = np.nan
     alone = np.flatnonzero(np.isnan(left).sum(axis=1) == 1)

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
 TREES, LEAF = 50, 20  # of the forest that tells the size of an error
-MOST = 20_000  # errors that it learns from
+FEWEST = 50  # errors from which it is learned; all are expected to be of one size below
+LEAST = 1e-3  # expected size of an error, relative to the mean
 
 
 class ErrorSizes:
@@ -25,19 +26,21 @@ class ErrorSizes:
     """
 
     def __init__(self, about, label, errors, seed):
-        chosen = np.linspace(0, len(errors) - 1, min(len(errors), MOST)).astype(int)
-        about, label, sizes = about[chosen], label[chosen], np.abs(errors[chosen])
-        self._least = max(sizes.mean() * 1e-3, np.finfo(float).tiny)
-        leaf = min(LEAF, max(1, len(sizes) // 10))
-        self._forest = ExtraTreesRegressor(
-            TREES, min_samples_leaf=leaf, max_features=1.0, bootstrap=True, oob_score=_no_score,
-            random_state=seed,
-        )  # fmt: skip
-        self._forest.fit(about, sizes)
-        # Each error in units of what trees expect that have not seen it.
-        unseen = np.ravel(self._forest.oob_prediction_)
-        self._scores = sizes / np.maximum(unseen, self._least)
-        self._label = label
+        sizes = np.abs(errors)
+        self._least = max(sizes.mean() * LEAST, np.finfo(float).tiny)
+        self._mean, self._label, self._forest = sizes.mean(), label, None
+        expected = np.full(len(sizes), self._mean)
+        if len(sizes) >= FEWEST:
+            self._forest = ExtraTreesRegressor(
+                TREES,
+                min_samples_leaf=min(LEAF, len(sizes) // 10),
+                max_features=1.0,
+                bootstrap=True,
+                oob_score=_no_score,  # each error as trees expect it that have not seen it
+                random_state=seed,
+            ).fit(about, sizes)
+            expected = np.ravel(self._forest.oob_prediction_)
+        self._scores = sizes / np.maximum(expected, self._least)
 
     def reach(self, about, coverage):
         """Return how far intervals reach to both sides, for rows of all labels.
@@ -45,7 +48,9 @@ class ErrorSizes:
         Labels that were judged too rarely take the errors of all; infinite if these are too few.
         """
         n, n_labels, width = about.shape
-        sizes = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
+        sizes = np.full((n, n_labels), self._mean)
+        if self._forest is not None and n:
+            sizes = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
         pooled = conformal(self._scores, coverage)
         own = [conformal(self._scores[self._label == j], coverage) for j in range(n_labels)]
         return np.maximum(sizes, self._least) * np.where(np.isinf(own), pooled, own)

@@ -75,8 +75,8 @@ class Forests:
     ----------
     before : callable
         The other member.
-    hidden : list of Hidden
-        Rows in which one label is hidden, for each label.
+    hidden : Hidden
+        Observed degrees that are hidden one at a time.
     predicted : ndarray of shape (n, C)
         Predictions that were made without the rows.
     n_trees : int
@@ -91,6 +91,8 @@ class Forests:
         self.before, self.n_jobs = before, n_jobs
 
         def learn(label, part):
+            if not len(part.rows):
+                return None
             p = predicted[part.rows]
             features = _seen(part.left, before(part.left, p), p)
             forest = ExtraTreesRegressor(
@@ -101,7 +103,7 @@ class Forests:
             )
             return forest.fit(features, part.degrees)
 
-        self.forests = self._each(learn, hidden)
+        self.forests = self._each(learn, map(hidden.of_label, range(predicted.shape[1])))
 
     def __call__(self, y, predicted):
         """Return completed rows."""
@@ -115,7 +117,9 @@ class Forests:
 
         def predict(label, forest):
             rows = holes[:, label]
-            return forest.predict(features[rows]) if rows.any() else np.empty(0)
+            if forest is None or not rows.any():
+                return filled[rows, label]
+            return forest.predict(features[rows])
 
         found = self._each(predict, self.forests)
         out = filled.copy()
@@ -124,7 +128,7 @@ class Forests:
         return fill_near(y, out, np.ones(y.shape[1]))
 
     def _each(self, function, items):
-        """Return function(label, item) for all labels; the order of the sums is always the same."""
+        """Return function(label, item) for all labels; no sum goes over threads."""
         calls = (delayed(function)(label, item) for label, item in enumerate(items))
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
 

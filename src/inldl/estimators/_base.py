@@ -80,7 +80,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return tags
 
     def complete(self, X, y):
-        """Fill the unobserved degrees of `y` with what `X` predicts.
+        """Fill the unobserved degrees of `y` near what `X` predicts.
 
         Parameters
         ----------
@@ -117,10 +117,14 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         check_label_order(self, y)
         given = as_degrees(y)
-        predicted = np.asarray(self.predict(X))
+        predicted = self._expected(X)
         _check_shape(given, predicted)
         check_fillable(given)
         return given, predicted
+
+    def _expected(self, X):
+        """Return what is expected of rows that are to be completed: the prediction."""
+        return np.asarray(self.predict(X))
 
     def score(self, X, y, sample_weight=None):
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.

@@ -1,4 +1,4 @@
-"""Intervals around predicted degrees, calibrated on predictions of held-out rows."""
+"""What predictions of held-out rows are good for: intervals, and completing rows."""
 
 import math
 import numbers
@@ -10,7 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import like, warn_user
+from inldl._validation import FLOATS, like, validate_features, warn_user
+from inldl.completion import Examples
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -19,26 +20,47 @@ MOST = 10_000  # degrees kept for a label: more would move a coverage by less th
 
 
 class IntervalMixin:
-    """Intervals for estimators that predict their own training rows as if they were unseen.
+    """Intervals and completion, for methods that predict their training rows as if unseen.
 
     A method sets `held_out_`, predictions of the training rows that were each made without the
-    row's degrees (or None), and calls `_keep_errors(y)` at the end of its fit.
+    row's degrees (or None), and calls `_keep_errors(X, y)` at the end of its fit.
     """
 
-    _in_file = FileState({"calibration_": Array(3, finite=False)})
+    _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
 
-    def _keep_errors(self, y):
+    calibration_ = examples_ = None  # as in files of earlier versions
+
+    def _keep_errors(self, X, y):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
-        `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN.
+        `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
+        rows from which completing is learned when it is first asked for.
         """
-        self.calibration_ = None
+        self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
             return
         kept = [_evenly(np.flatnonzero(~np.isnan(column))) for column in y.T]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
+        self.examples_ = Examples.of(X, y, self.held_out_)
+
+    def _completer(self):
+        """Return what was learned about completing, or None."""
+        return None if self.examples_ is None else self.examples_.completer(self.n_jobs)
+
+    def _expected(self, X):
+        return self._held_out_if_known(self._validated(X), self.predict(X))
+
+    def _validated(self, X):
+        return validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
+
+    def _held_out_if_known(self, X, predicted):
+        """Return the predictions; for rows of the fit those that were made without them."""
+        predicted = np.asarray(predicted)
+        if self.examples_ is None or predicted.shape[1:] != self.examples_.predicted.shape[1:]:
+            return predicted
+        return self.examples_.replace_predictions(X, predicted)
 
     def predict_interval(self, X, coverage=0.9):
         r"""Predict an interval for each degree.
@@ -90,7 +112,12 @@ class IntervalMixin:
         return lower, upper
 
     def complete(self, X, y, return_interval=False, coverage=0.9):
-        """Fill the unobserved degrees of `y` with what `X` predicts.
+        """Fill the unobserved degrees of `y` from the observed ones of their rows and from `X`.
+
+        What the known degrees of a row tell about the others is learned from the rows of the fit
+        and what was predicted for them without them: see `inldl.completion.Completer`. This takes
+        a while when it is first asked for. Without such predictions (``cross_fit=None``) degrees
+        are filled near what `X` predicts.
 
         Parameters
         ----------
@@ -106,13 +133,12 @@ class IntervalMixin:
         Returns
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where the
-            observed degrees sum to 1 already.
+            `y` with its observed degrees as they are. The others are not negative and make the
+            row sum to 1; they are 0 where the observed degrees sum to 1 already.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
-            Only with `return_interval`. That of `predict_interval`, as far as the observed
-            degrees of the row leave room for it, and always around the completed degree. Both
-            equal the degree where it is observed, or the only unobserved one of its row.
+            Only with `return_interval`. As far as the observed degrees of the row leave room,
+            and always around the completed degree. Both equal the degree where it is observed,
+            or the only unobserved one of its row.
 
         Raises
         ------
@@ -125,11 +151,23 @@ class IntervalMixin:
         found = self._fill_with_intervals(*self._given_and_predicted(X, y), coverage)
         return tuple(like(y, values) for values in found)
 
+    def _fill(self, given, predicted):
+        completer = self._completer()
+        if completer is None:
+            return super()._fill(given, predicted)
+        return completer.fill(given, predicted).astype(given.dtype, copy=False)
+
     def _fill_with_intervals(self, given, predicted, coverage):
         """Return completed degrees and the lower and upper ends of their intervals."""
-        completed = self._fill(given, predicted)
-        ends = self._interval_around(predicted, coverage)
-        return completed, *within_rows(given, completed, *ends)
+        self._check_intervals(coverage)
+        completer = self._completer()
+        if completer is None:
+            completed = self._fill(given, predicted)
+            ends = self._interval_around(predicted, coverage)
+        else:
+            completed, *ends = completer.fill_with_intervals(given, predicted, coverage)
+        found = (completed, *within_rows(given, completed, *ends))
+        return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
         rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]
@@ -246,12 +284,6 @@ def with_every_label(y):
     if not np.isnan(y[row]).any():
         y[row, unseen[0]] = max(1 - y[row].sum(), 0)
     return y
-
-
-def conformal(scores, coverage):
-    """Return the smallest score that a new one exceeds with at most 1 - coverage; inf if none."""
-    rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
-    return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
 
 
 def _evenly(rows):

@@ -18,6 +18,7 @@ from inldl._validation import (
 )
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
+from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
 from inldl.solvers.completion import fill_forced
 
@@ -51,7 +52,7 @@ class Prepared:
         return replace(self, dense=self.dense[rows], y=self.y[rows])
 
 
-class KernelDistributionEstimator(DistributionEstimator):
+class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
     A method states `_check_parameters()`, `_learn(data)`, which sets what it learns and
@@ -83,7 +84,10 @@ class KernelDistributionEstimator(DistributionEstimator):
         self._check_parameters()
         X, y, label_names = validate_fit(self, X, y)
         with one_blas_thread():  # the same sums for any n_jobs
-            return self._fit_prepared(self._prepare(X, y, label_names))
+            data = self._prepare(X, y, label_names)
+            self._fit_prepared(data)
+        self._keep_errors(X, data.y)
+        return self
 
     def _fit_prepared(self, data):
         """Fit to data that this estimator, or the one it is a member of, has checked."""

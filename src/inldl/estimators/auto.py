@@ -7,7 +7,6 @@ from inldl._validation import check_choice, check_n_jobs, check_number
 from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._calibration import Calibration, choose_calibration
-from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators.forest import ForestLDL
 from inldl.estimators.kernel_ridge import KernelRidgeLDL
@@ -26,7 +25,7 @@ LIGHT = 0.01  # weights below it are as good as none
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
-class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
+class AutoInLDL(KernelDistributionEstimator):
     """Predict distributions with no parameter to set.
 
     It is a weighted mean of three models that err in different ways: a kernel ridge regression, a
@@ -147,7 +146,6 @@ class AutoInLDL(IntervalMixin, KernelDistributionEstimator):
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         self._combine(data.y, held_out)
-        self._keep_errors(data.y)
         if self.bend_ is not None:
             fitting.notes.append(str(self.bend_))
         self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)

@@ -156,4 +156,4 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         if self.cross_fit is not None:
             plain = clone(self).set_params(cross_fit=None, checkpoint=None)
             self.held_out_ = predict_held_out(plain, rows.X, rows.y, self.cross_fit)
-        self._keep_errors(rows.y)
+        self._keep_errors(rows.X, rows.y)

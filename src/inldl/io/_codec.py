@@ -137,7 +137,8 @@ class Encoder(_Coder):
             raise _cannot_hold(value, where)
         packed, own = PACKED.get(name, (vars,))[0](value), _state_of(kind)
         self._count(kind, packed)
-        state = {key: self.tree(item, key, own, depth + 1) for key, item in packed.items()}
+        kept = {key: item for key, item in packed.items() if key not in own.omitted}
+        state = {key: self.tree(item, key, own, depth + 1) for key, item in kept.items()}
         return {"class": name, "state": state}
 
 

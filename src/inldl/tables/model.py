@@ -1,7 +1,6 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
 from contextlib import contextmanager
-from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -12,22 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
 from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
+from inldl.completion.examples import evenly
 from inldl.estimators._base import DistributionEstimator
-from inldl.estimators._intervals import (
-    IntervalMixin,
-    check_coverage,
-    conformal,
-    predict_held_out,
-    within_rows,
-)
+from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.methods import make_method
-from inldl.solvers.completion import error_covariance, fill_near, given_observed
 from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
-from inldl.tables.quality import refill
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
-MOST_SCORES = 10_000  # of a label: more would move a coverage by less than half a point
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
@@ -63,16 +54,13 @@ class Model(IntervalMixin, DistributionEstimator):
         Which rows these are.
     calibration_ : ndarray or None
         Held-out predictions and degrees, on which intervals of predictions rest.
-    covariance_ : ndarray of shape (n_labels, n_labels) or None
-        Of the errors of held-out predictions; None if it does not help to complete.
-    completion_scores_ : ndarray of shape (m, n_labels) or None
-        Errors of completed degrees in units of what was expected, on which their intervals rest.
+    examples_ : Examples or None
+        Rows from which completing is learned, when it is first asked for.
 
     Notes
     -----
-    `complete` fills a missing degree with what is expected of it, given the errors of the
-    prediction at the observed degrees of its row. It fills it near the prediction where
-    held-out degrees were filled no better by that.
+    `complete` fills a missing degree from the known degrees of its row and the prediction: see
+    `inldl.completion.Completer`. Without `cross_fit` it fills near the prediction.
 
     Examples
     --------
@@ -87,7 +75,7 @@ class Model(IntervalMixin, DistributionEstimator):
 
     _in_file = FileState(
         {
-            "covariance_": Array(2),
+            "covariance_": Array(2),  # of earlier versions, and of no use any more
             "completion_scores_": Array(2, finite=False),
             "held_out_rows_": Array(rows=False),
         },
@@ -97,7 +85,6 @@ class Model(IntervalMixin, DistributionEstimator):
             "held_out_",
             "held_out_rows_",
             "feature_names_in_",
-            "completion_scores_",
         ),
     )
 
@@ -152,13 +139,12 @@ class Model(IntervalMixin, DistributionEstimator):
         return out
 
     def _fit_encoded(self, encoded, degrees):
-        """Fit the method and learn to complete; return what `refill` found, or None."""
+        """Fit the method, and keep what completing is learned from."""
         rows = evenly(len(degrees), MOST_ROWS)
         with self._explained_errors(degrees):
             self.estimator_ = self._unfitted().fit(encoded, degrees)
             self.held_out_rows_, self.held_out_ = rows, self._held_out(encoded, degrees, rows)
-        self._keep_errors(degrees[rows])
-        return self._learn_to_complete(degrees[rows])
+        self._keep_errors(encoded[rows], degrees[rows])
 
     @contextmanager
     def _explained_errors(self, degrees):
@@ -208,48 +194,9 @@ class Model(IntervalMixin, DistributionEstimator):
     def _add_to_onnx(self, graph):
         return self.estimator_._to_onnx(graph, self.encoder_.add_to(graph))
 
-    def _learn_to_complete(self, y):
-        """Learn what the errors at observed degrees tell of the others, if that is of use."""
-        self.covariance_ = self.completion_scores_ = None
-        if self.held_out_ is None:
-            return None
-        refilled = refill(y, self.held_out_)
-        judged = refilled.judged
-        near, given = ((f - y)[judged] for f in (refilled.near, refilled.given))
-        if np.sum(given**2) < np.sum(near**2):
-            self.covariance_ = error_covariance(y - self.held_out_)
-            scores = np.abs(refilled.given - y) / np.where(judged, refilled.deviation, 1)
-            self.completion_scores_ = _stacked(scores, judged)
-        return refilled
-
-    def _fill(self, given, predicted):
-        if self.covariance_ is None:
-            return super()._fill(given, predicted)
-        return self._fill_expected(given, predicted)[0]
-
-    def _fill_expected(self, given, predicted):
-        """Return completed degrees, and their expected squared errors."""
-        given = given.astype(np.float64, copy=False)
-        expected, variance = given_observed(given, predicted, self.covariance_)
-        return fill_near(given, expected, variance + np.finfo(float).tiny), variance
-
-    def _fill_with_intervals(self, given, predicted, coverage):
-        if self.covariance_ is None:
-            return super()._fill_with_intervals(given, predicted, coverage)
-        check_coverage(coverage)
-        filled, variance = self._fill_expected(given, predicted)
-        reach = np.sqrt(variance) * np.where(np.isnan(given), self._reach(coverage), 0)
-        ends = np.maximum(filled - reach, 0), filled + reach
-        return filled, *within_rows(given, filled, *ends)
-
-    def _reach(self, coverage):
-        """Return how many expected errors an interval of each label reaches to both sides.
-
-        Labels that were judged too rarely take the errors of all; infinite if these are too few.
-        """
-        pooled = conformal(self.completion_scores_[~np.isnan(self.completion_scores_)], coverage)
-        own = [conformal(s[~np.isnan(s)], coverage) for s in self.completion_scores_.T]
-        return np.where(np.isinf(own), pooled, own)
+    def _expected(self, X):
+        encoded = self.encoder_.transform(X)
+        return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
 
     def predict(self, X):
         """Predict a distribution for each row.
@@ -319,13 +266,6 @@ class Model(IntervalMixin, DistributionEstimator):
         return estimator
 
 
-def _stacked(scores, judged):
-    """Return the judged scores of each label as a column, padded with NaN."""
-    columns = [each[at][:MOST_SCORES] for each, at in zip(scores.T, judged.T, strict=True)]
-    rows = list(zip_longest(*columns, fillvalue=np.nan))
-    return np.array(rows).reshape(-1, len(columns))
-
-
 def _errors(observed, predicted):
     """Return the root mean squared error of each label; NaN if it is not observed."""
     squares = (observed - np.asarray(predicted)) ** 2
@@ -339,8 +279,3 @@ def _means(degrees):
     seen = ~np.isnan(degrees)
     means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
-
-
-def evenly(n, most):
-    """Return at most `most` of n rows, evenly spread."""
-    return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -7,10 +7,7 @@ import pandas as pd
 
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
-from inldl.solvers.completion import error_covariance, fill_near, given_observed
 from inldl.tables._units import POINTS, whole_of
-
-HIDDEN = 0.2  # of the observed degrees, to see how well they are completed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +28,8 @@ class HeldOut:
         Ends of the intervals.
     unit : str
         What the numbers are: "percentage points", or nothing for fractions.
+    weights : ndarray of shape (m,) or None
+        How much each degree counts; None is equally much.
     """
 
     observed: np.ndarray
@@ -43,6 +42,7 @@ class HeldOut:
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
     unit: str = ""
+    weights: np.ndarray | None = None
 
     def in_units_of(self, scale):
         """Return the same in the units of a table: percentages, or fractions as they are."""
@@ -55,7 +55,7 @@ class HeldOut:
 
     def overall(self):
         """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
-        numbers = _errors(self.observed, self.predicted, self.constant)
+        numbers = self._errors(slice(None))
         numbers["coverage"] = None
         if self.lower is not None and len(self.observed):
             inside = (self.lower <= self.observed) & (self.observed <= self.upper)
@@ -67,10 +67,28 @@ class HeldOut:
         rows = []
         for j, name in enumerate(self.labels):
             at = self.label == j
-            parts = self.observed[at], self.predicted[at], self.constant[at]
-            bias = float(np.mean(parts[1] - parts[0])) if at.any() else np.nan
-            rows.append({"label": name, **_errors(*parts), "bias": bias})
+            bias = float(np.mean((self.predicted - self.observed)[at])) if at.any() else np.nan
+            rows.append({"label": name, **self._errors(at), "bias": bias})
         return pd.DataFrame(rows)
+
+    def _errors(self, at):
+        """Return the errors of some predictions beside those of the constant mean."""
+        observed = self.observed[at]
+        names = ("rmse", "mae", "constant_rmse", "constant_mae", "explained")
+        if not len(observed):
+            return {"n": 0} | dict.fromkeys(names, np.nan)
+        weights = None if self.weights is None else self.weights[at]
+        if weights is not None and not weights.any():
+            weights = None
+
+        def mean(values):
+            return float(np.average(values, weights=weights))
+
+        errors = [np.abs(found[at] - observed) for found in (self.predicted, self.constant)]
+        squares, base = (mean(each**2) for each in errors)
+        explained = 1 - squares / base if base > 0 else np.nan
+        values = (squares**0.5, mean(errors[0]), base**0.5, mean(errors[1]), explained)
+        return {"n": len(observed)} | dict(zip(names, values, strict=True))
 
     def reliability(self, bins=10):
         """Return the mean prediction and the mean degree of groups of similar predictions.
@@ -91,23 +109,6 @@ class HeldOut:
         return pd.DataFrame(rows, columns=["predicted", "observed", "error", "n"])
 
 
-def _errors(observed, predicted, constant):
-    """Return the errors of predictions beside those of the constant mean."""
-    names = ("n", "rmse", "mae", "constant_rmse", "constant_mae", "explained")
-    if not len(observed):
-        return dict.fromkeys(names, np.nan) | {"n": 0}
-    squares, base = np.mean((predicted - observed) ** 2), np.mean((constant - observed) ** 2)
-    values = (
-        len(observed),
-        float(np.sqrt(squares)),
-        float(np.abs(predicted - observed).mean()),
-        float(np.sqrt(base)),
-        float(np.abs(constant - observed).mean()),
-        float(1 - squares / base) if base > 0 else np.nan,
-    )
-    return dict(zip(names, values, strict=True))
-
-
 def of_new_rows(model, y):
     """Judge the predictions of training rows that were each made without the row.
 
@@ -123,12 +124,11 @@ def of_new_rows(model, y):
     return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
 
 
-def of_completion(model, y, refilled=None):
+def of_completion(model, y):
     """Judge how well degrees that are hidden on purpose are completed.
 
-    A share of the observed degrees is hidden and filled again, from a prediction that was made
-    without the row and the degrees that are left. Degrees that the sum of their row gives away
-    are not counted.
+    Each known degree is hidden once, and filled in by what was learned without its row. Rows with
+    many holes count as they do among the holes of the table.
 
     Parameters
     ----------
@@ -136,52 +136,22 @@ def of_completion(model, y, refilled=None):
         Fitted, with held-out predictions.
     y : array-like of shape (n, C)
         The degrees it was fitted to.
-    refilled : Refilled, optional
-        What `refill` gave for the held-out rows, if it is known.
     """
-    y = np.asarray(y)[model.held_out_rows_]
-    if refilled is None:
-        refilled = refill(y, model.held_out_)
-    filled = refilled.given if model.covariance_ is not None else refilled.near
+    found = model._completer().refilled_
+    labels = list(model.label_names_)
+    if found is None:
+        nothing = np.empty(0)
+        return HeldOut(*(nothing,) * 3, *(nothing.astype(int),) * 2, labels, "")
     how = (
-        f"{HIDDEN:.0%} of the known shares of {len(y):,} rows were hidden on purpose, and filled "
-        "in by a model that had not seen the row."
+        f"{len(found.degrees):,} known shares were hidden on purpose, one at a time, and filled "
+        "in by what was learned without their rows."
     )
-    constant = fill_rows(refilled.left, _means_of_others(y))
-    return _at(refilled.judged, y, filled, constant, model, how)
-
-
-@dataclass(frozen=True, eq=False)
-class Refilled:
-    """Degrees that were hidden and filled again.
-
-    Attributes
-    ----------
-    left : ndarray of shape (n, C)
-        What was left of the degrees.
-    judged : ndarray of bool of shape (n, C)
-        The hidden ones that can be judged.
-    near, given : ndarray of shape (n, C)
-        Filled near the prediction, and with what the errors at the observed degrees tell.
-    deviation : ndarray of shape (n, C)
-        The expected error of `given`.
-    """
-
-    left: np.ndarray
-    judged: np.ndarray
-    near: np.ndarray
-    given: np.ndarray
-    deviation: np.ndarray
-
-
-def refill(y, predicted):
-    """Hide a share of the degrees, and fill them near predictions that were made without them."""
-    # A stream of its own: with that of `hide`, the holes of a user might be drawn once more.
-    left, judged = hide_more(y, HIDDEN, np.random.default_rng([0, 1]))
-    covariance = error_covariance(left - predicted)  # the hidden degrees have no part in it
-    expected, variance = given_observed(left, predicted, covariance)
-    given = fill_near(left, expected, variance + np.finfo(float).tiny)
-    return Refilled(left, judged, fill_rows(left, predicted), given, np.sqrt(variance))
+    means = _means_of_others(model.examples_.degrees)[found.row]
+    constant = fill_rows(found.left, means)[np.arange(len(found.row)), found.label]
+    return HeldOut(
+        found.degrees, found.filled, constant, found.label, found.row, labels, how,
+        weights=found.weights,
+    )  # fmt: skip
 
 
 def of_test_rows(model, y, predicted, coverage=0.9):

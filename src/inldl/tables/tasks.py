@@ -9,6 +9,7 @@ import pandas as pd
 
 from inldl._errors import DataError
 from inldl._validation import check_predictable
+from inldl.completion.examples import evenly
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
@@ -17,7 +18,7 @@ from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables.model import Model, evenly
+from inldl.tables.model import Model
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SHOWN = 48  # rows of a picture
@@ -159,7 +160,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees)
     del table  # a large one should not stay in memory beside its encoded columns
-    refilled = model._fit_encoded(encoded, y)
+    model._fit_encoded(encoded, y)
     model.scale_ = scale
     missing = np.isnan(y)
     return Learned(
@@ -171,7 +172,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         int(missing.size - missing.sum()),
         notes + model.encoder_.notes_,
         quality.of_new_rows(model, y).in_units_of(scale),
-        quality.of_completion(model, y, refilled).in_units_of(scale),
+        quality.of_completion(model, y).in_units_of(scale),
         sample,
     )
 
