@@ -43,7 +43,7 @@ def test_checks_of_scikit_learn(estimator, check):
 def test_it_is_the_encoder_and_the_method(budget, fitted):
     X, y, _ = budget
     encoded = FeatureEncoder().fit(X).transform(X)
-    direct = WInLDL().fit(encoded, y)
+    direct = WInLDL(cross_fit=5).fit(encoded, y)
     np.testing.assert_array_equal(fitted.predict(X), direct.predict(encoded))
     np.testing.assert_array_equal(fitted.complete(X, y), direct.complete(encoded, y))
 
@@ -71,26 +71,11 @@ def test_complete_refuses_percentages(related, fitted):
 
 @pytest.fixture(scope="module")
 def related(budget):
-    """Return features, degrees, truth, and a model that learned how errors go together."""
+    """Return features, degrees, truth, and a model."""
     X, _, truth = budget
     y = hide(truth, 0.4, random_state=1)
     model = Model("winldl").fit(X, y)
-    assert model.covariance_ is not None
     return X, y, truth, model
-
-
-def test_holes_are_filled_with_what_the_errors_of_the_row_tell(related):
-    X, y, _, model = related
-    predicted, S = model.predict(X).to_numpy(), model.covariance_
-    expected = predicted.copy()
-    for row, degrees in enumerate(y.to_numpy()):
-        h, o = np.isnan(degrees), ~np.isnan(degrees)
-        gain = S[np.ix_(h, o)] @ np.linalg.pinv(S[np.ix_(o, o)])
-        expected[row, h] += gain @ (degrees - predicted[row])[o]
-    filled, holes = model.complete(X, y).to_numpy(), y.isna().to_numpy()
-    several = holes & (holes.sum(axis=1) > 1)[:, None]
-    off, plain = (np.abs(each - filled)[several].mean() for each in (expected, predicted))
-    assert off < 0.2 * plain  # a little noise is added to S, and rows are made to sum to 1
 
 
 @pytest.mark.parametrize("coverage", [0.8, 0.9999])  # the second is more than errors can tell

@@ -3,6 +3,8 @@
 from importlib import import_module
 
 _ROOMS = {
+    "forest_mean": "forest",
+    "grow_forest": "forest",
     "lane_count": "vectors",
     "narrow_fitted": "products",
     "narrow_moments": "products",

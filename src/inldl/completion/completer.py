@@ -14,7 +14,7 @@ FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
 FEWEST = 100  # degrees that are needed to weigh the members at all
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
-ALL_TREES = 600  # of all labels, but at least a fifth of `TREES` each
+ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
 LABELS_FOR_TREES = 100  # at most
 
@@ -90,7 +90,10 @@ class Completer:
         y = fill_forced(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         y, predicted = y[known], predicted[known]
-        self.members_, self.refilled_ = _Members(y, predicted, TREES, self), None
+        n, n_labels = y.shape
+        with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
+        self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
+        self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         trials = self._trials(y, predicted)
         if trials is not None:
@@ -105,12 +108,14 @@ class Completer:
         """
         folds = np.random.default_rng(self.seed).permutation(len(y)) % FOLDS
         found, judged = [], 0
+        if y.shape[1] <= 2:  # a degree is 1 minus the other, or all that is missing
+            return None
         for fold in range(FOLDS):
             others = folds != fold
             hidden = hide_each_label(y, self.seed, rows=np.flatnonzero(~others))
-            if not len(hidden.rows) or y.shape[1] == 1 or judged >= JUDGED:
+            if not len(hidden.rows) or not others.any() or judged >= JUDGED:
                 continue
-            members = _Members(y[others], predicted[others], TRIAL_TREES, self)
+            members = self._learn(y[others], predicted[others], TRIAL_TREES)
             fills, variance = members.fills(hidden.left, predicted[hidden.rows])
             found.append((hidden, fills, variance))
             judged += len(hidden.rows)
@@ -118,6 +123,10 @@ class Completer:
             return None
         hidden, fills, variance = zip(*found, strict=True)
         return Hidden.together(hidden), np.concatenate(fills, axis=1), np.concatenate(variance)
+
+    def _learn(self, y, predicted, most_trees):
+        n_trees = int(self._share_of_trees * most_trees)
+        return _Members(y, predicted, n_trees, self.seed, self.n_jobs)
 
     def _weigh(self, known, y, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
@@ -132,7 +141,7 @@ class Completer:
         )
         about = _about(hidden.left, mixed, variance, fills)
         errors = mixed[at] - hidden.degrees
-        self.sizes_ = ErrorSizes(about[at], hidden.labels, errors, self.seed)
+        self.sizes_ = ErrorSizes(about[at], hidden.rows, hidden.labels, errors, self.seed)
 
     def fill(self, y, predicted):
         """Return the rows with their holes filled.
@@ -167,15 +176,13 @@ class Completer:
 class _Members:
     """All members, learned from the same rows."""
 
-    def __init__(self, y, predicted, most_trees, completer):
+    def __init__(self, y, predicted, n_trees, seed, n_jobs):
         self.plain = {"near": Near(y, predicted), "normal": Normal(y, predicted)}
         self.root, self.forests = RootNormal(y, predicted), {}
-        n, n_labels = y.shape
-        if n >= ROWS_FOR_TREES and 1 < n_labels <= LABELS_FOR_TREES:
-            n_trees = np.clip(ALL_TREES // n_labels, most_trees // 5, most_trees)
-            how = {"n_trees": int(n_trees), "seed": completer.seed, "n_jobs": completer.n_jobs}
-            hidden, before = hide_each_label(y, completer.seed), self.root
+        if n_trees:
+            hidden, before = hide_each_label(y, seed), self.root
             for name in ("forest", "second forest"):
+                how = {"n_trees": n_trees, "seed": seed, "n_jobs": n_jobs}
                 before = self.forests[name] = Forests(before, hidden, predicted, **how)
 
     @property
@@ -193,8 +200,11 @@ class _Members:
 
 
 def _about(y, filled, variance, fills):
-    """Return for each degree what may tell the size of its error, as the last axis."""
+    """Return for each degree what may tell the size of its error, as the last axis.
+
+    The first is what the row leaves to its holes, which no error can exceed.
+    """
     holes = np.isnan(y)
     rest = 1 - np.where(holes, 0, y).sum(axis=1, keepdims=True)
     rows = np.broadcast_arrays(rest, holes.sum(axis=1, keepdims=True), filled)[:2]
-    return np.stack([filled, np.sqrt(variance), fills.std(axis=0), *rows], axis=-1)
+    return np.stack([*rows, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)

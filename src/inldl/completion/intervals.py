@@ -3,44 +3,46 @@
 import math
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor
+
+from inldl.completion.members import ExtraTrees
 
 TREES, LEAF = 50, 20  # of the forest that tells the size of an error
+FOLDS = 5
 FEWEST = 50  # errors from which it is learned; all are expected to be of one size below
-LEAST = 1e-3  # expected size of an error, relative to the mean
+LEAST = 1e-3  # expected error, relative to the mean
 
 
 class ErrorSizes:
-    """Learn the sizes of errors from what is known before.
+    """Learn the sizes of errors, as shares of the largest that can be, from what is known before.
 
     Parameters
     ----------
     about : ndarray of shape (m, n_features)
-        What may tell the size of an error.
-    label : ndarray of int of shape (m,)
-        The label of each.
+        What may tell the size of an error; the first is the largest that it can be.
+    row, label : ndarray of int of shape (m,)
+        Where each error is.
     errors : ndarray of shape (m,)
         The errors.
     seed : int
         Of the trees.
     """
 
-    def __init__(self, about, label, errors, seed):
-        sizes = np.abs(errors)
-        self._least = max(sizes.mean() * LEAST, np.finfo(float).tiny)
-        self._mean, self._label, self._forest = sizes.mean(), label, None
-        expected = np.full(len(sizes), self._mean)
-        if len(sizes) >= FEWEST:
-            self._forest = ExtraTreesRegressor(
-                TREES,
-                min_samples_leaf=min(LEAF, len(sizes) // 10),
-                max_features=1.0,
-                bootstrap=True,
-                oob_score=_no_score,  # each error as trees expect it that have not seen it
-                random_state=seed,
-            ).fit(about, sizes)
-            expected = np.ravel(self._forest.oob_prediction_)
-        self._scores = sizes / np.maximum(expected, self._least)
+    def __init__(self, about, row, label, errors, seed):
+        shares = np.abs(errors) / _most(about)
+        self._mean, self._label, self._forest = shares.mean(), label, None
+        expected = np.full(len(shares), self._mean)
+        if len(shares) >= FEWEST:
+            how = {"n_trees": TREES, "min_leaf": min(LEAF, len(shares) // 10), "seed": seed}
+            for fold in range(FOLDS):  # the errors of a row depend on each other
+                out = row % FOLDS == fold
+                if out.any() and not out.all():
+                    forest = ExtraTrees(about[~out], shares[~out], **how, max_features=1.0)
+                    expected[out] = forest.predict(about[out])
+            self._forest = ExtraTrees(about, shares, **how, max_features=1.0)
+        self._scores = shares / self._at_least(expected)
+
+    def _at_least(self, shares):
+        return np.maximum(shares, max(self._mean * LEAST, np.finfo(float).tiny))
 
     def reach(self, about, coverage):
         """Return how far intervals reach to both sides, for rows of all labels.
@@ -48,16 +50,18 @@ class ErrorSizes:
         Labels that were judged too rarely take the errors of all; infinite if these are too few.
         """
         n, n_labels, width = about.shape
-        sizes = np.full((n, n_labels), self._mean)
+        shares = np.full((n, n_labels), self._mean)
         if self._forest is not None and n:
-            sizes = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
+            shares = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
         pooled = conformal(self._scores, coverage)
         own = [conformal(self._scores[self._label == j], coverage) for j in range(n_labels)]
-        return np.maximum(sizes, self._least) * np.where(np.isinf(own), pooled, own)
+        multiples = np.where(np.isinf(own), pooled, own)
+        return self._at_least(shares) * _most(about) * multiples
 
 
-def _no_score(y, predicted):
-    return 0.0
+def _most(about):
+    """Return the largest errors that there can be; never 0."""
+    return np.maximum(about[..., 0], np.finfo(float).tiny ** 0.5)
 
 
 def conformal(scores, coverage):

@@ -6,8 +6,8 @@ holes and predictions to distributions that keep the observed degrees.
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.ensemble import ExtraTreesRegressor
 
+from inldl import _kernels
 from inldl.solvers.completion import (
     error_covariance,
     fill_near,
@@ -16,7 +16,36 @@ from inldl.solvers.completion import (
 )
 
 TINY = float(np.finfo(float).tiny)
-MIN_SAMPLES_LEAF, MAX_FEATURES = 2, 0.5
+
+
+class ExtraTrees:
+    """Extremely randomised trees that predict a number.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Features.
+    y : ndarray of shape (n,)
+        What is learned.
+    n_trees : int
+        Trees, whose mean is the prediction.
+    seed : int
+        Of the random numbers.
+    min_leaf : int, default=2
+        Rows of a leaf at least.
+    max_features : float, default=0.5
+        Share of the features that a split looks at.
+    """
+
+    def __init__(self, X, y, *, n_trees, seed, min_leaf=2, max_features=0.5):
+        columns = np.ascontiguousarray(X.T, dtype=np.float64)
+        n_tried = max(1, int(max_features * len(columns)))
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        self._trees = _kernels.grow_forest(columns, y, n_trees, n_tried, min_leaf, seed)
+
+    def predict(self, X):
+        """Return what is expected of each row."""
+        return _kernels.forest_mean(np.ascontiguousarray(X, dtype=np.float64), *self._trees)
 
 
 class Near:
@@ -95,13 +124,7 @@ class Forests:
                 return None
             p = predicted[part.rows]
             features = _seen(part.left, before(part.left, p), p)
-            forest = ExtraTreesRegressor(
-                n_trees,
-                min_samples_leaf=MIN_SAMPLES_LEAF,
-                max_features=MAX_FEATURES,
-                random_state=seed + label,
-            )
-            return forest.fit(features, part.degrees)
+            return ExtraTrees(features, part.degrees, n_trees=n_trees, seed=seed + label)
 
         self.forests = self._each(learn, map(hidden.of_label, range(predicted.shape[1])))
 
