@@ -136,7 +136,7 @@ def test_an_error_that_few_degrees_tell_is_said_to_be_rough(inldl, tmp_path):
     y[0, :2] = np.nan
     rough = re.compile(r"This is a rough estimate: only (\d+) shares could be used")
     assert not rough.search(inldl(*small_table(tmp_path, y, ["a", "b", "c"]))[1])
-    out = inldl(*small_table(tmp_path, y[:90], ["a", "b", "c"]), "--overwrite")[1]
+    out = inldl(*small_table(tmp_path, y[:15], ["a", "b", "c"]), "--overwrite")[1]
     assert 0 < int(rough.search(out)[1]) < 50
     assert "Filled in 2 missing shares in 1 row." in out
 

@@ -10,6 +10,7 @@ import numpy as np
 from inldl._kernels.compile import exact_kernel
 
 FLAT = 1e-7  # a feature that varies by less in a node does not split it
+MORE = 1 + 1e-12  # by how much a split must be better: rounding shall not decide
 
 
 @exact_kernel
@@ -28,7 +29,7 @@ def _best_split(columns, y, rows, order, n_tried, min_leaf, state):
     total = 0.0
     for i in rows:
         total += y[i]
-    best, feature, threshold = -np.inf, -1, 0.0
+    best, feature, threshold = -1.0, -1, np.float32(0)
     tried, left_to_draw = 0, len(order)
     while tried < n_tried and left_to_draw > 0:
         u, state = _random(state)
@@ -44,7 +45,7 @@ def _best_split(columns, y, rows, order, n_tried, min_leaf, state):
             continue
         tried += 1
         u, state = _random(state)
-        cut = min(low + u * (high - low), np.nextafter(high, low))
+        cut = min(np.float32(low + u * (high - low)), np.nextafter(high, low))
         below, count = 0.0, 0
         for i in rows:
             if column[i] <= cut:
@@ -54,7 +55,7 @@ def _best_split(columns, y, rows, order, n_tried, min_leaf, state):
         if count < min_leaf or others < min_leaf:
             continue
         gain = below * below / count + (total - below) * (total - below) / others
-        if gain > best:
+        if gain > best * MORE:
             best, feature, threshold = gain, f, cut
     return feature, threshold, state
 
@@ -104,8 +105,8 @@ def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
 
     Parameters
     ----------
-    columns : ndarray of shape (n_features, n), C order
-        The features, one in each row.
+    columns : ndarray of float32 of shape (n_features, n), C order
+        The features, one in each row; single precision is enough to tell rows apart.
     y : ndarray of shape (n,)
         What is learned.
     n_trees, n_tried, min_leaf : int
@@ -121,7 +122,7 @@ def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
     """
     most = max(1, 2 * (len(y) // min_leaf))
     feature, child = np.zeros((2, n_trees, most), np.int32)
-    threshold, value = np.zeros((2, n_trees, most))
+    threshold, value = np.zeros((n_trees, most), np.float32), np.zeros((n_trees, most))
     largest, state = 1, np.uint64(seed)
     for t in range(n_trees):
         size, state = _grow(
@@ -138,7 +139,7 @@ def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
 
 @exact_kernel
 def forest_mean(X, feature, threshold, child, value):
-    """Return the mean of what the trees say about each row of X."""
+    """Return the mean of what the trees say about each row of X, in single precision."""
     out = np.zeros(len(X))
     for t in range(len(feature)):
         f, cut, to, v = feature[t], threshold[t], child[t], value[t]

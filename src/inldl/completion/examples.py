@@ -42,6 +42,11 @@ class Examples:
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         return cls(predicted, y, row_keys(X[rows]))
 
+    def fit_together(self, n_labels):
+        """Say whether the arrays are of the same rows and of so many labels."""
+        shapes = {(len(a), n_labels) for a in (self.predicted, self.degrees, self.keys)}
+        return shapes == {self.predicted.shape} == {self.degrees.shape}
+
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:

@@ -38,14 +38,14 @@ class ExtraTrees:
     """
 
     def __init__(self, X, y, *, n_trees, seed, min_leaf=2, max_features=0.5):
-        columns = np.ascontiguousarray(X.T, dtype=np.float64)
+        columns = np.ascontiguousarray(X.T, dtype=np.float32)
         n_tried = max(1, int(max_features * len(columns)))
         y = np.ascontiguousarray(y, dtype=np.float64)
         self._trees = _kernels.grow_forest(columns, y, n_trees, n_tried, min_leaf, seed)
 
     def predict(self, X):
         """Return what is expected of each row."""
-        return _kernels.forest_mean(np.ascontiguousarray(X, dtype=np.float64), *self._trees)
+        return _kernels.forest_mean(np.ascontiguousarray(X, dtype=np.float32), *self._trees)
 
 
 class Near:

@@ -28,7 +28,7 @@ class IntervalMixin:
 
     _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
 
-    calibration_ = examples_ = None  # as in files of earlier versions
+    examples_ = None  # as in files of earlier versions
 
     def _keep_errors(self, X, y):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
@@ -44,6 +44,11 @@ class IntervalMixin:
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
         self.examples_ = Examples.of(X, y, self.held_out_)
+
+    def _fault(self, degrees):
+        if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
+            return "its examples are not rows of its labels"
+        return super()._fault(degrees)
 
     def _completer(self):
         """Return what was learned about completing, or None."""

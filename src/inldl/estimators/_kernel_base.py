@@ -59,6 +59,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
     """
 
+    calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
     _in_file = FileState(parts=(Columns, "sklearn.kernel_approximation:Nystroem"))
 
     def __sklearn_tags__(self):

@@ -98,7 +98,7 @@ class AutoInLDL(KernelDistributionEstimator):
     1.0
     """
 
-    _in_file = FileState(parts=(Calibration, AutoReport))
+    _in_file = FileState(parts=(Calibration, AutoReport), needed=("calibration_",))
 
     def __init__(
         self,

@@ -94,9 +94,11 @@ def compare(
     learns from what is left of all rows and completes them. Predicting: each row is predicted by
     a method that has not seen it. All methods see the same holes and folds.
 
-    Of the methods that are better than the constant mean and complete as well as the best (their
-    error is at most one standard error of the difference behind), the one that predicts best is
-    recommended; the constant mean if none is better.
+    What the known degrees of a row tell about the others is used with every method, the constant
+    mean included. Of the methods that are better than the constant mean (or as good at completing
+    and better at predicting) and complete as well as the best (their error is at most one
+    standard error of the difference behind), the one that predicts best is recommended; the
+    constant mean if none is better.
 
     Parameters
     ----------
@@ -200,7 +202,7 @@ def _comparison(attempts, kind, n_rows, notes, whole):
     good = {name: getattr(each, kind) for name, each in attempts.items() if not each.reason}
     if CONSTANT not in good:
         raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
-    better = {name for name in good if _is_better(good[name], good[CONSTANT])}
+    better = {name for name in good if _beats_constant(attempts, good, name)}
     best = min(good, key=lambda name: good[name].rmse())
     rows = [
         _row(name, attempt, good.get(name), good[best], whole)
@@ -211,6 +213,14 @@ def _comparison(attempts, kind, n_rows, notes, whole):
     unit = POINTS if whole > 1 else ""
     recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
     return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
+
+
+def _beats_constant(attempts, good, name):
+    """Say whether a method beats the constant mean at what decides, or is as good and predicts."""
+    if _is_better(good[name], good[CONSTANT]):
+        return True
+    predicting = (attempts[each].predicting for each in (name, CONSTANT))
+    return _is_near(good[name], good[CONSTANT]) and _is_better(*predicting)
 
 
 def _is_better(errors, constant):

@@ -183,7 +183,7 @@ class Model(IntervalMixin, DistributionEstimator):
             return "its means are not those of its labels"
         if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):
             return "the scale of its degrees is unknown"
-        return None
+        return super()._fault(degrees)
 
     def _method(self):
         return self.estimator_
