@@ -180,10 +180,13 @@ class _Members:
         self.plain = {"near": Near(y, predicted), "normal": Normal(y, predicted)}
         self.root, self.forests = RootNormal(y, predicted), {}
         if n_trees:
-            hidden, before = hide_each_label(y, seed), self.root
-            for name in ("forest", "second forest"):
+            hidden = hide_each_label(y, seed)
+            left, p = hidden.left, predicted[hidden.rows]
+            filled = self.root(left, p)
+            for name in ("forest", "second forest"):  # each goes on from the one before
                 how = {"n_trees": n_trees, "seed": seed, "n_jobs": n_jobs}
-                before = self.forests[name] = Forests(before, hidden, predicted, **how)
+                forest = self.forests[name] = Forests(hidden, filled, p, **how)
+                filled = forest.after(left, p, filled)
 
     @property
     def names(self):
@@ -194,7 +197,7 @@ class _Members:
         """Return what each member makes of rows, and expected squared errors."""
         filled, variance = self.root.with_variance(y, predicted)
         fills = [member(y, predicted) for member in self.plain.values()] + [filled]
-        for forest in self.forests.values():  # each goes on from the one before
+        for forest in self.forests.values():
             fills.append(forest.after(y, predicted, fills[-1]))
         return np.array(fills), variance
 

@@ -34,11 +34,6 @@ class Hidden:
         columns = ([getattr(part, each.name) for part in parts] for each in fields(cls))
         return cls(*map(np.concatenate, columns))
 
-    def of_label(self, label):
-        """Return those of one label."""
-        at = self.labels == label
-        return Hidden(*(getattr(self, each.name)[at] for each in fields(self)))
-
 
 def hide_each_label(y, seed, rows=None):
     """Hide each observed degree of some rows, one at a time.

@@ -52,7 +52,9 @@ class Near:
     """Fill near the prediction: labels that are predicted badly move more than others."""
 
     def __init__(self, y, predicted):
-        self.spread = np.nanmean((y - predicted) ** 2, axis=0) + TINY
+        seen = ~np.isnan(y)
+        squares = np.where(seen, y - predicted, 0) ** 2
+        self.spread = squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1) + TINY
 
     def __call__(self, y, predicted):
         """Return completed rows."""
@@ -102,11 +104,11 @@ class Forests:
 
     Parameters
     ----------
-    before : callable
-        The other member.
     hidden : Hidden
         Observed degrees that are hidden one at a time.
-    predicted : ndarray of shape (n, C)
+    filled : ndarray of shape (m, C)
+        Their rows, as the other member fills them.
+    predicted : ndarray of shape (m, C)
         Predictions that were made without the rows.
     n_trees : int
         Of each forest.
@@ -116,21 +118,16 @@ class Forests:
         Threads, over the labels.
     """
 
-    def __init__(self, before, hidden, predicted, *, n_trees, seed, n_jobs):
-        self.before, self.n_jobs = before, n_jobs
+    def __init__(self, hidden, filled, predicted, *, n_trees, seed, n_jobs):
+        self.n_jobs, features = n_jobs, _seen(hidden.left, filled, predicted)
 
-        def learn(label, part):
-            if not len(part.rows):
+        def learn(label, at):
+            if not at.any():
                 return None
-            p = predicted[part.rows]
-            features = _seen(part.left, before(part.left, p), p)
-            return ExtraTrees(features, part.degrees, n_trees=n_trees, seed=seed + label)
+            return ExtraTrees(features[at], hidden.degrees[at], n_trees=n_trees, seed=seed + label)
 
-        self.forests = self._each(learn, map(hidden.of_label, range(predicted.shape[1])))
-
-    def __call__(self, y, predicted):
-        """Return completed rows."""
-        return self.after(y, predicted, self.before(y, predicted))
+        labels = range(filled.shape[1])
+        self.forests = self._each(learn, (hidden.labels == label for label in labels))
 
     def after(self, y, predicted, filled):
         """Return completed rows, where `filled` is what the member before made of them."""

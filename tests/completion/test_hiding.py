@@ -1,0 +1,51 @@
+"""Degrees that are hidden on purpose: one at a time, and never alone."""
+
+import numpy as np
+import pytest
+
+from inldl import hide
+from inldl.completion.hiding import hide_each_label, share_of_holes
+
+
+def degrees(rate, n=80, n_labels=4):
+    y = np.random.default_rng(0).dirichlet(np.ones(n_labels), n)
+    return hide(y, rate, random_state=1)
+
+
+@pytest.mark.parametrize("rate", [0, 0.1, 0.5, 0.9])
+def test_each_observed_degree_is_hidden_once_and_never_alone(rate):
+    y = degrees(rate)
+    hidden = hide_each_label(y, seed=0)
+    where = sorted(zip(hidden.rows.tolist(), hidden.labels.tolist(), strict=True))
+    assert where == sorted(map(tuple, np.argwhere(~np.isnan(y)).tolist()))
+    np.testing.assert_array_equal(hidden.degrees, y[hidden.rows, hidden.labels])
+    at = np.arange(len(hidden.rows)), hidden.labels
+    assert np.isnan(hidden.left[at]).all()
+    assert (np.isnan(hidden.left).sum(axis=1) > 1).all()
+    kept = ~np.isnan(hidden.left)
+    np.testing.assert_array_equal(hidden.left[kept], y[hidden.rows][kept])
+
+
+def test_rows_with_holes_keep_just_these():
+    y = degrees(0.5)
+    hidden = hide_each_label(y, seed=0)
+    before = np.isnan(y[hidden.rows]).sum(axis=1)
+    after = np.isnan(hidden.left).sum(axis=1)
+    np.testing.assert_array_equal(after[before > 0], before[before > 0] + 1)
+
+
+def test_tables_of_many_labels_are_thinned_out():
+    y = np.random.default_rng(0).dirichlet(np.ones(400), 300)
+    hidden = hide_each_label(y, seed=0)
+    assert np.bincount(hidden.labels).tolist() == [62] * 400
+
+
+def test_weights_make_the_holes_as_frequent_as_they_are():
+    y = degrees(0.3, n=400)
+    left = hide_each_label(y, seed=0).left
+    weights = share_of_holes(left, y)
+    have, want = (np.isnan(a).sum(axis=1) for a in (left, y))
+    several = want > 1
+    target = np.average(want[several], weights=want[several])
+    assert np.average(have, weights=weights) == pytest.approx(target)
+    assert (share_of_holes(left, np.nan_to_num(y)) == 1).all()  # no holes: nothing to match
