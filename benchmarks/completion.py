@@ -1,0 +1,169 @@
+"""Fill holes of public tables, beside the imputers that a user would try instead.
+
+Degrees are hidden at random. Every imputer sees the degrees and the features (standardised; 30
+principal components if there are more than 60). What it fills in is cut at 0 and scaled to what
+the row leaves, as a careful user would. Printed are root mean squared errors at the holes that the
+sums of their rows do not give, CPU seconds on one thread, and the share of hidden degrees in the
+90% intervals of AutoInLDL. Needs the public datasets (downloaded, or found in INLDL_DATA):
+
+    python benchmarks/completion.py --rates 0.3 0.6 --rows 1000
+"""
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.experimental import enable_iterative_imputer  # noqa: F401
+from sklearn.impute import IterativeImputer, KNNImputer
+from sklearn.linear_model import BayesianRidge
+from threadpoolctl import threadpool_limits
+
+from inldl import AutoInLDL, hide
+from inldl.datasets import load
+
+DATASETS = (
+    "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",
+    "Yeast_cdc", "Yeast_diau", "Yeast_dtt", "Yeast_elu", "Yeast_heat", "Yeast_spo",
+)  # fmt: skip
+RATES = (0.1, 0.3, 0.6, 0.9)
+WIDE, COMPONENTS = 60, 30
+PENALTIES = (0.5, 0.25, 0.1, 0.05, 0.02, 0.01)  # of soft-impute, relative to the largest value
+
+
+def scaled_to_rows(y, filled):
+    """Return the rows with their holes filled, in proportion to what was found for them."""
+    holes, rest = np.isnan(y), np.maximum(1 - np.nansum(y, axis=1), 0)
+    found = np.where(holes, np.maximum(filled, 0), 0)
+    found[found.sum(axis=1) == 0] = 1
+    found = np.where(holes, found, 0)
+    scale = rest / np.maximum(found.sum(axis=1), 1e-300)
+    return np.where(holes, found * scale[:, None], y)
+
+
+def impute(imputer, X, y):
+    return scaled_to_rows(y, imputer.fit_transform(np.hstack([X, y]))[:, X.shape[1] :])
+
+
+def chained(model, X, y):
+    imputer = IterativeImputer(model, max_iter=10, random_state=0, skip_complete=True)
+    return impute(imputer, X, y)
+
+
+def miss_forest(X, y):
+    return chained(RandomForestRegressor(100, random_state=0), X, y)
+
+
+def chained_ridge(X, y):
+    return chained(BayesianRidge(), X, y)
+
+
+def neighbours(X, y):
+    """Take the mean of the 10 nearest rows; features together count as much as degrees do."""
+    unit = np.nanstd(y) * np.sqrt(y.shape[1] / X.shape[1])
+    return impute(KNNImputer(n_neighbors=10), X * unit, y)
+
+
+def column_means(X, y):
+    return scaled_to_rows(y, np.broadcast_to(np.nanmean(y, axis=0), y.shape))
+
+
+def soft_impute(X, y):
+    """Complete by singular values that are shrunk; a tenth of the degrees chooses by how much."""
+    mean, unit = np.nanmean(y, axis=0), np.nanstd(y)
+    table = np.hstack([X / np.sqrt(X.shape[1]), (y - mean) / unit])
+    hidden = np.random.default_rng(0).random(table.shape) < 0.1
+    hidden[:, : X.shape[1]] = False
+    hidden &= ~np.isnan(table)
+    largest = np.linalg.svd(np.nan_to_num(table), compute_uv=False)[0]
+
+    def error(penalty):
+        found = shrunk(np.where(hidden, np.nan, table), penalty * largest)
+        return np.mean((found - table)[hidden] ** 2)
+
+    found = shrunk(table, min(PENALTIES, key=error) * largest)
+    return scaled_to_rows(y, found[:, X.shape[1] :] * unit + mean)
+
+
+def shrunk(table, penalty):
+    holes, filled = np.isnan(table), np.nan_to_num(table)
+    for _ in range(60):
+        U, s, V = np.linalg.svd(filled, full_matrices=False)
+        filled = np.where(holes, (U * np.maximum(s - penalty, 0)) @ V, table)
+    return filled
+
+
+OTHERS = {
+    "column means": column_means,
+    "chained ridge": chained_ridge,
+    "neighbours": neighbours,
+    "soft-impute": soft_impute,
+    "missForest": miss_forest,
+}
+
+
+def features_for_imputers(X):
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+    deviation = X.std(axis=0)
+    X = (X - X.mean(axis=0))[:, deviation > 0] / deviation[deviation > 0]
+    if X.shape[1] > WIDE:
+        return PCA(COMPONENTS, random_state=0).fit_transform(X)
+    return X
+
+
+def table(name, rate, rows):
+    """Return features, the truth, degrees with holes, and which holes count."""
+    X, truth = load(name, return_X_y=True)
+    chosen = np.sort(np.random.default_rng(5).permutation(len(truth))[:rows])
+    X, truth = X[chosen], truth[chosen]
+    y = hide(truth, rate, random_state=np.random.default_rng([0, 7]))
+    several = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]
+    return X, truth, y, several
+
+
+def measure(name, rate, rows, others):
+    """Return the error and the seconds of each method, and the coverage of ours."""
+    X, truth, y, at = table(name, rate, rows)
+    plain, results = features_for_imputers(X), {}
+    for other in others:
+        start = time.process_time()
+        filled = OTHERS[other](plain, y)
+        results[other] = (rmse(filled, truth, at), time.process_time() - start)
+    start = time.process_time()
+    model = AutoInLDL(random_state=0).fit(X, y)
+    filled, low, high = model.complete(X, y, return_interval=True)
+    results["AutoInLDL"] = (rmse(filled, truth, at), time.process_time() - start)
+    inside = (low <= truth + 1e-5) & (truth - 1e-5 <= high)
+    return results, inside[at].mean()
+
+
+def rmse(filled, truth, at):
+    return np.sqrt(np.mean((filled - truth)[at] ** 2))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("--rates", nargs="+", type=float, default=RATES)
+    parser.add_argument("--rows", type=int, default=1000, help="at most, drawn at random")
+    parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS))
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # imputers seldom converge
+    names = [*arguments.others, "AutoInLDL"]
+    print("| data | hidden |", " | ".join(names), "| of the best other | in 90% intervals |")
+    print("|---|---|" + "---|" * (len(names) + 2))
+    for rate in arguments.rates:
+        for name in arguments.datasets:
+            with threadpool_limits(1):
+                found, inside = measure(name, rate, arguments.rows, arguments.others)
+            cells = [f"{error:.4f} ({seconds:.1f} s)" for error, seconds in found.values()]
+            best = min(found[other][0] for other in arguments.others)
+            ratio = found["AutoInLDL"][0] / best
+            cells += [f"{ratio:.2f}", f"{100 * inside:.0f}%"]
+            print(f"| {name} | {rate:.0%} |", " | ".join(cells), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
