@@ -37,7 +37,7 @@ def test_rows_with_holes_keep_just_these():
 def test_tables_of_many_labels_are_thinned_out():
     y = np.random.default_rng(0).dirichlet(np.ones(400), 300)
     hidden = hide_each_label(y, seed=0)
-    assert np.bincount(hidden.labels).tolist() == [62] * 400
+    assert np.bincount(hidden.labels).tolist() == [15] * 400
 
 
 def test_weights_make_the_holes_as_frequent_as_they_are():

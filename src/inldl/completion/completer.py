@@ -17,6 +17,7 @@ TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
 LABELS_FOR_TREES = 100  # at most
+BLOCK = 1 << 14  # rows that are filled at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,14 +154,20 @@ class Completer:
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
         """
-        return self._filled(y, predicted)[0]
+        out = np.empty(y.shape)
+        for rows in _blocks(len(y)):
+            out[rows] = self._filled(y[rows], predicted[rows])[0]
+        return out
 
     def fill_with_intervals(self, y, predicted, coverage):
         """Return the rows with their holes filled, and the ends of intervals."""
-        filled, about = self._filled(y, predicted)
-        reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
-        reach = np.where(np.isnan(y), reach, 0)
-        return filled, np.maximum(filled - reach, 0), filled + reach
+        out = np.empty((3, *y.shape))
+        for rows in _blocks(len(y)):
+            filled, about = self._filled(y[rows], predicted[rows])
+            reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
+            reach = np.where(np.isnan(y[rows]), reach, 0)
+            out[:, rows] = filled, np.maximum(filled - reach, 0), filled + reach
+        return out
 
     def _filled(self, y, predicted):
         """Return completed rows, and what tells the sizes of their errors."""
@@ -200,6 +207,10 @@ class _Members:
         for forest in self.forests.values():
             fills.append(forest.after(y, predicted, fills[-1]))
         return np.array(fills), variance
+
+
+def _blocks(n):
+    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
 
 
 def _about(y, filled, variance, fills):
