@@ -12,6 +12,7 @@ from inldl.solvers.stacking import simplex_weights
 
 FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
+JUDGED_NUMBERS = 500_000  # the same, counting all labels of their rows
 FEWEST = 100  # degrees that are needed to weigh the members at all
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
@@ -108,13 +109,13 @@ class Completer:
         if there are too few rows.
         """
         folds = np.random.default_rng(self.seed).permutation(len(y)) % FOLDS
-        found, judged = [], 0
+        enough, found, judged = min(JUDGED, JUDGED_NUMBERS // y.shape[1]), [], 0
         if y.shape[1] <= 2:  # a degree is 1 minus the other, or all that is missing
             return None
         for fold in range(FOLDS):
             others = folds != fold
             hidden = hide_each_label(y, self.seed, rows=np.flatnonzero(~others))
-            if not len(hidden.rows) or not others.any() or judged >= JUDGED:
+            if not len(hidden.rows) or not others.any() or judged >= enough:
                 continue
             members = self._learn(y[others], predicted[others], TRIAL_TREES)
             fills, variance = members.fills(hidden.left, predicted[hidden.rows])

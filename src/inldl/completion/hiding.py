@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 MOST_NUMBERS = 2_500_000  # of all hidden degrees with their rows
-FEWEST_ROWS = 10  # of a label, even if that is more
+FEWEST_ROWS = 4  # of a label, even if that is more
 MOST_WEIGHT = 5.0  # of a hidden degree, relative to the mean
 
 
