@@ -50,8 +50,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         leaves no choice.
     cross_fit : int or None, default=None
         The number of folds (5, for example) in which `fit` also predicts the training rows
-        without having seen them, for `predict_interval`. It then fits as many more models, each
-        to a copy of its rows. None leaves that out.
+        without having seen them, for `predict_interval`, and for `complete` to learn from. It
+        then fits as many more models, each to a copy of its rows. None leaves that out.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
