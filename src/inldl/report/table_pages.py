@@ -19,9 +19,9 @@ from .figures import completion_map, predicted_map
 from .style import better
 
 FILLED = (
-    "A share is filled in with what the features predict, corrected by how far the prediction is "
-    "off at the known shares of the row (if this helped at shares that were hidden on purpose), "
-    "and so that the row sums to the whole."
+    "A share is filled in from the known shares of its row and from what the features predict, so "
+    "that the row sums to the whole. How much each of them counts was learned from shares that "
+    "were hidden on purpose."
 )
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
