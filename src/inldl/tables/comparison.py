@@ -137,7 +137,8 @@ def compare(
     >>> from inldl.datasets import hide, load_budget_shares
     >>> from inldl.tables import compare
     >>> X, y = load_budget_shares(return_X_y=True, as_frame=True)
-    >>> found = compare(X, hide(y, 0.3, random_state=0), ["winldl", "bfgs-ldl"])
+    >>> y = hide(y, 0.3, random_state=0)
+    >>> found = compare(X[:300], y[:300], ["winldl", "bfgs-ldl"])
     >>> found.recommended
     'winldl'
     """
