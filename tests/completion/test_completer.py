@@ -130,7 +130,9 @@ def odd_tables():
     }
 
 
-@pytest.mark.parametrize("name", odd_tables())
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * ("60" in n)) for n in odd_tables()]
+)
 def test_odd_tables_are_completed(name):
     y = odd_tables()[name]
     known = ~np.isnan(y)
@@ -147,7 +149,7 @@ def test_odd_tables_are_completed(name):
 # --- intervals -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rate", [0.3, 0.6])
+@pytest.mark.parametrize("rate", [pytest.param(0.3, marks=pytest.mark.slow), 0.6])
 def test_intervals_hold_also_in_rows_that_leave_little_or_much(rate):
     truth, predicted = related(1500)
     truth = 0.9 * truth + 0.1 * np.random.default_rng(1).dirichlet(np.ones(5), 1500)
@@ -178,7 +180,13 @@ def test_rows_of_the_fit_are_recognised():
     np.testing.assert_array_equal(mixed, [held_out[7], predicted[1]])
 
 
-@pytest.mark.parametrize("method", [AutoInLDL(random_state=0), KernelRidgeLDL(random_state=0)])
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(AutoInLDL(random_state=0), marks=pytest.mark.slow),
+        KernelRidgeLDL(random_state=0),
+    ],
+)
 def test_a_model_completes_as_its_method_does(method):
     rng = np.random.default_rng(0)
     truth, _ = related(150)

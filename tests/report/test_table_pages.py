@@ -211,7 +211,7 @@ def test_the_summary_of_a_completion_can_be_given():
     found = document(completion(5, 3, summary="All is exact."))
     assert "All is exact." in found.text
     assert "cannot be estimated" not in found.text
-    assert "how far the prediction is off at the known shares of the row" in found.text
+    assert "from the known shares of its row and from what the features predict" in found.text
 
 
 def test_a_prediction_page_shows_predictions_and_nothing_else():

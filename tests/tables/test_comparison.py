@@ -223,7 +223,7 @@ def test_a_method_does_not_change_what_others_see(holey):
 def test_features_that_tell_nothing(budget):
     y = budget[1]
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3)), columns=list("abc"))
-    found = compare(X, hide(y, 0.3, random_state=0), ["ridge", "winldl", "knn"])
+    found = compare(X, hide(y, 0.3, random_state=0), ["ridge", "knn"])
     assert found.recommended == "constant-mean"
     assert "Nothing beats the constant mean" in found.why
     assert not found.table["better_than_constant"].any()
@@ -282,7 +282,7 @@ def test_a_label_that_the_sample_lacks_is_no_obstacle(budget, closed):
 
 
 def test_errors_in_percentage_points(budget):
-    X, y = budget
+    X, y = (each[:200] for each in budget)
     fraction, points = (compare(X, y, ["ridge"], scale=scale) for scale in ("count", "percent"))
     assert (fraction.unit, points.unit) == ("", "percentage points")
     errors = [name for name in fraction.table if name.endswith(("rmse", "mae", "se"))]
