@@ -52,11 +52,9 @@ class IntervalMixin:
 
     def _completer(self):
         """Return what was learned about completing, or None."""
-        return (
-            None
-            if self.examples_ is None
-            else self.examples_.completer(getattr(self, "n_jobs", None))
-        )
+        if self.examples_ is None:
+            return None
+        return self.examples_.completer(getattr(self, "n_jobs", None))
 
     def _expected(self, X):
         return self._held_out_if_known(self._validated(X), self.predict(X))
