@@ -100,7 +100,7 @@ def test_new_rows_are_judged_without_their_degrees(budget, fitted):
 def test_estimates_agree_with_the_truth(budget, fitted):
     """The error at degrees that are hidden once more is that at the real holes."""
     X, y, truth = budget
-    told = quality.of_completion(fitted, y).overall()
+    told = quality.of_completion(fitted).overall()
     completed = fitted.complete(X, y).to_numpy()
     unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
     errors = np.abs(completed - truth.to_numpy())[unknown]
@@ -141,5 +141,5 @@ def test_few_degrees(budget):
     X = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
     y = pd.DataFrame({"a": [0.4, np.nan, 0.5], "b": [0.6, 0.2, np.nan]})
     model = Model("winldl", cross_fit=2).fit(X, y)
-    assert quality.of_completion(model, y).overall()["n"] == 0
+    assert quality.of_completion(model).overall()["n"] == 0
     assert quality.of_new_rows(model, y).overall()["n"] == 4

@@ -124,7 +124,7 @@ def of_new_rows(model, y):
     return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
 
 
-def of_completion(model, y):
+def of_completion(model):
     """Judge how well degrees that are hidden on purpose are completed.
 
     Each known degree is hidden once, and filled in by what was learned without its row. Rows with
@@ -134,8 +134,6 @@ def of_completion(model, y):
     ----------
     model : Model
         Fitted, with held-out predictions.
-    y : array-like of shape (n, C)
-        The degrees it was fitted to.
     """
     found = model._completer().refilled_
     labels = list(model.label_names_)

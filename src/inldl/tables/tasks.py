@@ -172,7 +172,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         int(missing.size - missing.sum()),
         notes + model.encoder_.notes_,
         quality.of_new_rows(model, y).in_units_of(scale),
-        quality.of_completion(model, y).in_units_of(scale),
+        quality.of_completion(model).in_units_of(scale),
         sample,
     )
 
