@@ -237,7 +237,6 @@ REFUSED = {
     "one label": (GOOD, {"labels": "joy"}, "needs at least two, and only 'joy' is named"),
     "empty labels": (GOOD, {"labels": []}, "at least two, and none is named"),
     "expression": (GOOD, {"labels": "re:("}, "'(' is not a regular expression"),
-    "no features": (GOOD, {"labels": "*"}, "No feature columns are left"),
     "negative": ("x,joy,anger\n1,0.5,0.5\n2,-0.2,1.2\n", {},
                  "Line 3, column 'joy': the share -0.2 is below 0;"),
     "too large": ("x,joy,anger\n1,0.5,0.5\n2,,1.7\n", {},

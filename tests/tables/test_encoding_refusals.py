@@ -123,14 +123,17 @@ def test_a_stray_number_among_objects_is_told():
 
 
 def test_nothing_left_tells_what_happened_to_each():
-    words = refusal({"k": [1, 1], "e": [None, None], "id": ["a", "b"]})
-    assert words == (
-        "No usable feature columns are left in the table (column 'k': every cell is the same; "
-        "column 'e': it has no observed cell; column 'id': every cell is different, like an id); "
-        "give one that varies."
-    )
-    with pytest.raises(ValueError, match="No usable feature columns: the table has no columns"):
-        FeatureEncoder().fit(pd.DataFrame(index=range(2)))
+    table = pd.DataFrame({"k": [1, 1], "e": [None, None], "id": ["a", "b"]})
+    encoder = FeatureEncoder().fit(table)
+    assert [note.split(":")[0] for note in encoder.notes_] == [
+        "Column 'k' is left out",
+        "Column 'e' is left out",
+        "Column 'id' is left out",
+        "No feature column tells rows apart",
+    ]
+    assert encoder.transform(table).tolist() == [[0], [0]]
+    assert encoder.get_feature_names_out().tolist() == ["none"]
+    assert not np.any(encoder.unfamiliar(table))
 
 
 # --- what is refused

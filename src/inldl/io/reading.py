@@ -323,11 +323,6 @@ def _select_labels(columns, labels):
             f"No label columns found: a distribution needs at least two, and {which} is named; "
             f"{_known(columns)}"
         )
-    if len(found) == len(columns):
-        raise ValueError(
-            "No feature columns are left: every column is a label; name fewer labels, or add "
-            "columns that describe the rows."
-        )
     return found
 
 

@@ -15,6 +15,7 @@ from inldl.tables._method_trials import (
     try_method,
 )
 from inldl.tables._units import POINTS, error, whole_of
+from inldl.tables.encoding import FeatureEncoder
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -146,6 +147,11 @@ def compare(
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     X, y, notes = _sample(*_tables(X, y), max_rows, random_state)
+    if not FeatureEncoder().fit(X).columns_:
+        raise ValueError(
+            "No feature column tells rows apart, so all methods would predict the same; complete "
+            "the table with the default."
+        )
     completing = completing_trials(y.to_numpy(), hidden, random_state)
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}

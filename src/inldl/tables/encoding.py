@@ -15,6 +15,10 @@ from inldl.tables.columns import CategoryColumn, Column, NumberColumn, choose
 __all__ = ["CategoryColumn", "FeatureEncoder", "NumberColumn"]
 
 _ENTRIES = 1 << 18  # of a block of rows: it stays in the cache while its columns are filled
+NO_FEATURES = (
+    "No feature column tells rows apart: shares are filled in from the other shares of their "
+    "rows, and new rows would all be predicted alike."
+)
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -35,7 +39,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     Left out, with a note, are columns that are empty or the same in every row; text of which over
     9 in 10 cells differ, and whole numbers that go up by one from row to row (not years), if there
     are more than 20 of them; and ids by name ("id", "person_id", "index", ...) whose cells all
-    differ. Columns of dates and infinite numbers are refused.
+    differ. If no column is left, the matrix is a single column of zeros. Columns of dates and
+    infinite numbers are refused.
 
     Parameters
     ----------
@@ -83,22 +88,17 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         given = named_columns(X)
         if not len(X):
             raise ValueError("X has no rows; give at least two.")
-        if not given:
+        if not given and not hasattr(X, "columns"):  # an array, of which more is expected
             raise ValueError(
                 "No usable feature columns: the table has no columns, "
                 f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
             )
         choices = {name: choose(name, cells, self.max_levels) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
-        if len(dropped) == len(choices):
-            told = "; ".join(f"{_listed(names)}: {reason}" for names, reason in _shared(dropped))
-            raise ValueError(
-                f"No usable feature columns are left in the table ({told}); give one that varies."
-            )
         self.columns_ = [choice.column for choice in choices.values() if not choice.reason]
         self.dropped_ = dropped
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
-        self.notes_ = _notes(choices, self.max_levels)
+        self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
         self.feature_names_in_ = np.array(list(given), dtype=object)
         self.n_features_in_ = len(given)
         return self
@@ -125,10 +125,14 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         given = named_columns(X, list(self.feature_names_in_))
         self._check_names(given)
+        if not self.columns_:
+            return [np.zeros(len(as_table(X)))]
         return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""
+        if not self.columns_:
+            return cells[0][:, None]
         fills, centers, scales = self._scaling()
         ends = np.cumsum([len(column.outputs) for column in self.columns_])[:-1]
         out = np.zeros((len(cells[0]), len(self.sources_)))
@@ -172,7 +176,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     def _unfamiliar(self, cells):
         """Do the same for what was read."""
         outside, unseen = np.zeros((2, len(cells[0])), bool)
-        for column, values in zip(self.columns_, cells, strict=True):
+        for column, values in zip(self.columns_, cells, strict=bool(self.columns_)):
             rows = outside if column.ordered else unseen
             rows |= column.unfamiliar(values)
         return outside, unseen
@@ -180,6 +184,11 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     def add_to(self, graph):
         """Add an input per column and the nodes that encode them; return the encoded tensor."""
         check_is_fitted(self)
+        if not self.columns_:
+            raise ValueError(
+                "The model has no feature columns: it predicts the same for every row, and there "
+                "is nothing to export."
+            )
         fills, centers, scales = self._scaling()
         parts = [part for column in self.columns_ for part in column.add_to(graph)]
         values = graph.add("Concat", *parts, axis=1)
@@ -190,7 +199,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         """Return the names of the columns of the matrix; `input_features` is not used."""
         check_is_fitted(self)
         names = [name for column in self.columns_ for name in column.outputs]
-        return np.array(names, dtype=object)
+        return np.array(names or ["none"], dtype=object)
 
     def _check_names(self, given):
         missing = [column.name for column in self.columns_ if column.name not in given]

@@ -14,6 +14,7 @@ from inldl._validation import as_degrees, check_number, check_rows, names_or_num
 from inldl.completion.examples import evenly
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.estimators.constant import ConstantLDL
 from inldl.methods import make_method
 from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
@@ -100,7 +101,8 @@ class Model(IntervalMixin, DistributionEstimator):
         Parameters
         ----------
         X : DataFrame of shape (n_samples, n_columns)
-            Numbers, text and holes.
+            Numbers, text and holes. A frame without columns will do: degrees are then completed
+            from the others of their rows, and predictions are the mean of each label.
         y : DataFrame or array of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
 
@@ -115,6 +117,7 @@ class Model(IntervalMixin, DistributionEstimator):
         """Learn to encode the columns; return them and the degrees as arrays."""
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
+        vars(self).pop("encoder_", None)
         self._unfitted()  # refuses an unknown method before any work
         X, degrees = as_table(X), as_degrees(y)
         check_rows(X, degrees)
@@ -256,7 +259,9 @@ class Model(IntervalMixin, DistributionEstimator):
         return tags
 
     def _unfitted(self):
-        """Return the method, not fitted."""
+        """Return the method, not fitted; without features all methods are the constant mean."""
+        if hasattr(self, "encoder_") and not self.encoder_.columns_:
+            return ConstantLDL()
         if isinstance(self.method, str):
             estimator = make_method(self.method, self.random_state)
         else:
