@@ -6,7 +6,7 @@ import numpy as np
 
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes
-from inldl.completion.members import Forests, Near, Normal, RootNormal
+from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
 
@@ -185,7 +185,8 @@ class _Members:
     """All members, learned from the same rows."""
 
     def __init__(self, y, predicted, n_trees, seed, n_jobs):
-        self.plain = {"near": Near(y, predicted), "normal": Normal(y, predicted)}
+        kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
+        self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
         self.root, self.forests = RootNormal(y, predicted), {}
         if n_trees:
             hidden = hide_each_label(y, seed)

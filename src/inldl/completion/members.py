@@ -9,13 +9,13 @@ from joblib import Parallel, delayed
 
 from inldl import _kernels
 from inldl.solvers.completion import (
+    TINY,
     error_covariance,
+    fill_in_proportion,
     fill_near,
     given_observed,
     pairwise_covariance,
 )
-
-TINY = float(np.finfo(float).tiny)
 
 
 class ExtraTrees:
@@ -59,6 +59,17 @@ class Near:
     def __call__(self, y, predicted):
         """Return completed rows."""
         return fill_near(y, predicted, self.spread)
+
+
+class Scaled:
+    """Fill in proportion to the prediction, as ratios of degrees may say more than differences."""
+
+    def __init__(self, y, predicted):
+        """Learn nothing."""
+
+    def __call__(self, y, predicted):
+        """Return completed rows."""
+        return fill_in_proportion(y, predicted)
 
 
 class Normal:

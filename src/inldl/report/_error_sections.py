@@ -28,6 +28,8 @@ def error_sentences(held_out, what="known shares"):
         f"Expected error: {found} (using column means: {means:{form_of(held_out.unit)}}), "
         f"measured on {overall['n']:,} {what}."
     ]
+    if overall["mae"] >= means:
+        texts.append("This is no better than column means.")
     if overall["n"] < FEW:
         texts.append(f"This is a rough estimate: only {overall['n']} shares could be used.")
     return texts

@@ -10,6 +10,7 @@ from inldl.solvers.winldl import Array, closed
 PAIRS = 20  # errors of two labels that are trusted as much as no errors at all
 SMALLEST = 1e-4  # eigenvalue of a covariance, relative to the largest
 NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
+TINY = float(np.finfo(float).tiny)
 PATTERN_ENTRIES = 4_000_000  # of the matrices that are held at once
 
 
@@ -57,6 +58,19 @@ def fill_near(y: Array, predicted: Array, spread: Array) -> Array:
     _kernels.project_columns(filled, rest)
     out[rows] = np.where(holes, filled.T, y[rows])
     return out
+
+
+def fill_in_proportion(y: Array, predicted: Array) -> Array:
+    """Return y with its holes filled in proportion to what is predicted, so that rows sum to 1.
+
+    Holes of which nothing is predicted share what is left evenly.
+    """
+    holes = np.isnan(y)
+    rest = np.maximum(1 - np.nansum(y, axis=1, keepdims=True), 0)
+    found = np.where(holes, np.maximum(predicted, 0), 0)
+    found[found.sum(axis=1) <= 0] = 1
+    found *= holes
+    return np.where(holes, rest * found / np.maximum(found.sum(axis=1, keepdims=True), TINY), y)
 
 
 def error_covariance(errors: Array) -> Array:
@@ -126,7 +140,7 @@ def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array
     """
     C = y.shape[1]
     expected, variance = predicted.astype(np.float64), np.zeros(y.shape)
-    noise = NOISE * np.trace(covariance) / C + np.finfo(float).tiny
+    noise = NOISE * np.trace(covariance) / C + TINY
     S = covariance / noise + np.eye(C)
     precision = np.linalg.inv(S)
     n_holes = np.isnan(y).sum(axis=1)

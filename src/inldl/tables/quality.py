@@ -7,6 +7,7 @@ import pandas as pd
 
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
+from inldl.solvers.completion import fill_in_proportion
 from inldl.tables._units import POINTS, whole_of
 
 
@@ -17,7 +18,9 @@ class HeldOut:
     Attributes
     ----------
     observed, predicted, constant : ndarray of shape (m,)
-        The degree, the prediction, and what the constant mean gives in its place.
+        The degree, the prediction, and what the constant mean gives in its place: for missing
+        degrees of given rows the means moved or scaled to what the row leaves, whichever is
+        better.
     label, row : ndarray of int of shape (m,)
         Where it stands.
     labels : list of str
@@ -144,8 +147,11 @@ def of_completion(model):
         f"{len(found.degrees):,} known shares were hidden on purpose, one at a time, and filled "
         "in by what was learned without their rows."
     )
-    means = _means_of_others(model.examples_.degrees)[found.row]
-    constant = fill_rows(found.left, means)[np.arange(len(found.row)), found.label]
+    means, at = _means_of_others(model.examples_.degrees)[found.row], np.arange(len(found.row))
+    ways = [fill(found.left, means)[at, found.label] for fill in (fill_rows, fill_in_proportion)]
+    constant = min(
+        ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=found.weights)
+    )
     return HeldOut(
         found.degrees, found.filled, constant, found.label, found.row, labels, how,
         weights=found.weights,
