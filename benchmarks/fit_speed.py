@@ -11,6 +11,7 @@ CPU seconds, the best of several rounds, and the ratios are what to read.
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from threadpoolctl import threadpool_limits
 from inldl import WInLDL, _kernels, hide
 from inldl.report import save
 from inldl.report.style import GREY, LIGHT, drawn, legend_above, log_axis, looks, new_figure
+
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from plain_numpy import winldl
 
 SHAPES = {

@@ -1,6 +1,7 @@
-"""Data that the tests share."""
+"""Data that the tests share, and a browser."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -24,6 +25,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).parents[2] / "shared"
+
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--lang=en",
+]
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +67,38 @@ def authors_runs(shared):
     runs = json.loads((shared / "reference" / "winldl_sbu3dfe_runs.json").read_text())
     splits = [np.load(path) for path in sorted((shared / "splits" / "SBU_3DFE").glob("*.npz"))]
     return runs, splits
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """Start Chromium; nothing is downloaded, neither it nor its driver."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    from selenium.webdriver.chrome.service import Service
+
+    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("needs chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for flag in FLAGS:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    folder = str(tmp_path_factory.mktemp("downloads"))
+    options.add_experimental_option("prefs", {"download.default_directory": folder})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SE_OFFLINE", "true")
+        patch.setenv("SE_AVOID_STATS", "true")
+        browser = webdriver.Chrome(options=options, service=Service(programs[1]))
+    browser.downloads = folder
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def driver(chromium):
+    """Return the browser with its own screen and colours, and nothing in its logs."""
+    for log in ("browser", "performance"):
+        chromium.get_log(log)
+    yield chromium
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

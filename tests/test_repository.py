@@ -67,3 +67,22 @@ def test_names_of_modules_in_texts_point_down_too():
                 seen.add((room, named[1]))
     assert ("methods", "estimators") in seen
     assert [pair for pair in seen if height[pair[0]] < height[pair[1]]] == []
+
+
+# What is about the repository or the package as a whole, and about no module of it.
+ABOUT_ALL = {"demo", "docs", "earlier_files", "extending", "footprint", "peer", "repository"}
+ABOUT_ALL |= {"site", "your_own_method"}
+
+
+def test_tests_are_named_after_the_modules_they_test():
+    """`tests/io/test_model_file_fuzz.py` tests `io/model_file.py`, and can be found from there."""
+    homeless = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        room = ROOT / "src/inldl" / path.parent.relative_to(ROOT / "tests")
+        modules = {each.stem.lstrip("_") for each in room.glob("*.py")}
+        modules |= {each.parent.name for each in room.glob("*/__init__.py")}
+        modules |= ABOUT_ALL if path.parent == ROOT / "tests" else set()
+        words = path.stem.removeprefix("test_").split("_")
+        if not modules & {"_".join(words[:n]) for n in range(1, len(words) + 1)}:
+            homeless.append(str(path.relative_to(ROOT)))
+    assert homeless == []

@@ -218,43 +218,21 @@ def test_a_formula_that_cannot_be_drawn_is_refused(tex, monkeypatch):
         to_mathml(tex, "block")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Start Chromium; nothing is downloaded, neither it nor its driver."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    from selenium.webdriver.chrome.service import Service
-
-    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
-    if None in programs:
-        pytest.skip("needs chromium and chromedriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SE_OFFLINE", "true")
-        patch.setenv("SE_AVOID_STATS", "true")
-        driver = webdriver.Chrome(options=options, service=Service(programs[1]))
-    yield driver
-    driver.quit()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_pages_fit_the_screen(browser, site, width, scheme):
+def test_pages_fit_the_screen(driver, site, width, scheme):
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     for name in SHOWN:
-        browser.get((site / "docs" / "_build" / "html" / name).as_uri())
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= width, name
-        assert broken_images(browser) == [], name
-        paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        driver.get((site / "docs" / "_build" / "html" / name).as_uri())
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width, name
+        assert broken_images(driver) == [], name
+        paper = driver.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) == (scheme == "dark"), name
-    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
-    assert all(not address.startswith("http") for address in requested(browser))
+    assert [line for line in driver.get_log("browser") if line["level"] == "SEVERE"] == []
+    assert all(not address.startswith("http") for address in requested(driver))
 
 
 def broken_images(browser):

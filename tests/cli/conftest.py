@@ -2,11 +2,9 @@
 
 import sys
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from inldl.datasets import hide, load_budget_shares
+from budget_survey import budget_survey
 
 
 @pytest.fixture
@@ -30,13 +28,7 @@ def inldl(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def survey(tmp_path):
-    """Write a table with holes, text, an id and a column that lacks cells; return its text."""
-    X, y = load_budget_shares(return_X_y=True, as_frame=True)
-    X, y = X[:300], hide(y[:300], 0.4, random_state=0)
-    X = X.assign(
-        region=np.where(X["age"] > 35, "north", 'so"uth'), key=[f"k{i}" for i in range(300)]
-    )
-    X.loc[::7, "income"] = np.nan
-    frame = pd.concat([X, y], axis=1)
+    """Write a table with holes, and return it."""
+    frame = budget_survey()
     frame.to_csv(tmp_path / "survey.csv", index=False, lineterminator="\r\n")
     return frame

@@ -81,10 +81,7 @@ def test_published_recipes_lose_the_zeros():
     np.testing.assert_array_equal(kept[:, 1:], lost[:, 1:])
 
 
-def test_a_function_and_a_file_are_datasets(tmp_path, monkeypatch):
-    from pathlib import Path
-
-    monkeypatch.syspath_prepend(Path(__file__).parent)
+def test_a_function_and_a_file_are_datasets(tmp_path):
     X, y = load_dataset("difficult_methods:my_data(n=30)")
     assert (X.shape, y.shape) == ((30, 3), (30, 4))
     np.savez(tmp_path / "mine.npz", X=X, y=y)

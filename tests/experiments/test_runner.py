@@ -15,18 +15,17 @@ import pytest
 from inldl.experiments import Store, grid, run
 from inldl.experiments.measure import measure
 
-HERE = Path(__file__).parent
+HELPERS = Path(__file__).parents[1] / "helpers"
 DATA = "random(C=3, k=4, n=60)"
 TIMEOUT = 300  # seconds; for what takes a few, on a machine that has much else to do
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _importable():
-    """Let this process and the ones it starts import the methods of the tests."""
+    """Let the processes that a test starts import the methods of the tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(HERE)
         before = os.environ.get("PYTHONPATH")
-        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(HERE), before])))
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(HELPERS), before])))
         yield
 
 

@@ -5,10 +5,10 @@ import json
 
 import numpy as np
 import pytest
-from hostile_files import repacked, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hostile_files import repacked, unpacked
 from inldl import WInLDL
 from inldl._file_state import file_state
 from inldl.io._codec import Decoder, Encoder

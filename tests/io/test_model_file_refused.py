@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 import sklearn
-from hostile_files import npy, parts_of, repacked, rezipped, sealed, unpacked
 from sklearn.base import clone
 
+from hostile_files import npy, parts_of, repacked, rezipped, sealed, unpacked
 from inldl import WInLDL
 from inldl.io._container import TREE
 from inldl.io.model_file import load_model, model_info, save_model

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hostile_files import parts_of, repacked, unpacked
 from sklearn.ensemble import ExtraTreesRegressor
 
+from hostile_files import parts_of, repacked, unpacked
 from inldl.io._sklearn_parts import pack_forest, unpack_forest
 from inldl.io.model_file import load_model
 

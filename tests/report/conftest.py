@@ -1,10 +1,11 @@
-"""Numbers of a study of any size, to be drawn."""
+"""Numbers of a study of any size, to be drawn, and the texts of a figure."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 METHODS = ["WInLDL", "LDM", "EDL-LRL", "InLDL-p", "InLDL-a", "BFGS-LDL", "IIS-LDL"]
 METHODS += ["constant mean", *(f"variant {number}" for number in range(1, 13))]
@@ -58,3 +59,23 @@ def study():
         )
 
     return make
+
+
+@pytest.fixture
+def drawn_texts(monkeypatch):
+    """Return a function that draws a figure and lists the texts that came to paper."""
+    draw, seen = Text.draw, []
+
+    def record(self, renderer, *args, **kwargs):
+        if self.get_text().strip() and self.get_visible():
+            seen.append(self)
+        return draw(self, renderer, *args, **kwargs)
+
+    monkeypatch.setattr(Text, "draw", record)
+
+    def texts(figure):
+        seen.clear()
+        figure.canvas.draw()
+        return list(seen)
+
+    return texts

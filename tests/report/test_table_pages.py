@@ -5,17 +5,15 @@ from io import StringIO
 import numpy as np
 import pandas as pd
 import pytest
-import test_page_in_browser as in_browser
-from test_page import Document
 
+from downloads import downloaded
 from inldl import report
 from inldl.metrics import METRICS, evaluate
 from inldl.report import inspection_page, prediction_page
 from inldl.tables.comparison import Comparison, compare
 from inldl.tables.inspection import inspect_table
 from inldl.tables.quality import HeldOut
-
-driver = in_browser.driver
+from parsed_page import Document
 
 EVIL = "<script>alert(1)</script>"
 FACTS = [("Table", "survey <2024>.csv"), ("Rows", "60")]
@@ -371,7 +369,6 @@ def test_the_pages_fit_the_screen(driver, pages, tmp_path, width, scheme):
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-    driver.get_log("browser")
     for name, text in pages.items():
         path = tmp_path / f"{name}.html"
         path.write_text(text)
@@ -384,8 +381,6 @@ def test_the_pages_fit_the_screen(driver, pages, tmp_path, width, scheme):
             .filter(each => !(each.getBoundingClientRect().width > 10)).length"""
         assert driver.execute_script(broken) == 0
     assert driver.get_log("browser") == []
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_the_numbers_can_be_taken_along(driver, pages, tmp_path):
@@ -394,7 +389,7 @@ def test_the_numbers_can_be_taken_along(driver, pages, tmp_path):
     driver.get(path.as_uri())
     link = driver.find_element("css selector", 'figure.table[data-name="completed"] .tools a')
     driver.execute_script("arguments[0].click()", link)
-    text = in_browser._downloaded(driver, "completed.csv")
+    text = downloaded(driver, "completed.csv")
     found = pd.read_csv(StringIO(text), index_col=0)
     np.testing.assert_allclose(found, degrees(60, 40)[1], atol=5.1e-5)
     assert list(found.columns) == labels_of(40, evil=True)

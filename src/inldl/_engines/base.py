@@ -4,7 +4,7 @@ A fit takes its rows through steps. A *problem* (`inldl.solvers`) says what happ
 rows, a *row source* says where the rows are, and an *engine* runs the problem over the blocks and
 adds up what comes back. No engine knows any mathematics, and no problem knows where its rows are.
 
-`tests/engines/test_contract.py` holds every engine to what is promised here.
+`tests/_engines/test_base.py` holds every engine to what is promised here.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-import test_figure_layout as layout
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgba
@@ -13,8 +12,7 @@ from matplotlib.colors import to_rgba
 from inldl import report
 from inldl.report.figures._panels import shortened
 from inldl.report.style import COLUMN, FULL
-
-drawn_texts = layout.drawn_texts
+from text_boxes import area, boxes_of, cut_off, overlapping
 
 LONG = "How strongly do you agree that the thing, as it was shown, is <b>useful</b> & cheap: "
 SHAPES = [(2, 3, False), (60, 3, True), (60, 40, True), (2, 40, False), (5, 70, False)]
@@ -102,15 +100,15 @@ def test_all_texts_and_panels_have_room(drawn_texts, name, shape, width):
     texts = drawn_texts(figure)
     assert len(texts) >= 5
     assert figure.get_figwidth() == width
-    assert layout.cut_off(figure, texts) == []
-    assert layout.overlapping(texts) == []
+    assert cut_off(figure, texts) == []
+    assert overlapping(texts) == []
     assert min(text.get_fontsize() for text in texts) >= 8
     for axes in figure.axes:
         box = axes.get_window_extent()
         scale = axes.get_label() == "<colorbar>"
         assert box.width / figure.dpi > 0.9
         assert box.height / figure.dpi > (0.03 if scale else 0.35)
-        below = [text for text, other in layout.boxes_of(texts) if layout.area(box, other) > 1]
+        below = [text for text, other in boxes_of(texts) if area(box, other) > 1]
         assert not (scale and below)
 
 

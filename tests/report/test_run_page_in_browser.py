@@ -1,31 +1,19 @@
 """The page of a run in a real browser: choosing, sorting, taking along, and fitting the screen."""
 
 import json
-import shutil
 import time
 
 import numpy as np
 import pytest
-from fabricated_runs import fabricate, fail
 
+from downloads import downloaded
+from fabricated_runs import fabricate, fail
 from inldl.experiments import summarize
 from inldl.experiments.results import common_ground
 from inldl.experiments.statistics import mean_ranks
 from inldl.metrics import METRICS
 from inldl.report import ScoreTable, write_page
 
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-sync",
-    "--no-first-run",
-    "--lang=en",
-]
 METHODS = ["winldl", "ldm", "ridge", "package.module:Class_with_a_long_name(argument='a & b')"]
 DATASETS = ["Gene", "Movie", "Scene_100%", "random(C=5, k=20, n=1000)"]
 
@@ -44,36 +32,9 @@ def page(rows, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    """Start Chromium; nothing is downloaded, neither it nor its driver."""
-    webdriver = pytest.importorskip("selenium.webdriver")
-    from selenium.webdriver.chrome.service import Service
-
-    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
-    if None in programs:
-        pytest.skip("needs chromium and chromedriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    for flag in FLAGS:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    folder = str(tmp_path_factory.mktemp("downloads"))
-    options.add_experimental_option("prefs", {"download.default_directory": folder})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SE_OFFLINE", "true")
-        patch.setenv("SE_AVOID_STATS", "true")
-        browser = webdriver.Chrome(options=options, service=Service(programs[1]))
-    browser.downloads = folder
-    yield browser
-    browser.quit()
-
-
 @pytest.fixture
 def browser(driver, page):
     """Return the browser with the page freshly loaded."""
-    driver.get_log("performance")
-    driver.get_log("browser")
     driver.get(page.as_uri())
     yield driver
     assert driver.get_log("browser") == []
@@ -204,8 +165,6 @@ def test_the_page_fits_the_screen(driver, page, width, scheme):
         return box.querySelector("tbody th").getBoundingClientRect().left
             - box.getBoundingClientRect().left"""
     assert abs(driver.execute_script(pinned)) < 1
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_the_page_fits_the_paper(driver, page):
@@ -218,8 +177,6 @@ def test_the_page_fits_the_paper(driver, page):
     )
     assert inner <= outer == 960
     assert not find(driver, ".controls").is_displayed()
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def _contrast(driver, selector):
@@ -253,7 +210,7 @@ def test_the_csv_has_means_and_deviations_as_printed(browser, rows):
 
     choose(browser, 1, "10%")
     find(browser, '[data-slot="scores"] .tools a').click()
-    text = _downloaded(browser, "scores-cosine-10.csv")
+    text = downloaded(browser, "scores-cosine-10.csv")
     found = pd.read_csv(StringIO(text), index_col=0).loc[DATASETS]
     table = expected(rows, "cosine", 0.1)
     np.testing.assert_allclose(found[METHODS], table.mean.loc[DATASETS, METHODS], atol=5.1e-5)
@@ -265,21 +222,9 @@ def test_a_figure_can_be_taken_along(browser):
     from xml.etree import ElementTree
 
     find(browser, 'figure[data-name="run-time"] a').click()
-    root = ElementTree.fromstring(_downloaded(browser, "run-time.svg"))
+    root = ElementTree.fromstring(downloaded(browser, "run-time.svg"))
     assert root.tag.endswith("svg")
     assert "winldl" in "".join(root.itertext())
-
-
-def _downloaded(browser, name):
-    """Wait until the file is there: the browser renames it when it is whole."""
-    from pathlib import Path
-
-    path = Path(browser.downloads) / name
-    for _ in range(6000):  # five minutes, for a busy machine
-        if path.exists():
-            return path.read_text()
-        time.sleep(0.05)
-    raise AssertionError(f"{name} was not downloaded")
 
 
 def test_the_command_can_be_copied(browser):

@@ -1,16 +1,41 @@
-"""Worker processes that the tests start, disturb and kill, and what they are told to do."""
+"""Worker processes that the tests start, disturb and kill, what they are told, and the rows."""
 
 import os
 import subprocess
 import sys
 import time
 
+import dask.array as da
 import numpy as np
 
 import inldl
 from inldl._engines import worker_parts
 
 HERE = os.path.dirname(__file__)  # for workers that import this file
+
+
+def problem(n=4000, k=12, C=5):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    y = np.exp(X @ rng.normal(size=(k, C)) / k)
+    return X, inldl.hide(y / y.sum(axis=1, keepdims=True), 0.5, random_state=0)
+
+
+def chunked(n=4000, k=12, C=5, rows=300, columns=5):
+    X, y = problem(n, k, C)
+    return da.from_array(X, chunks=(rows, columns)), da.from_array(y, chunks=(rows + 100, -1))
+
+
+def interrupted(method, at, action, **parameters):
+    """Return a model that does something to the world after an iteration."""
+    model = method(max_iter=9, tol=0.0, verbose=1, **parameters)
+
+    def report(t, changes):
+        if t == at:
+            action()
+
+    model._report = report
+    return model
 
 
 class Workers:
@@ -86,6 +111,10 @@ def count_fits():
 def forget_everything():
     for fits in worker_parts._FITS.values():
         fits.clear()
+
+
+def keys_in_memory(dask_worker):
+    return [str(key) for key in dask_worker.data]
 
 
 def hurry():

@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from test_cli_tables import LABELS
 
+from budget_survey import LABELS
 from inldl import Model
 from inldl.io import save_model
 

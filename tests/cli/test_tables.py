@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-LABELS = "food,fuel,clothes,alcohol,transport,other"
+from budget_survey import LABELS
+
 COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export")
 
 

@@ -1,13 +1,11 @@
 """No text is cut off, small, or on top of another, whatever the size of the study."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from matplotlib.text import Text
 
 from inldl import report
 from inldl.report.style import COLUMN, FULL
+from text_boxes import boxes_of, cut_off, overlapping
 
 FIGURES = {
     "critical_difference": lambda d, w: report.critical_difference(
@@ -23,51 +21,6 @@ FIGURES = {
     ),
     "risk_bound": lambda d, w: report.risk_bound(d.bounds, width=w),
 }
-
-
-@pytest.fixture
-def drawn_texts(monkeypatch):
-    """Return a function that draws a figure and lists the texts that came to paper."""
-    draw, seen = Text.draw, []
-
-    def record(self, renderer, *args, **kwargs):
-        if self.get_text().strip() and self.get_visible():
-            seen.append(self)
-        return draw(self, renderer, *args, **kwargs)
-
-    monkeypatch.setattr(Text, "draw", record)
-
-    def texts(figure):
-        seen.clear()
-        figure.canvas.draw()
-        return list(seen)
-
-    return texts
-
-
-def boxes_of(texts):
-    return [(text.get_text(), text.get_window_extent()) for text in texts]
-
-
-def area(one, other):
-    width = min(one.x1, other.x1) - max(one.x0, other.x0)
-    height = min(one.y1, other.y1) - max(one.y0, other.y0)
-    return max(width, 0) * max(height, 0)
-
-
-def overlapping(texts):
-    return [
-        (a, b) for (a, box), (b, other) in combinations(boxes_of(texts), 2) if area(box, other) > 1
-    ]
-
-
-def cut_off(figure, texts):
-    page = figure.bbox
-    return [
-        text
-        for text, box in boxes_of(texts)
-        if box.x0 < 0 or box.y0 < 0 or box.x1 > page.x1 or box.y1 > page.y1
-    ]
 
 
 @pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])

@@ -11,22 +11,26 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from dask_workers import (
-    HERE,
-    Workers,
-    be_of_version,
-    fill_memory,
-    forget_everything,
-    free_memory,
-    hurry,
-    status,
-)
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 from threadpoolctl import threadpool_limits
 
 import inldl
-from inldl import InLDLADMM, InLDLProx, WInLDL, hide
+from dask_workers import (
+    HERE,
+    Workers,
+    be_of_version,
+    chunked,
+    fill_memory,
+    forget_everything,
+    free_memory,
+    hurry,
+    interrupted,
+    keys_in_memory,
+    problem,
+    status,
+)
+from inldl import InLDLADMM, InLDLProx, WInLDL
 from inldl._engines import chunks
 
 pytestmark = [
@@ -36,18 +40,6 @@ pytestmark = [
 METHODS = [WInLDL, InLDLADMM, InLDLProx]
 SLOW = pytest.mark.slow
 ONE_IS_QUICK = [WInLDL, *(pytest.param(each, marks=SLOW) for each in METHODS[1:])]
-
-
-def problem(n=4000, k=12, C=5):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, k))
-    y = np.exp(X @ rng.normal(size=(k, C)) / k)
-    return X, hide(y / y.sum(axis=1, keepdims=True), 0.5, random_state=0)
-
-
-def chunked(n=4000, k=12, C=5, rows=300, columns=5):
-    X, y = problem(n, k, C)
-    return da.from_array(X, chunks=(rows, columns)), da.from_array(y, chunks=(rows + 100, -1))
 
 
 @pytest.fixture(scope="module")
@@ -63,18 +55,6 @@ def workers(tmp_path_factory):
             process.terminate()
         for process in workers.processes:
             process.wait()
-
-
-def interrupted(method, at, action, **parameters):
-    """Return a model that does something to the world after an iteration."""
-    model = method(max_iter=9, tol=0.0, verbose=1, **parameters)
-
-    def report(t, changes):
-        if t == at:
-            action()
-
-    model._report = report
-    return model
 
 
 def assert_same(model, expected):
@@ -173,10 +153,6 @@ def test_a_worker_is_busy_with_something_else(workers, expected):
     assert_same(model, expected[WInLDL])
 
 
-def keys_in_memory(dask_worker):
-    return [str(key) for key in dask_worker.data]
-
-
 def test_chunks_are_not_held_twice(workers):
     """Dask holds nothing of X and y once the blocks are built, only the sums of the last sweep."""
     workers.at_least(1)
@@ -227,7 +203,8 @@ def interrupt():
 
 CLIENT = """
     import os, signal, sys
-    import test_dask_engine as here
+    import dask_workers
+    import inldl
     from distributed import Client
 
     def die():
@@ -235,8 +212,9 @@ CLIENT = """
 
     if __name__ == "__main__":
         with Client(sys.argv[1]):
-            method = getattr(here, sys.argv[3])
-            here.interrupted(method, 6, die, checkpoint=sys.argv[2]).fit(*here.chunked())
+            method = getattr(inldl, sys.argv[3])
+            model = dask_workers.interrupted(method, 6, die, checkpoint=sys.argv[2])
+            model.fit(*dask_workers.chunked())
 """
 
 

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from test_cli_tables import LABELS
 
+from budget_survey import LABELS
 from inldl import WInLDL
 from inldl._text import printable
 from inldl.cli import main
