@@ -75,7 +75,7 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted):
+    def fit(self, y, predicted, groups=None):
         """Learn from rows.
 
         Parameters
@@ -84,6 +84,8 @@ class Completer:
             Degrees, NaN = unobserved.
         predicted : ndarray of shape (n, n_labels)
             Predictions, each made without the row.
+        groups : ndarray of int of shape (n,), optional
+            Rows of one group are held out together.
 
         Returns
         -------
@@ -97,18 +99,20 @@ class Completer:
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
-        trials = self._trials(y, predicted)
+        groups = np.arange(n) if groups is None else groups[known]
+        trials = self._trials(y, predicted, groups)
         if trials is not None:
             self._weigh(known, y, *trials)
         return self
 
-    def _trials(self, y, predicted):
+    def _trials(self, y, predicted, groups):
         """Hide degrees, and let members fill them that were learned without their rows.
 
         Returns the hidden degrees, what each member filled in, and expected squared errors; None
         if there are too few rows.
         """
-        folds = np.random.default_rng(self.seed).permutation(len(y)) % FOLDS
+        names, group = np.unique(groups, return_inverse=True)
+        folds = np.random.default_rng(self.seed).permutation(len(names))[group] % FOLDS
         enough, found, judged = min(JUDGED, JUDGED_NUMBERS // y.shape[1]), [], 0
         if y.shape[1] <= 2:  # a degree is 1 minus the other, or all that is missing
             return None

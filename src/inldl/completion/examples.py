@@ -24,6 +24,8 @@ class Examples:
         What is known of the rows, NaN = unobserved.
     keys : ndarray of uint64 of shape (m,)
         By which the rows are recognised, see `row_keys`.
+    groups : ndarray of int of shape (m,) or None
+        Rows of one group are held out together.
     """
 
     _in_file: ClassVar = FileState(
@@ -34,23 +36,27 @@ class Examples:
     predicted: np.ndarray
     degrees: np.ndarray
     keys: np.ndarray
+    groups: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, y, predicted):
+    def of(cls, X, y, predicted, groups=None):
         """Return examples of at most 10000 of the rows, evenly spread."""
         rows = evenly(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
-        return cls(predicted, y, row_keys(X[rows]))
+        groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
+        return cls(predicted, y, row_keys(X[rows]), groups)
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels."""
-        shapes = {(len(a), n_labels) for a in (self.predicted, self.degrees, self.keys)}
+        arrays = (self.predicted, self.degrees, self.keys, self.groups)
+        shapes = {(len(a), n_labels) for a in arrays if a is not None}
         return shapes == {self.predicted.shape} == {self.degrees.shape}
 
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
-            self._completer = Completer(n_jobs=n_jobs).fit(self.degrees, self.predicted)
+            rows = (self.degrees, self.predicted, self.groups)
+            self._completer = Completer(n_jobs=n_jobs).fit(*rows)
         return self._completer
 
     def replace_predictions(self, X, predicted):

@@ -30,7 +30,7 @@ class IntervalMixin:
 
     examples_ = None  # as in files of earlier versions
 
-    def _keep_errors(self, X, y):
+    def _keep_errors(self, X, y, groups=None):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
         `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
@@ -43,7 +43,7 @@ class IntervalMixin:
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
-        self.examples_ = Examples.of(X, y, self.held_out_)
+        self.examples_ = Examples.of(X, y, self.held_out_, groups)
 
     def _fault(self, degrees):
         if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
@@ -247,7 +247,7 @@ class _Errors:
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
 
 
-def predict_held_out(estimator, X, y, n_folds):
+def predict_held_out(estimator, X, y, n_folds, groups=None):
     """Return predictions of the rows of `X`, each made by a clone that did not see the row.
 
     Parameters
@@ -260,19 +260,27 @@ def predict_held_out(estimator, X, y, n_folds):
         Degrees, NaN = unobserved.
     n_folds : int
         Clones; each predicts a random part of the rows, the same ones each time.
+    groups : ndarray of shape (n_samples,), optional
+        Rows of one group are predicted by the same clone.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
     """
-    from sklearn.model_selection import KFold  # time that a plain fit need not pay
+    from sklearn.model_selection import GroupKFold, KFold  # time a plain fit need not pay
 
     if len(y) < 2:
         raise ValueError("Held-out predictions need at least two rows, got n_samples=1.")
+    kind, most = KFold, len(y)
+    if groups is not None:
+        kind, most = GroupKFold, len(np.unique(groups))
+        if most < 2:
+            raise ValueError("All rows are of one group; held-out predictions need at least two.")
+    folds = kind(min(n_folds, most), shuffle=True, random_state=0)
     out = np.empty_like(y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit to all rows has said it
-        for train, test in KFold(min(n_folds, len(y)), shuffle=True, random_state=0).split(y):
+        for train, test in folds.split(y, groups=groups):
             model = clone(estimator).fit(X[train], with_every_label(y[train]))
             out[test] = model.predict(X[test])
     return out

@@ -16,6 +16,7 @@ from inldl.tables._method_trials import (
 )
 from inldl.tables._units import POINTS, error, whole_of
 from inldl.tables.encoding import FeatureEncoder
+from inldl.tables.model import copies_note, distinct_rows
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -147,11 +148,7 @@ def compare(
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     X, y, notes = _sample(*_tables(X, y), max_rows, random_state)
-    if not FeatureEncoder().fit(X).columns_:
-        raise ValueError(
-            "No feature column tells rows apart, so all methods would predict the same; complete "
-            "the table with the default."
-        )
+    X, y, notes = _without_copies(X, y, notes)
     completing = completing_trials(y.to_numpy(), hidden, random_state)
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}
@@ -203,6 +200,21 @@ def _sample(X, y, max_rows, random_state):
     rows.sort()
     note = f"A random sample of {max_rows:,} of the {len(y):,} rows was used."
     return X.iloc[rows], y.iloc[rows], [note, *notes]
+
+
+def _without_copies(X, y, notes):
+    """Return the tables without rows that equal an earlier one; these would be known too well."""
+    encoder = FeatureEncoder().fit(X)
+    if not encoder.columns_:
+        raise ValueError(
+            "No feature column tells rows apart, so all methods would predict the same; complete "
+            "the table with the default."
+        )
+    once = distinct_rows(encoder.transform(X), y.to_numpy())
+    if once is None or len(once) < 3:
+        return X, y, notes
+    note = copies_note(len(y) - len(once))
+    return X.iloc[once], y.iloc[once], [*notes, note]
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

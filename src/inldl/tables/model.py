@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
+from inldl._text import counted
 from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
-from inldl.completion.examples import evenly
+from inldl.completion.examples import evenly, row_keys
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
@@ -20,6 +21,7 @@ from inldl.tables._cell_values import as_table
 from inldl.tables.encoding import FeatureEncoder
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
@@ -53,6 +55,8 @@ class Model(IntervalMixin, DistributionEstimator):
         Predictions of training rows that were made without them.
     held_out_rows_ : ndarray of int of shape (m,)
         Which rows these are.
+    n_copies_ : int
+        Rows that equal an earlier one, and were not learned from again.
     calibration_ : ndarray or None
         Held-out predictions and degrees, on which intervals of predictions rest.
     examples_ : Examples or None
@@ -95,7 +99,7 @@ class Model(IntervalMixin, DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y):
+    def fit(self, X, y, groups=None):
         """Fit the model.
 
         Parameters
@@ -105,12 +109,18 @@ class Model(IntervalMixin, DistributionEstimator):
             from the others of their rows, and predictions are the mean of each label.
         y : DataFrame or array of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group, such as one person or country, are held out together when errors
+            are measured. With "auto" this takes a fit for each part that is held out.
 
         Returns
         -------
         self
         """
-        self._fit_encoded(*self._encode(X, y))
+        encoded, degrees = self._encode(X, y)
+        if groups is not None:
+            groups = np.unique(check_groups(groups, len(degrees)), return_inverse=True)[1]
+        self._fit_encoded(encoded, degrees, groups)
         return self
 
     def _encode(self, X, y):
@@ -141,13 +151,24 @@ class Model(IntervalMixin, DistributionEstimator):
             out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
-    def _fit_encoded(self, encoded, degrees):
-        """Fit the method, and keep what completing is learned from."""
+    def _fit_encoded(self, encoded, degrees, groups=None):
+        """Fit the method, and keep what completing is learned from.
+
+        Copies of a row are learned from once: a held-out row must not be known by its copies.
+        """
+        once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
+        self.n_copies_ = 0
+        if once is not None:
+            self.n_copies_ = len(degrees) - len(once)
+            encoded, degrees = encoded[once], degrees[once]
+            groups = None if groups is None else groups[once]
         rows = evenly(len(degrees), MOST_ROWS)
+        held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
             self.estimator_ = self._unfitted().fit(encoded, degrees)
-            self.held_out_rows_, self.held_out_ = rows, self._held_out(encoded, degrees, rows)
-        self._keep_errors(encoded[rows], degrees[rows])
+            self.held_out_ = self._held_out(encoded, degrees, rows, held_out)
+        self.held_out_rows_ = rows if once is None else once[rows]
+        self._keep_errors(encoded[rows], degrees[rows], held_out)
 
     @contextmanager
     def _explained_errors(self, degrees):
@@ -168,14 +189,15 @@ class Model(IntervalMixin, DistributionEstimator):
                 f"inldl.RegressorLDL. The method says: {error}"
             ) from error
 
-    def _held_out(self, encoded, degrees, rows):
+    def _held_out(self, encoded, degrees, rows, groups):
         """Return predictions of some rows that were made without them, or None."""
         known = getattr(self.estimator_, "held_out_", None)
-        if known is not None:
+        if known is not None and groups is None:
             return known[rows]
         if self.cross_fit is None:
             return None
-        return predict_held_out(self._unfitted(), encoded[rows], degrees[rows], self.cross_fit)
+        some = encoded[rows], degrees[rows]
+        return predict_held_out(self._unfitted(), *some, self.cross_fit, groups)
 
     def _example_row(self):
         return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
@@ -269,6 +291,44 @@ class Model(IntervalMixin, DistributionEstimator):
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
+
+
+def distinct_rows(encoded, degrees):
+    """Return the first of all equal rows, or None if there are no copies.
+
+    Rows with the same features are copies if nearly all of these have the same degrees, too; else
+    they are people who happen to look alike.
+    """
+    _, alike, counts = np.unique(row_keys(encoded), return_inverse=True, return_counts=True)
+    if counts.max() == 1:
+        return None
+    whole = row_keys(np.column_stack([alike, np.where(np.isnan(degrees), -1, degrees)]))
+    _, first, same, copies = np.unique(
+        whole, return_index=True, return_inverse=True, return_counts=True
+    )
+    shared = counts[alike] > 1
+    if (copies[same] == counts[alike])[shared].mean() < COPIES:
+        return None
+    return np.sort(first)
+
+
+def copies_note(n_copies):
+    """Return a sentence on rows that stand in a table more than once."""
+    rows = counted(n_copies, "row")
+    return (
+        f"{rows} {'equals' if n_copies == 1 else 'equal'} an earlier one and did not count again."
+    )
+
+
+def check_groups(groups, n):
+    """Return the group of each row as an array of text; refuse holes."""
+    groups = np.asarray(groups, dtype=object)
+    if groups.shape != (n,):
+        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
+    empty = np.flatnonzero(pd.isna(groups))
+    if empty.size:
+        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
+    return groups.astype(str)
 
 
 def _errors(observed, predicted):

@@ -18,7 +18,7 @@ from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables.model import Model
+from inldl.tables.model import Model, copies_note
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SHOWN = 48  # rows of a picture
@@ -170,7 +170,9 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes + model.encoder_.notes_,
+        notes
+        + model.encoder_.notes_
+        + ([copies_note(model.n_copies_)] if model.n_copies_ else []),
         quality.of_new_rows(model, y).in_units_of(scale),
         quality.of_completion(model).in_units_of(scale),
         sample,
