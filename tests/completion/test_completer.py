@@ -74,12 +74,12 @@ def test_hidden_degrees_never_reach_what_fills_them():
     truth, predicted = related(120)
     y = hide(truth, 0.3, random_state=0)
     completer = Completer().fit(y, predicted)
-    hidden, fills, _ = completer._trials(y, predicted)
+    hidden, fills, _ = completer._trials(y, predicted, np.arange(len(y)))
     for entry in range(0, len(hidden.rows), 100):
         row, label = hidden.rows[entry], hidden.labels[entry]
         changed = y.copy()
         changed[row, label] = 0.5 * (1 - np.nansum(np.delete(y[row], label)))
-        again, other, _ = completer._trials(changed, predicted)
+        again, other, _ = completer._trials(changed, predicted, np.arange(len(y)))
         assert (again.rows[entry], again.labels[entry]) == (row, label)
         np.testing.assert_array_equal(other[:, entry, label], fills[:, entry, label])
 

@@ -25,8 +25,9 @@ def thrice(table):
 def test_copies_make_no_error_look_small(table, thrice, method):
     once, copied = Model(method).fit(*table), Model(method).fit(*thrice)
     assert (once.n_copies_, copied.n_copies_) == (0, 200)
-    for errors in ([quality.of_completion(model) for model in (once, copied)],
-                   [quality.of_new_rows(once, table[1]), quality.of_new_rows(copied, thrice[1])]):  # fmt: skip
+    completing = [quality.of_completion(model) for model in (once, copied)]
+    predicting = [quality.of_new_rows(once, table[1]), quality.of_new_rows(copied, thrice[1])]
+    for errors in (completing, predicting):
         plain, other = (each.overall()["mae"] for each in errors)
         assert other == pytest.approx(plain, rel=0.02)
     assert len(copied.complete(*thrice)) == 300

@@ -314,10 +314,8 @@ def distinct_rows(encoded, degrees):
 
 def copies_note(n_copies):
     """Return a sentence on rows that stand in a table more than once."""
-    rows = counted(n_copies, "row")
-    return (
-        f"{rows} {'equals' if n_copies == 1 else 'equal'} an earlier one and did not count again."
-    )
+    equal = "equals" if n_copies == 1 else "equal"
+    return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
 
 
 def check_groups(groups, n):

@@ -162,6 +162,9 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     del table  # a large one should not stay in memory beside its encoded columns
     model._fit_encoded(encoded, y)
     model.scale_ = scale
+    notes += model.encoder_.notes_
+    if model.n_copies_:
+        notes.append(copies_note(model.n_copies_))
     missing = np.isnan(y)
     return Learned(
         model,
