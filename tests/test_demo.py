@@ -11,10 +11,10 @@ def test_demo(tmp_path):
     picture = tmp_path / "demo.png"
     command = [sys.executable, ROOT / "examples" / "demo.py", "--picture", picture]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    error = {
-        line[:28].strip(): float(line[28:].split()[0])
-        for line in output.splitlines()
-        if line.startswith(("WInLDL", "constant"))
-    }
-    assert error["WInLDL"] < error["constant: mean of observed"] < error["constant: uniform"]
+    lines = output.split("time\n")[1].split("\n\n")[0].splitlines()
+    error = {line[:22].strip(): float(line[22:].split()[0]) for line in lines}
+    assert next(iter(error)) == "inldl"
+    assert len(error) == 5
+    assert min(error, key=error.get) == "inldl"
+    assert error["inldl"] < 0.7 * error["column means"]
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -1,7 +1,7 @@
 """Datasets, and functions that hide some of their degrees."""
 
 from inldl.datasets._artificial import make_distributions
-from inldl.datasets._budget import load_budget_shares
+from inldl.datasets._embedded import load_budget_shares, load_concrete
 from inldl.datasets._hiding import MECHANISMS, hide
 from inldl.datasets._public import canonical_name, catalogue, load, locate
 
@@ -12,6 +12,7 @@ __all__ = [
     "hide",
     "load",
     "load_budget_shares",
+    "load_concrete",
     "locate",
     "make_distributions",
 ]

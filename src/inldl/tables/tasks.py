@@ -173,9 +173,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes
-        + model.encoder_.notes_
-        + ([copies_note(model.n_copies_)] if model.n_copies_ else []),
+        notes,
         quality.of_new_rows(model, y).in_units_of(scale),
         quality.of_completion(model).in_units_of(scale),
         sample,
