@@ -51,7 +51,7 @@ class Parquet(FrameFormat):
                 arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
                 for name in filled:
                     kind, fill = schema.field(name).type, fills[:, labels.index(name)]
-                    arrays[name] = _with_fills(arrays[name], fill, kind, self.format.decimal)
+                    arrays[name] = _with_fills(arrays[name], fill, kind, self.format)
                 for j, name in enumerate(extra):
                     arrays[name] = pa.array(values[:, j], from_pandas=True)
                 columns = [arrays[field.name].cast(field.type) for field in schema]
@@ -95,12 +95,13 @@ def _filled_type(kind):
     return kind if pa.types.is_floating(kind) or _is_text(kind) else pa.float64()
 
 
-def _with_fills(column, fill, kind, decimal):
+def _with_fills(column, fill, kind, form):
     """Return a column with the fills in place of its holes."""
     if pa.types.is_decimal(column.type):  # as it was read: a cast can miss the last bit
         column = pa.array([None if x is None else float(x) for x in column.to_pylist()], kind)
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
-    words = pa.array([written(value, decimal) for value in fill.tolist()])
+    sign = "%" if form.percent else ""
+    words = pa.array([written(value, form.decimal) + sign for value in fill.tolist()])
     return pc.if_else(holes, words.cast(kind), column)

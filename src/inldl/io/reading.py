@@ -1,18 +1,16 @@
 """Read a table of features and degrees from a file."""
 
-import re
-from collections import Counter
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from inldl._text import listed, shortened
 from inldl._validation import check_choice
-from inldl.io._numbers import check_signs
+from inldl.io._compression import unpacked
+from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
+from inldl.io._selection import check_columns, named_by, select_features, select_labels
+from inldl.io._surroundings import check_skipped
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.table import Table
 
@@ -30,20 +28,24 @@ def read_table(
     decimal=None,
     thousands=None,
     encoding=None,
+    **options,
 ):
     r"""Read a table in which degrees may be missing.
 
-    A degree is missing if its cell is empty or holds NA, N/A, #N/A, NaN, null, None, ? or -, in
-    capitals or not. All columns other than the labels are features. A feature becomes float64 if
-    its cells are numbers or missing in this sense; any other stays text, in which only an empty
-    cell is missing (NA may be a word there). In a text file all degrees may have a percent sign.
+    A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
+    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
+    capitals or not; `na` adds to these. All columns other than the labels are features. A feature
+    becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
+    which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
+    text, all degrees may have a percent sign.
 
     Parameters
     ----------
     path : str or path
         A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
-        first sheet, without empty rows and columns); or "-" for standard input. Standard input
-        and pipes are copied first.
+        first sheet, without empty rows and columns), compressed if .gz, .bz2, .xz or .zip
+        follows; or "-" for standard input. Standard input, pipes and compressed files are copied
+        first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -68,6 +70,9 @@ def read_table(
     encoding : str, default=None
         The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
         if the file is valid UTF-8, or cp1252 or latin-1.
+    **options
+        Further options of `TableFile`: which columns are used, what means missing, what stands
+        around the table, and whether it has a row per label.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def read_table(
     The shares are read as fractions: most complete rows sum to about 1.
     """
     signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-    file = TableFile(path, labels, encoding=encoding, **signs)
+    file = TableFile(path, labels, encoding=encoding, **signs, **options)
     return file.read(scale=scale, normalize=normalize)
 
 
@@ -118,6 +123,20 @@ class TableFile:
         The label columns, as in `read_table`; None if the file need not have any.
     delimiter, decimal, thousands, encoding : str or None
         As in `read_table`.
+    na : str or list of str, default=None
+        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
+        them.
+    skip_rows, skip_last : int, default=None
+        Lines (rows of a sheet) above the header, and lines with content below the last row, that
+        are no part of the table; files that are written keep them. By default titles and notes
+        are found where they are clear.
+    sheet : str or int, default=None
+        The sheet of an Excel file, by name or by number from 1; the first by default.
+    ignore, id : str or list of str, default=None
+        Columns that are neither labels nor features, named as labels are: those of no use, and
+        those that name the rows.
+    features : str or list of str, default=None
+        The feature columns; by default all that are left.
 
     Attributes
     ----------
@@ -125,8 +144,8 @@ class TableFile:
         The file, or the copy of a pipe.
     format : Format
         How it is written.
-    labels, features : list of str
-        Names of the label columns and of all others.
+    labels, features, ids : list of str
+        Names of the label columns, of the feature columns, and of those that name the rows.
     notes : list of str
         Sentences that tell what was detected about the file.
     source : TableFormat
@@ -145,15 +164,41 @@ class TableFile:
     """
 
     def __init__(
-        self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
+        self,
+        path,
+        labels,
+        *,
+        delimiter=None,
+        decimal=None,
+        thousands=None,
+        encoding=None,
+        na=None,
+        skip_rows=None,
+        skip_last=None,
+        sheet=None,
+        ignore=None,
+        features=None,
+        id=None,
     ):
         check_signs(decimal, thousands)
+        check_skipped(skip_rows, skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
-        _check_columns(self.source.names)
-        self.labels = [] if labels is None else _select_labels(self.source.names, labels)
-        self.features = [name for name in self.source.names if name not in set(self.labels)]
+        self.source = open_format(
+            unpacked(self.path, owner=self),
+            delimiter=delimiter,
+            encoding=encoding,
+            na=as_words(na),
+            skip_rows=skip_rows,
+            skip_last=skip_last,
+            sheet=sheet,
+        )
+        names = self.source.names
+        check_columns(names)
+        self.ids = [] if id is None else named_by(names, id, "id columns")
+        unused = [*self.ids, *([] if ignore is None else named_by(names, ignore, "columns"))]
+        self.labels = [] if labels is None else select_labels(names, labels, unused)
+        self.features = select_features(names, self.labels, features, unused)
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
 
@@ -298,61 +343,3 @@ class _Draw:
             chosen[rows] = True
             self._lacking[j] -= len(rows)
         return chosen
-
-
-def _check_columns(columns):
-    """Refuse column names that stand more than once in the header."""
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
-        places = [str(i + 1) for i, name in enumerate(columns) if name == twice[0]]
-        raise ValueError(
-            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
-            f"{', '.join(places)}); give each column a name of its own."
-        )
-
-
-def _select_labels(columns, labels):
-    """Return the label columns that `labels` names: names, globs, or "re:" and an expression."""
-    if isinstance(labels, str):
-        labels = [labels] if labels.startswith("re:") else labels.split(",")
-    wanted = [str(label).strip() for label in labels]
-    found = list(dict.fromkeys(name for label in wanted for name in _matches(columns, label)))
-    if len(found) < 2:
-        which = f"only {_shown(found[0])}" if found else "none"
-        raise ValueError(
-            f"No label columns found: a distribution needs at least two, and {which} is named; "
-            f"{_known(columns)}"
-        )
-    if len(found) == len(columns):
-        raise ValueError(
-            "No feature columns are left: every column is a label; name fewer labels, or add "
-            "columns that describe the rows."
-        )
-    return found
-
-
-def _matches(columns, label):
-    if label in columns:
-        return [label]
-    if label.startswith("re:"):
-        try:
-            expression = re.compile(label[3:])
-        except re.error as error:
-            raise ValueError(f"{label[3:]!r} is not a regular expression: {error}.") from None
-        found = [name for name in columns if expression.fullmatch(name)]
-    else:
-        found = [name for name in columns if fnmatchcase(name, label)]
-    if not found:
-        by_lower = {name.lower(): name for name in columns}
-        near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
-        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-        raise ValueError(f"No label columns found for {label!r}{hint}; {_known(columns)}")
-    return found
-
-
-def _known(columns):
-    return f"the columns are {listed(map(_shown, columns), 20)}."
-
-
-def _shown(name):
-    return repr(shortened(name))
