@@ -11,6 +11,7 @@ from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io._selection import check_columns, named_by, select_features, select_labels
 from inldl.io._surroundings import check_skipped
+from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.table import Table
 
@@ -231,10 +232,12 @@ class TableFile:
             problem = "only one row" if len(values) else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
+        told = [] if (total := refused_total(self.labels, values)) is None else [total]
+        if check and told:
+            raise ValueError(total)
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
-        told = []
         if scale == "auto" and self.format.percent:
-            scale, told = "percent", [_SIGNED]
+            scale, told = "percent", [*told, _SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
 
