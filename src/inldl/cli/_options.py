@@ -65,7 +65,8 @@ def _in_file(text, detected="Detected by default.", **more):
 _TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - is standard input."
 File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
-Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]
+_LABELS = f"{LABELS} All of a --long table by default."
+Labels = Annotated[str | None, typer.Option("--labels", "-l", help=_LABELS)]
 _METHOD = "See `inldl methods`; winldl is the fast one."
 Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
 Out = Annotated[Path, out("The file to write.")]
@@ -75,6 +76,10 @@ _INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shar
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
 _SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
+_LONG = (
+    "For a table with one row per thing and label: "
+    '"id=county,label=party,value=votes"; add "absent=0" if a label without a row means 0.'
+)
 _IGNORE = 'Columns to leave alone: "notes,tmp_*".'
 _FEATURES = 'The columns to learn from: "age,income"; all others by default.'
 _ID = 'The columns that name the rows, which are never learned from: "county".'
@@ -83,7 +88,9 @@ _ABOVE = "Lines (in a sheet: rows) above the header."
 _BELOW = "Lines with content below the last row, such as notes."
 _SHEET = "The sheet of an Excel file, by name or number; the first by default."
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
-_AS_GIVEN = ("encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id")
+_AS_GIVEN = (
+    "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -153,6 +160,13 @@ class ScaleOptions(TableOptions):
     ignore: Annotated[str | None, _column(_IGNORE)] = None
     features: Annotated[str | None, _column(_FEATURES)] = None
     id: Annotated[str | None, _column(_ID)] = None
+    long: Annotated[str | None, _column(_LONG)] = None
+
+    def open(self, table, labels, **files):
+        """Do the same; labels must be named, unless the table is long."""
+        if labels is None and self.long is None:
+            raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
+        return super().open(table, labels, **files)
 
 
 @dataclass(frozen=True)

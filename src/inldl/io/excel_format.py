@@ -68,23 +68,38 @@ class Excel(FrameFormat):
         return f"Row {self.rows[row + 1]} of the sheet"
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that fills cells of the sheet; all else in the file stays."""
         book = load_workbook(self.path, rich_text=True)
         sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
-        added = {name: right + j for j, name in enumerate(extra)}
-        for name, column in added.items():
+        new = {name: right + j for j, name in enumerate(extra)}
+        for name, column in new.items():
             sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
 
         def write(rows, fills, values):
             put = [(self.columns[name], fills[:, labels.index(name)]) for name in filled]
-            put += [(column, values[:, j]) for j, column in enumerate(added.values())]
+            put += [(column, values[:, j]) for j, column in enumerate(new.values())]
             for column, each in put:
                 for i in np.flatnonzero(~np.isnan(each)):
                     sheet.cell(rows[i], column).value = self._cell_value(float(each[i]), column)
 
         yield write
+        if added:
+            self._add(sheet, added, {**self.columns, **new})
         part.write_bytes(_saved(book))
+
+    def _add(self, sheet, added, columns):
+        """Write rows below the last one, where nothing may stand."""
+        below = [i for i, _ in sheet._cells if i > self.rows[-1]]
+        if any(cell.value is not None for i in set(below) for cell in sheet[i]):
+            raise ValueError(
+                f"Rows are to be added below row {self.rows[-1]} of the sheet, where something "
+                "stands; move it to another place."
+            )
+        for row, cells in enumerate(added, self.rows[-1] + 1):
+            for name, value in cells.items():
+                value = self._cell_value(value, columns[name]) if type(value) is float else value
+                sheet.cell(row, columns[name]).value = value
 
     def _cell_value(self, number, column):
         """Return what to write into a cell; degrees are text where the others have signs."""

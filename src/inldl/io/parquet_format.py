@@ -36,7 +36,7 @@ class Parquet(FrameFormat):
                 yield part.to_pandas(), batch
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes batches to `part`."""
         with pq.ParquetFile(self.path) as source:
             schema, codec = source.schema_arrow, _compression(source.metadata)
@@ -58,6 +58,9 @@ class Parquet(FrameFormat):
                 writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
             yield write
+            if added:
+                arrays = [_added(added, field, self.format, labels) for field in schema]
+                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
 def _is_text(kind):
@@ -93,6 +96,15 @@ def _compression(metadata):
 def _filled_type(kind):
     """Return the type of a label column once its holes are filled."""
     return kind if pa.types.is_floating(kind) or _is_text(kind) else pa.float64()
+
+
+def _added(rows, field, form, labels):
+    """Return a column of rows that are added; a degree is text where the others are."""
+    cells = [row.get(field.name) for row in rows]
+    if field.name in labels and _is_text(field.type):
+        sign = "%" if form.percent else ""
+        cells = [written(cell, form.decimal) + sign for cell in cells]
+    return pa.array(cells, from_pandas=True).cast(field.type)
 
 
 def _with_fills(column, fill, kind, form):

@@ -13,6 +13,7 @@ from inldl.io._selection import check_columns, named_by, select_features, select
 from inldl.io._surroundings import check_skipped
 from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
+from inldl.io.long_format import Keys, LongTable, looks_long
 from inldl.io.table import Table
 
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
@@ -138,6 +139,11 @@ class TableFile:
         those that name the rows.
     features : str or list of str, default=None
         The feature columns; by default all that are left.
+    long : str or dict, default=None
+        For a table with one row per thing and label: which columns are the id of the thing, the
+        label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
+        an id of several columns. All labels are taken by default. A label that a thing has no row
+        for is missing; with "absent=0" it is 0.
 
     Attributes
     ----------
@@ -180,12 +186,13 @@ class TableFile:
         ignore=None,
         features=None,
         id=None,
+        long=None,
     ):
         check_signs(decimal, thousands)
         check_skipped(skip_rows, skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        self.source = open_format(
+        source = open_format(
             unpacked(self.path, owner=self),
             delimiter=delimiter,
             encoding=encoding,
@@ -194,14 +201,38 @@ class TableFile:
             skip_last=skip_last,
             sheet=sheet,
         )
-        names = self.source.names
-        check_columns(names)
-        self.ids = [] if id is None else named_by(names, id, "id columns")
-        unused = [*self.ids, *([] if ignore is None else named_by(names, ignore, "columns"))]
-        self.labels = [] if labels is None else select_labels(names, labels, unused)
+        check_columns(source.names)
+        if long is not None:
+            source = self._widened(source, long, decimal, thousands)
+        self.source, names = source, source.names
+        self.ids = named_by(names, id or getattr(source, "ids", ()), "id columns")
+        unused = [*self.ids, *named_by(names, ignore or (), "columns")]
+        labels = getattr(source, "categories", None) if labels is None else labels
+        self.labels = [] if labels is None else self._labels(labels, unused)
         self.features = select_features(names, self.labels, features, unused)
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
+
+    @staticmethod
+    def _widened(source, long, decimal, thousands):
+        """Return a table with a row per thing, of one that has a row per thing and label."""
+        keys = Keys.of(long, source.names)
+        source.find_signs([keys.value], decimal, thousands)
+        wide = LongTable(source, keys)
+        check_columns(wide.names)
+        return wide
+
+    def _labels(self, labels, unused):
+        """Return the label columns; if there are none, say whether the table looks long."""
+        try:
+            return select_labels(self.source.names, labels, unused)
+        except ValueError as error:
+            named = [name for name in self.source.names if name == labels]
+            option = looks_long(self.source, *(named or [None]))
+            if not option:
+                raise
+            hint = f"If it has a row per label, read it with --long {option}."
+            raise ValueError(f"{error} {hint}") from None
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.

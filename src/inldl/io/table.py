@@ -151,13 +151,19 @@ class TableFormat(Protocol):
         """Refuse a name for a new column that cannot be written to such a file."""
 
     def writer(
-        self, part: Path, labels: Sequence[str], filled: Sequence[str], extra: Sequence[str]
+        self,
+        part: Path,
+        labels: Sequence[str],
+        filled: Sequence[str],
+        extra: Sequence[str],
+        added: Sequence[dict[str, Any]] = (),
     ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
         """Give a function that writes the file to `part` again, a piece at a time.
 
         It takes the raw rows of the next piece, what to write into its label columns (NaN where
         nothing changes; only columns in `filled` change at all), and the values of the columns
-        `extra` that are added on the right (NaN leaves a cell empty).
+        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
+        that are `added`, from names of columns to cells; a column that has none stays empty.
         """
 
 

@@ -159,12 +159,14 @@ class DelimitedText:
             ) from None
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
             writer = _Writer(self, labels, out)
             writer.start(extra)
             yield writer.write
+            writer.copy(self.cells.stop)
+            writer.add(added, [*self.names, *extra], labels)
             writer.copy(self.cells.content.size)
 
 
@@ -192,6 +194,23 @@ class _Writer:
             done = end
         self._put(b"".join([*pieces, content[done:]]))
         self._position = block.offset + len(content)
+
+    def add(self, rows, names, labels):
+        """Write rows below the last one, each a dict from names to cells."""
+        content, stop, newline = self._cells.content, self._cells.stop, self._form.newline
+        ends = content.read(stop - 1, stop) in (b"\n", b"\r")
+        for row in rows:
+            cells = [self._cell(row.get(name, ""), name in labels) for name in names]
+            line = self._form.delimiter.join(cells)
+            self._put((line + newline if ends else newline + line).encode())
+
+    def _cell(self, value, percent):
+        """Return a cell of a new row; percent signs stand behind degrees."""
+        if isinstance(value, str):
+            return _quoted(value)
+        if not isinstance(value, float):  # a truth value, or a date
+            return _quoted(str(value))
+        return self._number(value, self._quotes, "%" * (percent and self._form.percent)).decode()
 
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
@@ -234,6 +253,10 @@ class _Writer:
 
 def _header(name):
     """Return the header of an added column; a spreadsheet must not take it for a formula."""
-    name = f"'{name}" if _FORMULA.match(name) else name
-    special = any(sign in name for sign in '",;\t|\r\n')
-    return '"' + name.replace('"', '""') + '"' if special else name
+    return _quoted(f"'{name}" if _FORMULA.match(name) else name)
+
+
+def _quoted(text):
+    """Return the text of a cell, in quotation marks where it needs them."""
+    special = any(sign in text for sign in '",;\t|\r\n')
+    return '"' + text.replace('"', '""') + '"' if special else text
