@@ -218,11 +218,16 @@ def check_label_names(model, given):
 
 def like(template, values):
     """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
-    if not hasattr(template, "columns"):
+    return framed(template, values, getattr(template, "columns", None))
+
+
+def framed(rows, values, columns):
+    """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
+    if not hasattr(rows, "columns"):
         return values
-    if hasattr(template, "index"):
-        return type(template)(values, index=template.index, columns=template.columns)
-    return type(template)(values, schema=list(template.columns))
+    if hasattr(rows, "index"):
+        return type(rows)(values, index=rows.index, columns=columns)
+    return type(rows)(values, schema=list(columns), orient="row")  # of polars
 
 
 class Survey(NamedTuple):

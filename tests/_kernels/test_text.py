@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inldl import _kernels
 
-HOLES = np.array([int.from_bytes(word) for word in (b"", b"na", b"-")])
+HOLES = _kernels.packed_words(("", "na", "-"))
 
 
 def read(cells, decimal=".", thousands=(0, 0, 0, 0), percent=False):

@@ -144,7 +144,8 @@ def test_formulas_are_their_values(book, path):
 
 def test_the_first_sheet_is_named_if_there_are_more(book, path):
     book.create_sheet("Other")
-    assert "The table is the first sheet, 'Survey'." in TableFile(saved(book, path), "a,b").notes
+    note = "The table is the first sheet, 'Survey'; --sheet names another one."
+    assert note in TableFile(saved(book, path), "a,b").notes
 
 
 def test_names_of_columns_may_be_any(book, path, tmp_path):
@@ -157,8 +158,8 @@ def test_names_of_columns_may_be_any(book, path, tmp_path):
 
 
 REFUSED = {
-    "title": ([["Survey of 2024"], *ROWS], "Cell B1 is empty but its column is not; the first row "
-              "must be the header, with a name for each column and no title above it."),
+    "title": ([["Survey", "of", 2024], *ROWS], "Cell D1 is empty but its column is not; the first "
+              "row must be the header, with a name for each column and no title above it (or "),
     "twice": ([["x", "x", "a", "b"], *ROWS[1:]], "The column name 'x' stands more than once in "),
     "empty": ([], "The sheet 'Survey' is empty; it needs a header and rows."),
     "no value": ([*ROWS, [5, "=B2", 0.5, 0.5]], "The formula in cell B7 has no value yet; open "),

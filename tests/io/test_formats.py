@@ -34,7 +34,7 @@ class JsonLines(FrameFormat):
             yield rows, rows
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         with part.open("w", encoding="utf-8") as out:
 
             def write(rows, fills, values):

@@ -46,6 +46,7 @@ ORACLES = {
         math.fsum(rel_entr(p, (p + q) / 2)) / 2 + math.fsum(rel_entr(q, (p + q) / 2)) / 2
     ),
     "euclidean": distance.euclidean,
+    "mae": lambda p, q: math.fsum(np.abs(p - q)) / len(p),
     "sorensen": lambda p, q: distance.braycurtis(p, q) if (p + q).any() else 0.0,
     "squared_chi2": lambda p, q: math.fsum(
         (a - b) ** 2 / (a + b) for a, b in zip(p, q, strict=True) if a + b > 0

@@ -18,6 +18,7 @@ RANGES = {
     "kl_divergence": (0, -math.log(1e-6)),
     "jensen_shannon": (0, math.log(2)),
     "euclidean": (0, math.sqrt(2)),
+    "mae": (0, 1),
     "sorensen": (0, 1),
     "squared_chi2": (0, 2),
     "fidelity": (0, 1),

@@ -99,7 +99,7 @@ def test_notes_on_many_columns_are_few():
         "level": [f"{i % 60}x" for i in range(100)],
         "stray": ["<5", *map(str, range(99))],
     }.items()}  # fmt: skip
-    notes = FeatureEncoder().fit(pd.DataFrame(table)).notes_
+    notes = FeatureEncoder(max_levels=50).fit(pd.DataFrame(table)).notes_
     assert len(notes) == 6
     assert notes[0] == (
         "Columns 'constant0', 'constant1', 'constant2' and 17 more are left out: every cell is "
@@ -138,34 +138,19 @@ def test_nothing_left_tells_what_happened_to_each():
 
 # --- what is refused
 
-DATES = [
-    pd.to_datetime(["2024-05-01", "2024-05-02", None]),
-    pd.to_datetime(["2024-05-01", "2024-05-02", None], utc=True),
+TIMES = [
     pd.to_timedelta([1, 2, None], unit="D"),
-    pd.period_range("2024-05", periods=3, freq="M"),
-    pd.Categorical(pd.to_datetime(["2024-05-01", "2024-05-02", None])),
-    [datetime.date(2024, 5, 1), datetime.date(2024, 5, 2), None],
     [datetime.timedelta(1), datetime.timedelta(2), None],
     [datetime.time(12, 30), datetime.time(12, 31), "noon"],
-    pd.array([datetime.date(2024, 5, 1), datetime.date(2024, 5, 2), None], "date32[pyarrow]"),
-    *[
-        [text, text.replace("1", "2"), None]
-        for text in [
-            "2024-05-01", "2024/5/1", "01.05.2024", "5/1/2024", "5/1/24", "01.05.21", "1-5-2024",
-            "2024-05-01T12:30:15Z", "2024-05-01 12:30", "2024-05-01 12:30:15.123+02:00",
-            "5/1/2024 1:30 PM", "1 May 2024", "1-Dec-2024", "May 1, 2024", " 2024-05-01 ",
-        ]
-    ],
-]  # fmt: skip
+]
 
 
-@pytest.mark.parametrize("cells", DATES)
-def test_dates_are_refused_with_advice(cells):
-    advice = (
-        "Column 'day' holds dates or times; replace it by numbers, such as the year, the month or "
-        "the days since a start, or remove the column."
+@pytest.mark.parametrize("cells", TIMES)
+def test_times_and_durations_are_refused_with_advice(cells):
+    assert refusal({"day": cells}) == (
+        "Column 'day' holds times of day or durations; replace it by numbers, such as hours or "
+        "days, or leave it out (--ignore)."
     )
-    assert refusal({"day": cells}) == advice
 
 
 def test_dates_are_refused_later_too():

@@ -30,12 +30,7 @@ def fitted(budget):
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
 @pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks(
-    [Model("winldl")],
-    expected_failed_checks=lambda _: {
-        "check_regressor_multioutput": "predictions are frames with the names of the labels"
-    },
-)
+@parametrize_with_checks([Model("winldl")])
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -137,7 +132,10 @@ def test_arrays_get_names(budget):
     _, y, _ = budget
     X = np.random.default_rng(0).normal(size=(300, 2))
     model = Model("winldl").fit(X, y.to_numpy())
-    assert list(model.predict(X).columns) == [f"label {j}" for j in range(6)]
+    names = [f"label {j}" for j in range(6)]
+    assert list(model.label_names_) == names
+    assert isinstance(model.predict(X), np.ndarray)
+    assert list(model.predict(pd.DataFrame(X, columns=["x0", "x1"])).columns) == names
 
 
 def test_large_tables_are_single_precision(budget, fitted, monkeypatch):

@@ -9,6 +9,7 @@ _ROOMS = {
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "note_signs": "text",
+    "packed_words": "text",
     "project_columns": "simplex",
     "read_numbers": "text",
     "shrink_singular_values": "shrinkage",

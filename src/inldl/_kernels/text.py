@@ -16,6 +16,15 @@ _MANY = np.uint64(100_000_000_000_000_000)  # one more digit still fits
 _WIDEST = 64  # bytes: no number that people write is wider
 
 
+def packed_words(words):
+    """Return words for missing cells, in small letters, as rows of a length and bytes."""
+    encoded = [word.encode() for word in words]
+    packed = np.zeros((len(encoded), 1 + max(map(len, encoded), default=0)), np.int64)
+    for row, word in zip(packed, encoded, strict=True):
+        row[: len(word) + 1] = [len(word), *word]
+    return packed
+
+
 @exact_kernel
 def read_numbers(data, starts, ends, signs, holes, percent, out):
     """Read the number of each cell into `out`; return what each cell is: READ, LONG or TEXT.
@@ -24,8 +33,8 @@ def read_numbers(data, starts, ends, signs, holes, percent, out):
     by a power of ten up to 22, take one rounding. Empty cells and holes are read as NaN.
 
     The cells are data[starts:ends]. `signs` are the byte of the decimal sign, then 1 for each of
-    the signs above that separates thousands; `holes` words as `_is_hole` packs them. With
-    `percent`, a number without a percent sign is text.
+    the signs above that separates thousands; `holes` are words as `packed_words` returns them.
+    With `percent`, a number without a percent sign is text.
     """
     kinds = np.zeros(len(starts), np.uint8)
     for i in range(len(starts)):
@@ -39,8 +48,8 @@ def read_numbers(data, starts, ends, signs, holes, percent, out):
         number, kind = _number(data, at, end, signs[0], 0)
         if kind == TEXT:
             number, kind = _with_groups(data, at, end, signs)
-        if kind == TEXT and not signed and _is_hole(data, at, end, holes):
-            kind = READ
+        if not signed and (percent or kind == TEXT) and _is_hole(data, at, end, holes):
+            number, kind = np.nan, READ
         elif percent and not signed:
             kind = TEXT
         out[i] = number
@@ -197,30 +206,52 @@ def _digits(data, at, end):
 
 @exact_kernel
 def _is_hole(data, at, end, holes):
-    """Return whether data[at:end] is one of the words in `holes`, in small letters or capitals.
-
-    A word of up to seven bytes is packed into a number, with the first byte highest.
-    """
-    if end - at > 7:
-        return False
-    word = 0
-    while at < end:
-        word = word * 256 + data[at] + 32 * (65 <= data[at] <= 90)
-        at += 1
-    found = False
-    for hole in holes:
-        found = found or word == hole
-    return found
+    """Return whether data[at:end] is one of the words in `holes`, in small letters or capitals."""
+    length = end - at
+    for k in range(len(holes)):
+        if holes[k, 0] != length:
+            continue
+        same = 0
+        while same < length:
+            byte = data[at + same]
+            if byte + 32 * (65 <= byte <= 90) != holes[k, same + 1]:
+                break
+            same += 1
+        if same == length:
+            return True
+    return False
 
 
 @exact_kernel
 def _trimmed(data, at, end):
     """Return the bounds of a cell without white space around it."""
-    while at < end and data[at] <= 32:
-        at += 1
-    while at < end and data[end - 1] <= 32:
-        end -= 1
+    while at < end and (data[at] <= 32 or data[at] >= 0xC2):
+        width = 1 if data[at] <= 32 else _space(data, at, end)
+        if width == 0:
+            break
+        at += width
+    while at < end and (data[end - 1] <= 32 or data[end - 1] >= 0x80):
+        width = 1 if data[end - 1] <= 32 else _space_before(data, at, end)
+        if width == 0:
+            break
+        end -= width
     return at, end
+
+
+@exact_kernel
+def _space(data, at, end):
+    """Return how many bytes a no-break or thin space at a place has, 0 if there is none."""
+    sign, width = _sign(data, at, end)
+    return width if sign == SPACE else 0
+
+
+@exact_kernel
+def _space_before(data, at, end):
+    """Do the same for such a space that ends at a place."""
+    for width in (2, 3):
+        if end - at >= width and _space(data, end - width, end) == width:
+            return width
+    return 0
 
 
 @exact_kernel

@@ -37,6 +37,10 @@ def _threads(value: int) -> int:
     return value
 
 
+def _column(text):
+    return typer.Option(help=text, rich_help_panel="Which columns are used")
+
+
 def flag(*names, **more):
     """Return an option without a value."""
     return typer.Option(*names, metavar="", **more)
@@ -52,16 +56,17 @@ def workers(what):
     return typer.Option(help=f"{what}; -1 is one per core.", callback=_threads)
 
 
-def _in_file(text):
+def _in_file(text, detected="Detected by default.", **more):
     return typer.Option(
-        help=f"{text} Detected by default.", rich_help_panel="How the file is written"
+        help=f"{text} {detected}", rich_help_panel="How the file is written", **more
     )
 
 
-_TABLE = f"The table: {', '.join(suffixes())}; - is standard input."
+_TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - is standard input."
 File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
-Labels = Annotated[str, typer.Option("--labels", "-l", help=LABELS)]
+_LABELS = f"{LABELS} All of a --long table by default."
+Labels = Annotated[str | None, typer.Option("--labels", "-l", help=_LABELS)]
 _METHOD = "See `inldl methods`; winldl is the fast one."
 Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
 Out = Annotated[Path, out("The file to write.")]
@@ -71,7 +76,21 @@ _INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shar
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
 _SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
+_LONG = (
+    "For a table with one row per thing and label: "
+    '"id=county,label=party,value=votes"; add "absent=0" if a label without a row means 0.'
+)
+_IGNORE = 'Columns to leave alone: "notes,tmp_*".'
+_FEATURES = 'The columns to learn from: "age,income"; all others by default.'
+_ID = 'The columns that name the rows, which are never learned from: "county".'
+_NA = 'Cells that mean missing, besides the usual ones: "s,x,-99".'
+_ABOVE = "Lines (in a sheet: rows) above the header."
+_BELOW = "Lines with content below the last row, such as notes."
+_SHEET = "The sheet of an Excel file, by name or number; the first by default."
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
+_AS_GIVEN = (
+    "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,6 +103,10 @@ class TableOptions:
     decimal: Annotated[str | None, _in_file("The decimal sign: . or ,")] = None
     thousands: Annotated[str | None, _in_file("Between thousands: , . ' space or none.")] = None
     encoding: Annotated[str | None, _in_file("Such as utf-8 or cp1252.")] = None
+    na: Annotated[str | None, _in_file(_NA, "")] = None
+    skip_rows: Annotated[int | None, _in_file(_ABOVE, min=0)] = None
+    skip_last: Annotated[int | None, _in_file(_BELOW, min=0)] = None
+    sheet: Annotated[str | None, _in_file(_SHEET, "")] = None
 
     def open(self, table, labels, **files):
         """Return the table in a file, after a check of the page and of the other `files`."""
@@ -94,7 +117,8 @@ class TableOptions:
         delimiter = "\t" if self.delimiter in ("tab", "\\t") else self.delimiter
         thousands = {"space": " ", "none": ""}.get(self.thousands, self.thousands)
         signs = {"delimiter": delimiter, "decimal": self.decimal, "thousands": thousands}
-        return TableFile(table, labels, encoding=self.encoding, **signs)
+        same = {name: getattr(self, name) for name in _AS_GIVEN if hasattr(self, name)}
+        return TableFile(table, labels, **signs, **same)
 
     def _check_page(self):
         """Refuse a page that cannot be written, before any work is done."""
@@ -130,9 +154,19 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class ScaleOptions(TableOptions):
-    """And what the shares are."""
+    """And what the shares are, and which other columns are used."""
 
     scale: Annotated[str, typer.Option(help=_SCALE)] = "auto"
+    ignore: Annotated[str | None, _column(_IGNORE)] = None
+    features: Annotated[str | None, _column(_FEATURES)] = None
+    id: Annotated[str | None, _column(_ID)] = None
+    long: Annotated[str | None, _column(_LONG)] = None
+
+    def open(self, table, labels, **files):
+        """Do the same; labels must be named, unless the table is long."""
+        if labels is None and self.long is None:
+            raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
+        return super().open(table, labels, **files)
 
 
 @dataclass(frozen=True)

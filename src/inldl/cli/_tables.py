@@ -36,14 +36,13 @@ def complete(
         inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
+        inldl complete votes.csv --long "id=county,label=party,value=votes" -o whole.csv
     """
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    if wanted is None:
-        raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
     file = options.open(table, wanted, model=model, out=out, onto_table=True)
     asked = {"coverage": uncertainty, "mark": mark, "overwrite": options.overwrite}
     check_completion(file, out, **asked)
@@ -63,8 +62,8 @@ def complete(
 
 def fit(
     table: o.File,
-    labels: o.Labels,
     out: o.Out,
+    labels: o.Labels = None,
     method: o.Method = "auto",
     *,
     options: o.FitOptions,
@@ -146,7 +145,7 @@ def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> N
     options.show(evaluated(found, fitted, file.path.name, file.notes))
 
 
-def inspect(table: o.File, labels: o.Labels, *, options: o.ScaleOptions) -> None:
+def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) -> None:
     """Look at a table before anything is learned from it.
 
     How much is missing, whether at random, and what cannot be right.
@@ -169,7 +168,7 @@ def inspect(table: o.File, labels: o.Labels, *, options: o.ScaleOptions) -> None
 
 def compare(
     table: o.File,
-    labels: o.Labels,
+    labels: o.Labels = None,
     methods: Annotated[str | None, typer.Option(help=METHODS)] = None,
     rows: Annotated[int, typer.Option(help="Rows to compare on, drawn from all.", min=20)] = 2000,
     *,

@@ -6,17 +6,23 @@ or a decimal point behind it, one between thousands (1,234,000 or 47,300.5). The
 dots; spaces and apostrophes can only separate thousands. A file has one decimal sign.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from inldl import _kernels
 from inldl._text import shortened
 from inldl._validation import check_choice
 
-MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-")
-ADVICE = "correct it, or leave the cell empty if the degree is unknown."
+MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
+           "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
+           "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
+ADVICE = (
+    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
+    "empty if the degree is unknown."
+)
 DECIMALS = 10  # of the numbers that are written, at most
 THOUSANDS = (",", ".", " ", "'")
-_HOLES = np.array([int.from_bytes(word.encode()) for word in MISSING])  # as the kernel packs them
 _AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
 _TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
 _DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
@@ -29,20 +35,56 @@ _PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
 
 
 def numbers(block, column, signs, *, percent=False):
-    """Return the numbers of a column, NaN for a word of `MISSING`, and the first row of text.
+    """Return the numbers of a column, NaN where it is missing, and the first row of text.
 
-    With `percent` each number must have a percent sign. If there is text, the numbers are of no
-    use; else its row is None.
+    Missing are the words of `MISSING` and what `signs.na` names. With `percent` each number must
+    have a percent sign. If there is text, the numbers are of no use; else its row is None.
     """
     values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
-    kinds = _kernels.read_numbers(block.data, starts, ends, used, _HOLES, percent, values)
+    holes = _holes(signs.na)
+    kinds = _kernels.read_numbers(block.data, starts, ends, used, holes, percent, values)
     if kinds.any():
         text = kinds == kinds.max()
         if kinds.max() > 1:
             return None, int(np.argmax(text))
         values[text] = _long_numbers(block.data, starts[text], ends[text], signs.decimal)
-    return values, None
+    return without_numbers(values, signs.na), None
+
+
+def as_words(na):
+    """Return what a user calls missing as words: a list, or a text with commas between them."""
+    if na is None:
+        return ()
+    words = na.split(",") if isinstance(na, str) else na
+    return tuple(dict.fromkeys(str(word).strip() for word in words))
+
+
+def is_hole(cell, na=()):
+    """Return whether a cell is empty or a word that means missing."""
+    if not isinstance(cell, str):
+        return cell is None
+    word = cell.strip().lower()
+    return word in MISSING or word in {each.lower() for each in na}
+
+
+def without_numbers(values, na):
+    """Return numbers with NaN for those that mean missing, such as -99."""
+    found = [number for number in map(_number, na) if number is not None]
+    return np.where(np.isin(values, found), np.nan, values) if found else values
+
+
+def _number(word):
+    try:
+        return float(word.replace(",", "."))
+    except ValueError:
+        return None
+
+
+@lru_cache
+def _holes(na):
+    """Return the words for missing cells as the kernel reads them."""
+    return _kernels.packed_words([*MISSING, *na, *(word.lower() for word in na)])
 
 
 def _long_numbers(data, starts, ends, decimal):
@@ -65,8 +107,8 @@ class SignEvidence:
     A column with text in it tells nothing, unless it is one of the `labels`.
     """
 
-    def __init__(self, labels=()):
-        self._labels, self._first = set(labels), {}
+    def __init__(self, labels=(), na=()):
+        self._labels, self._na, self._first = set(labels), na, {}
 
     def add(self, name, block, column, first_row=0):
         """Look at a column of a block."""
@@ -74,7 +116,7 @@ class SignEvidence:
         if first[_TEXT] >= 0 and name not in self._labels:
             return
         data, bounds = block.data, block.bounds(column)
-        _kernels.note_signs(data, *bounds, _HOLES, first_row, first)
+        _kernels.note_signs(data, *bounds, _holes(self._na), first_row, first)
 
     def places(self, names=None):
         """Return the first row and column of each kind of sign, in some columns or in all."""

@@ -50,11 +50,13 @@ class Cells:
     """Walk over the rows of a delimited text, a block at a time.
 
     Quotation marks follow RFC 4180: a cell that holds a delimiter, a line break or a quotation
-    mark stands in quotation marks, and those inside it are doubled. Empty lines are no rows.
+    mark stands in quotation marks, and those inside it are doubled. Empty lines are no rows. The
+    table reaches from byte `start` of the text to byte `stop`.
     """
 
-    def __init__(self, content, delimiter, block=_BLOCK):
+    def __init__(self, content, delimiter, block=_BLOCK, start=0, stop=None):
         self.content, self.delimiter, self._size = content, delimiter, block
+        self.start, self.stop = start, content.size if stop is None else stop
         sample = content.read(0, _BLOCK)
         self.newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
         self.names, self.header_end, self._n_columns = [], 0, None
@@ -88,8 +90,8 @@ class Cells:
         return self.content.count(self.newline, position) + 1
 
     def _blocks(self):
-        start = 0
-        while start < self.content.size:
+        start = self.start
+        while start < self.stop:
             data, inside = self._whole_rows(start)
             block = self._split(data, start, inside)
             start += len(data)
@@ -100,12 +102,13 @@ class Cells:
         """Return the bytes of the next whole rows, and which of them are inside quotes."""
         size = self._size
         while True:
-            data = np.frombuffer(self.content.read(start, start + size), np.uint8)
+            stop = min(start + size, self.stop)
+            data = np.frombuffer(self.content.read(start, stop), np.uint8)
             inside = self._inside_quotes(start, data)
             breaks = data == self.newline[0]
             if inside is not None:
                 breaks &= ~inside
-            if start + size >= self.content.size:
+            if stop == self.stop:
                 return data, inside
             if breaks.any():
                 length = len(data) - int(np.argmax(breaks[::-1]))
@@ -129,7 +132,7 @@ class Cells:
             self._refuse_quotes(
                 start + int(quotes[np.argmax(bad)]), "has a quotation mark inside a cell"
             )
-        if inside[-1] and start + len(data) >= self.content.size:
+        if inside[-1] and start + len(data) >= self.stop:
             self._refuse_quotes(
                 start + int(quotes[opens][-1]), "opens a quotation mark that is never closed"
             )
@@ -177,8 +180,9 @@ class Cells:
             line = self._line(cells.offset + int(cells.starts[first[row]]))
             raise ValueError(
                 f"Line {line} has {counts[row]} cells but the header has {self._n_columns} "
-                f"(delimiter {self.delimiter!r}); give it a cell for each column, and put cells "
-                "with a delimiter in them into quotation marks."
+                f"(delimiter {self.delimiter!r}); give it a cell for each column, put cells with "
+                "a delimiter in them into quotation marks, or leave out lines around the table "
+                "with skip_rows and skip_last (--skip-rows, --skip-last)."
             )
         chosen = np.repeat(keep, counts)
         shape = (-1, self._n_columns or 1)
@@ -186,16 +190,23 @@ class Cells:
         return Block(cells.data, cells.offset, starts, ends)
 
 
-def find_delimiter(content):
-    """Return the delimiter with which most rows have as many cells as the header."""
-    sample = content.read(0, _SAMPLE)
-    if content.size > _SAMPLE:  # the last line is likely to be cut
+def find_delimiter(content, start=0):
+    """Return the delimiter with which most rows have as many cells as the header.
+
+    If the first row is a title, that is the one with which most rows have equally many.
+    """
+    sample = content.read(start, start + _SAMPLE)
+    if content.size > start + _SAMPLE:  # the last line is likely to be cut
         sample = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
-    return max(DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter))
+    counts = {delimiter: _counts(sample, delimiter) for delimiter in DELIMITERS}
+    found = {d: _agreement(each, each[:1].sum()) for d, each in counts.items()}
+    if max(found.values()) < (0.9, 0):
+        found = {d: _agreement(each, _most_frequent(each)) for d, each in counts.items()}
+    return max(DELIMITERS, key=lambda delimiter: found[delimiter])
 
 
-def _agreement(sample, delimiter):
-    """Return the share of rows with as many cells as the header, and the number of its cells."""
+def _counts(sample, delimiter):
+    """Return the number of cells of each row."""
     data = np.frombuffer(sample, np.uint8)
     outside = ~np.logical_xor.accumulate(data == _QUOTE)
     newline = b"\n" if b"\n" in sample else b"\r"
@@ -203,7 +214,15 @@ def _agreement(sample, delimiter):
     edges = np.unique(np.concatenate([[-1], breaks, [len(data)]]))
     marks = np.concatenate([[0], np.cumsum(outside & (data == ord(delimiter)))])
     counts = np.diff(marks[np.minimum(edges + 1, len(data))]) + 1
-    counts = counts[np.diff(edges) > 2]  # longer than "\r": no empty line
-    if not len(counts) or counts[0] < 2:
+    return counts[np.diff(edges) > 2]  # longer than "\r": no empty line
+
+
+def _agreement(counts, expected):
+    """Return the share of rows with as many cells as expected, and how many these are."""
+    if expected < 2:
         return 0.0, 0
-    return float(np.mean(counts == counts[0])), int(counts[0])
+    return float(np.mean(counts == expected)), int(expected)
+
+
+def _most_frequent(counts):
+    return np.argmax(np.bincount(counts)) if len(counts) else 0

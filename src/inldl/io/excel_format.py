@@ -11,24 +11,28 @@ import numpy as np
 import pandas as pd
 from openpyxl import load_workbook
 
-from inldl.io._numbers import MISSING
+from inldl._text import listed
+from inldl.io._numbers import is_hole, written
+from inldl.io._surroundings import n_note_rows, n_title_rows, told_notes, told_titles
 from inldl.io.frame_format import FrameFormat
 
 
 class Excel(FrameFormat):
-    """A table in the first sheet of an Excel file.
+    """A table in a sheet of an Excel file, the first one by default.
 
     Rows and columns of the sheet without any content are none of the table. `rows` and `columns`
     tell where the others stand in the sheet, from 1; the first row is that of the header.
     """
 
     kind = "excel"
+    sheets = True
 
     def open(self, path):
         """Read the sheet."""
-        sheet, self.notes = _first_sheet(path)
+        sheet, self._place, self.notes = _opened_sheet(path, self.sheet)
         # Only the cells in the file: a sheet with one in its last corner has 17 billion.
         content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
+        content = self._inside(content)
         if not content:
             raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
         self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
@@ -36,7 +40,24 @@ class Excel(FrameFormat):
         self.columns = dict(zip(self.names, columns, strict=True))
         self.n_rows = len(self.rows) - 1
         cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
-        self._frame = pd.DataFrame({name: _column(column) for name, column in cells.items()})
+        na = self.format.na
+        self._frame = pd.DataFrame({name: _column(column, na) for name, column in cells.items()})
+
+    def _inside(self, content):
+        """Return the cells of a sheet without titles above its table and notes below."""
+        numbers = sorted({i for i, _ in content})
+        columns = sorted({j for _, j in content})
+        rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
+        if self.skip_rows is None:
+            above = n_title_rows(rows)
+            self.notes += [told_titles(above, "row")] if above else []
+        else:
+            above = sum(1 for i in numbers if i <= self.skip_rows)
+        below = n_note_rows(rows, len(columns)) if self.skip_last is None else self.skip_last
+        if below and self.skip_last is None:
+            self.notes.append(told_notes(below, "row"))
+        kept = set(numbers[above : max(above, len(numbers) - below)])
+        return {at: value for at, value in content.items() if at[0] in kept}
 
     def frames(self, names=None):
         """Yield one frame, and where its rows stand in the sheet."""
@@ -47,42 +68,78 @@ class Excel(FrameFormat):
         return f"Row {self.rows[row + 1]} of the sheet"
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that fills cells of the sheet; all else in the file stays."""
         book = load_workbook(self.path, rich_text=True)
-        sheet, right = book.worksheets[0], max(self.columns.values()) + 1
-        added = {name: right + j for j, name in enumerate(extra)}
-        for name, column in added.items():
+        sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
+        new = {name: right + j for j, name in enumerate(extra)}
+        for name, column in new.items():
             sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
 
         def write(rows, fills, values):
             put = [(self.columns[name], fills[:, labels.index(name)]) for name in filled]
-            put += [(column, values[:, j]) for j, column in enumerate(added.values())]
+            put += [(column, values[:, j]) for j, column in enumerate(new.values())]
             for column, each in put:
                 for i in np.flatnonzero(~np.isnan(each)):
-                    sheet.cell(rows[i], column).value = float(each[i])
+                    sheet.cell(rows[i], column).value = self._cell_value(float(each[i]), column)
 
         yield write
+        if added:
+            self._add(sheet, added, {**self.columns, **new})
         part.write_bytes(_saved(book))
 
+    def _add(self, sheet, added, columns):
+        """Write rows below the last one, where nothing may stand."""
+        below = [i for i, _ in sheet._cells if i > self.rows[-1]]
+        if any(cell.value is not None for i in set(below) for cell in sheet[i]):
+            raise ValueError(
+                f"Rows are to be added below row {self.rows[-1]} of the sheet, where something "
+                "stands; move it to another place."
+            )
+        for row, cells in enumerate(added, self.rows[-1] + 1):
+            for name, value in cells.items():
+                value = self._cell_value(value, columns[name]) if type(value) is float else value
+                sheet.cell(row, columns[name]).value = value
 
-def _first_sheet(path):
-    """Return the first sheet with values in place of formulas, and notes."""
+    def _cell_value(self, number, column):
+        """Return what to write into a cell; degrees are text where the others have signs."""
+        if self.format.percent and column in self.columns.values():
+            return written(number, self.format.decimal) + "%"
+        return number
+
+
+def _opened_sheet(path, wanted):
+    """Return a sheet with values in place of formulas, its place, and notes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what is lost by writing
         book = load_workbook(path)
-        sheet, notes = book.worksheets[0], []
-        if len(book.sheetnames) > 1:
-            notes.append(f"The table is the first sheet, {sheet.title!r}.")
+        place, notes = _place_of(book, wanted), []
+        sheet = book.worksheets[place]
+        if wanted is None and len(book.sheetnames) > 1:
+            notes.append(
+                f"The table is the first sheet, {sheet.title!r}; --sheet names another one."
+            )
         formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
         if formulas:
-            sheet = load_workbook(path, data_only=True).worksheets[0]
+            sheet = load_workbook(path, data_only=True).worksheets[place]
             _check_values(sheet, formulas)
             notes.append(
                 "Formulas are taken at the values that the file holds; in a file that is written "
                 "they get theirs when Excel opens it."
             )
-    return sheet, notes
+    return sheet, place, notes
+
+
+def _place_of(book, wanted):
+    """Return the place of the sheet with a name, or with a number from 1."""
+    names = [sheet.title for sheet in book.worksheets]
+    if wanted is None:
+        return 0
+    if str(wanted) in names:
+        return names.index(str(wanted))
+    if str(wanted).isdecimal() and 1 <= int(wanted) <= len(names):
+        return int(wanted) - 1
+    raise ValueError(f"there is no sheet {wanted!r}; the sheets are {listed(map(repr, names))}.")
 
 
 def _check_values(sheet, formulas):
@@ -108,16 +165,14 @@ def _names(sheet, header, columns):
     if empty:
         raise ValueError(
             f"Cell {empty[0]} is empty but its column is not; the first row must be the header, "
-            "with a name for each column and no title above it."
+            "with a name for each column and no title above it (or give skip_rows, --skip-rows)."
         )
     return [str(cell.value).strip() for cell in cells]
 
 
-def _column(cells):
+def _column(cells, na):
     """Return numbers with NaN for the words for holes, or the cells as they are."""
-    holes = [None, *MISSING]
-    plain = [cell.strip().lower() if isinstance(cell, str) else cell for cell in cells]
-    numbers = [np.nan if cell in holes else cell for cell in plain]
+    numbers = [np.nan if is_hole(cell, na) else cell for cell in cells]
     if all(type(cell) in (int, float) for cell in numbers):
         return pd.Series(numbers, dtype="float64")
     return pd.Series(cells)

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
+from inldl.io._compression import SUFFIXES, plain_name
 from inldl.io._replacing import temporary_copy
 
 
@@ -39,11 +40,12 @@ def suffixes():
 def find_format(path):
     """Return the listing of the format that the name of a file stands for."""
     for listing in FORMATS:
-        if path.suffix.lower() in listing.suffixes:
+        if plain_name(path).suffix.lower() in listing.suffixes:
             return listing
+    ending = path.name.removeprefix(plain_name(path).stem)
     raise ValueError(
-        f"{path} ends in {path.suffix!r}, which is no known kind of table; known are "
-        f"{', '.join(suffixes())}."
+        f"{path} ends in {ending!r}, which is no known kind of table; known "
+        f"are {', '.join(suffixes())}, also compressed ({', '.join(SUFFIXES)})."
     )
 
 

@@ -36,7 +36,7 @@ class Parquet(FrameFormat):
                 yield part.to_pandas(), batch
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes batches to `part`."""
         with pq.ParquetFile(self.path) as source:
             schema, codec = source.schema_arrow, _compression(source.metadata)
@@ -51,13 +51,16 @@ class Parquet(FrameFormat):
                 arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
                 for name in filled:
                     kind, fill = schema.field(name).type, fills[:, labels.index(name)]
-                    arrays[name] = _with_fills(arrays[name], fill, kind, self.format.decimal)
+                    arrays[name] = _with_fills(arrays[name], fill, kind, self.format)
                 for j, name in enumerate(extra):
                     arrays[name] = pa.array(values[:, j], from_pandas=True)
                 columns = [arrays[field.name].cast(field.type) for field in schema]
                 writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
 
             yield write
+            if added:
+                arrays = [_added(added, field, self.format, labels) for field in schema]
+                writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
 def _is_text(kind):
@@ -95,12 +98,22 @@ def _filled_type(kind):
     return kind if pa.types.is_floating(kind) or _is_text(kind) else pa.float64()
 
 
-def _with_fills(column, fill, kind, decimal):
+def _added(rows, field, form, labels):
+    """Return a column of rows that are added; a degree is text where the others are."""
+    cells = [row.get(field.name) for row in rows]
+    if field.name in labels and _is_text(field.type):
+        sign = "%" if form.percent else ""
+        cells = [written(cell, form.decimal) + sign for cell in cells]
+    return pa.array(cells, from_pandas=True).cast(field.type)
+
+
+def _with_fills(column, fill, kind, form):
     """Return a column with the fills in place of its holes."""
     if pa.types.is_decimal(column.type):  # as it was read: a cast can miss the last bit
         column = pa.array([None if x is None else float(x) for x in column.to_pylist()], kind)
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
-    words = pa.array([written(value, decimal) for value in fill.tolist()])
+    sign = "%" if form.percent else ""
+    words = pa.array([written(value, form.decimal) + sign for value in fill.tolist()])
     return pc.if_else(holes, words.cast(kind), column)

@@ -1,19 +1,19 @@
 """Read a table of features and degrees from a file."""
 
-import re
-from collections import Counter
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from inldl._text import listed, shortened
 from inldl._validation import check_choice
-from inldl.io._numbers import check_signs
+from inldl.io._compression import unpacked
+from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
+from inldl.io._selection import check_columns, named_by, select_features, select_labels
+from inldl.io._surroundings import check_skipped
+from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
+from inldl.io.long_format import Keys, LongTable, looks_long
 from inldl.io.table import Table
 
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
@@ -30,20 +30,24 @@ def read_table(
     decimal=None,
     thousands=None,
     encoding=None,
+    **options,
 ):
     r"""Read a table in which degrees may be missing.
 
-    A degree is missing if its cell is empty or holds NA, N/A, #N/A, NaN, null, None, ? or -, in
-    capitals or not. All columns other than the labels are features. A feature becomes float64 if
-    its cells are numbers or missing in this sense; any other stays text, in which only an empty
-    cell is missing (NA may be a word there). In a text file all degrees may have a percent sign.
+    A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
+    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
+    capitals or not; `na` adds to these. All columns other than the labels are features. A feature
+    becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
+    which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
+    text, all degrees may have a percent sign.
 
     Parameters
     ----------
     path : str or path
         A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
-        first sheet, without empty rows and columns); or "-" for standard input. Standard input
-        and pipes are copied first.
+        first sheet, without empty rows and columns), compressed if .gz, .bz2, .xz or .zip
+        follows; or "-" for standard input. Standard input, pipes and compressed files are copied
+        first.
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
@@ -68,6 +72,9 @@ def read_table(
     encoding : str, default=None
         The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
         if the file is valid UTF-8, or cp1252 or latin-1.
+    **options
+        Further options of `TableFile`: which columns are used, what means missing, what stands
+        around the table, and whether it has a row per label.
 
     Returns
     -------
@@ -103,7 +110,7 @@ def read_table(
     The shares are read as fractions: most complete rows sum to about 1.
     """
     signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-    file = TableFile(path, labels, encoding=encoding, **signs)
+    file = TableFile(path, labels, encoding=encoding, **signs, **options)
     return file.read(scale=scale, normalize=normalize)
 
 
@@ -118,6 +125,25 @@ class TableFile:
         The label columns, as in `read_table`; None if the file need not have any.
     delimiter, decimal, thousands, encoding : str or None
         As in `read_table`.
+    na : str or list of str, default=None
+        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
+        them.
+    skip_rows, skip_last : int, default=None
+        Lines (rows of a sheet) above the header, and lines with content below the last row, that
+        are no part of the table; files that are written keep them. By default titles and notes
+        are found where they are clear.
+    sheet : str or int, default=None
+        The sheet of an Excel file, by name or by number from 1; the first by default.
+    ignore, id : str or list of str, default=None
+        Columns that are neither labels nor features, named as labels are: those of no use, and
+        those that name the rows.
+    features : str or list of str, default=None
+        The feature columns; by default all that are left.
+    long : str or dict, default=None
+        For a table with one row per thing and label: which columns are the id of the thing, the
+        label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
+        an id of several columns. All labels are taken by default. A label that a thing has no row
+        for is missing; with "absent=0" it is 0.
 
     Attributes
     ----------
@@ -125,8 +151,8 @@ class TableFile:
         The file, or the copy of a pipe.
     format : Format
         How it is written.
-    labels, features : list of str
-        Names of the label columns and of all others.
+    labels, features, ids : list of str
+        Names of the label columns, of the feature columns, and of those that name the rows.
     notes : list of str
         Sentences that tell what was detected about the file.
     source : TableFormat
@@ -145,17 +171,68 @@ class TableFile:
     """
 
     def __init__(
-        self, path, labels, *, delimiter=None, decimal=None, thousands=None, encoding=None
+        self,
+        path,
+        labels,
+        *,
+        delimiter=None,
+        decimal=None,
+        thousands=None,
+        encoding=None,
+        na=None,
+        skip_rows=None,
+        skip_last=None,
+        sheet=None,
+        ignore=None,
+        features=None,
+        id=None,
+        long=None,
     ):
         check_signs(decimal, thousands)
+        check_skipped(skip_rows, skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        self.source = open_format(self.path, delimiter=delimiter, encoding=encoding)
-        _check_columns(self.source.names)
-        self.labels = [] if labels is None else _select_labels(self.source.names, labels)
-        self.features = [name for name in self.source.names if name not in set(self.labels)]
+        source = open_format(
+            unpacked(self.path, owner=self),
+            delimiter=delimiter,
+            encoding=encoding,
+            na=as_words(na),
+            skip_rows=skip_rows,
+            skip_last=skip_last,
+            sheet=sheet,
+        )
+        check_columns(source.names)
+        if long is not None:
+            source = self._widened(source, long, decimal, thousands)
+        self.source, names = source, source.names
+        self.ids = named_by(names, id or getattr(source, "ids", ()), "id columns")
+        unused = [*self.ids, *named_by(names, ignore or (), "columns")]
+        labels = getattr(source, "categories", None) if labels is None else labels
+        self.labels = [] if labels is None else self._labels(labels, unused)
+        self.features = select_features(names, self.labels, features, unused)
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
+
+    @staticmethod
+    def _widened(source, long, decimal, thousands):
+        """Return a table with a row per thing, of one that has a row per thing and label."""
+        keys = Keys.of(long, source.names)
+        source.find_signs([keys.value], decimal, thousands)
+        wide = LongTable(source, keys)
+        check_columns(wide.names)
+        return wide
+
+    def _labels(self, labels, unused):
+        """Return the label columns; if there are none, say whether the table looks long."""
+        try:
+            return select_labels(self.source.names, labels, unused)
+        except ValueError as error:
+            named = [name for name in self.source.names if name == labels]
+            option = looks_long(self.source, *(named or [None]))
+            if not option:
+                raise
+            hint = f"If it has a row per label, read it with --long {option}."
+            raise ValueError(f"{error} {hint}") from None
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -186,10 +263,12 @@ class TableFile:
             problem = "only one row" if len(values) else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
+        told = [] if (total := refused_total(self.labels, values)) is None else [total]
+        if check and told:
+            raise ValueError(total)
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
-        told = []
         if scale == "auto" and self.format.percent:
-            scale, told = "percent", [_SIGNED]
+            scale, told = "percent", [*told, _SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
 
@@ -298,56 +377,3 @@ class _Draw:
             chosen[rows] = True
             self._lacking[j] -= len(rows)
         return chosen
-
-
-def _check_columns(columns):
-    """Refuse column names that stand more than once in the header."""
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
-        places = [str(i + 1) for i, name in enumerate(columns) if name == twice[0]]
-        raise ValueError(
-            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
-            f"{', '.join(places)}); give each column a name of its own."
-        )
-
-
-def _select_labels(columns, labels):
-    """Return the label columns that `labels` names: names, globs, or "re:" and an expression."""
-    if isinstance(labels, str):
-        labels = [labels] if labels.startswith("re:") else labels.split(",")
-    wanted = [str(label).strip() for label in labels]
-    found = list(dict.fromkeys(name for label in wanted for name in _matches(columns, label)))
-    if len(found) < 2:
-        which = f"only {_shown(found[0])}" if found else "none"
-        raise ValueError(
-            f"No label columns found: a distribution needs at least two, and {which} is named; "
-            f"{_known(columns)}"
-        )
-    return found
-
-
-def _matches(columns, label):
-    if label in columns:
-        return [label]
-    if label.startswith("re:"):
-        try:
-            expression = re.compile(label[3:])
-        except re.error as error:
-            raise ValueError(f"{label[3:]!r} is not a regular expression: {error}.") from None
-        found = [name for name in columns if expression.fullmatch(name)]
-    else:
-        found = [name for name in columns if fnmatchcase(name, label)]
-    if not found:
-        by_lower = {name.lower(): name for name in columns}
-        near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
-        hint = f" (did you mean {' or '.join(near)}?)" if near else ""
-        raise ValueError(f"No label columns found for {label!r}{hint}; {_known(columns)}")
-    return found
-
-
-def _known(columns):
-    return f"the columns are {listed(map(_shown, columns), 20)}."
-
-
-def _shown(name):
-    return repr(shortened(name))

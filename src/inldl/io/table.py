@@ -15,7 +15,8 @@ class Format:
     """How a table is written down in its file.
 
     `bom` is the mark that a Unicode file starts with, `thousands` are the signs that separate
-    thousands, if any, and `percent` says whether the degrees have percent signs.
+    thousands, if any, `percent` says whether the degrees have percent signs, and `na` are words
+    and numbers that a user calls missing.
     """
 
     kind: str
@@ -26,6 +27,7 @@ class Format:
     bom: bytes = b""
     percent: bool = False
     thousands: str = ""
+    na: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +108,22 @@ class TableFormat(Protocol):
     notes: list[str]  # sentences about what was detected
     format: Format
 
-    def __init__(self, path: Path, *, delimiter: str | None, encoding: str | None) -> None:
-        """Open a file; a format without delimiter and encoding ignores what is given."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        delimiter: str | None,
+        encoding: str | None,
+        na: tuple[str, ...],
+        skip_rows: int | None,
+        skip_last: int | None,
+        sheet: str | int | None,
+    ) -> None:
+        """Open a file; a format without delimiter and encoding ignores what is given.
+
+        Cells in `na` are missing. So many rows above the header and below the table are no part of
+        it; None lets the format find out. A `sheet` is for files that have several tables.
+        """
 
     def find_signs(
         self, labels: Sequence[str], decimal: str | None, thousands: str | None
@@ -135,11 +151,34 @@ class TableFormat(Protocol):
         """Refuse a name for a new column that cannot be written to such a file."""
 
     def writer(
-        self, part: Path, labels: Sequence[str], filled: Sequence[str], extra: Sequence[str]
+        self,
+        part: Path,
+        labels: Sequence[str],
+        filled: Sequence[str],
+        extra: Sequence[str],
+        added: Sequence[dict[str, Any]] = (),
     ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
         """Give a function that writes the file to `part` again, a piece at a time.
 
         It takes the raw rows of the next piece, what to write into its label columns (NaN where
         nothing changes; only columns in `filled` change at all), and the values of the columns
-        `extra` that are added on the right (NaN leaves a cell empty).
+        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
+        that are `added`, from names of columns to cells; a column that has none stays empty.
         """
+
+
+def refuse_sheet(path, sheet):
+    """Refuse a sheet, for a format that has none."""
+    if sheet is not None:
+        raise ValueError(
+            f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
+        )
+
+
+def refuse_skipping(path, *numbers):
+    """Refuse rows to skip, for a format that has nothing but the table in its files."""
+    if any(numbers):
+        raise ValueError(
+            f"{path} has nothing above its header or below its rows; leave out skip_rows and "
+            "skip_last (--skip-rows and --skip-last)."
+        )

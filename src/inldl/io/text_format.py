@@ -12,8 +12,9 @@ from inldl._text import shortened
 from inldl._validation import check_choice
 from inldl.io._encoding import from_utf8, open_text
 from inldl.io._numbers import ADVICE, SignEvidence, find_signs, is_plain, numbers, written
+from inldl.io._text_surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
-from inldl.io.table import Format, Piece
+from inldl.io.table import Format, Piece, refuse_sheet
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -24,23 +25,36 @@ _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are 
 class DelimitedText:
     """A table in a delimited text, such as a CSV file; see `inldl.io.table.TableFormat`."""
 
-    def __init__(self, path, *, delimiter=None, encoding=None):
+    def __init__(
+        self,
+        path,
+        *,
+        delimiter=None,
+        encoding=None,
+        na=(),
+        skip_rows=None,
+        skip_last=None,
+        sheet=None,
+    ):
         if delimiter is not None:
             check_choice("delimiter", delimiter, DELIMITERS)
+        refuse_sheet(path, sheet)
         content, encoding, mark, note = open_text(path, encoding)
         if all(piece.isspace() for piece in content.pieces()):
             raise ValueError(f"{path} is empty; it needs a header and rows.")
         self.path, self.notes = path, [note] if note else []
+        around = Surroundings(content, skip_rows, skip_last)
         if delimiter is None:
             tabs = path.suffix.lower() in (".tsv", ".tab")
-            delimiter = "\t" if tabs else find_delimiter(content)
+            delimiter = "\t" if tabs else find_delimiter(content, around.start)
             self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
-        self.cells = Cells(content, delimiter)
-        self.names = self.cells.names
+        start, stop, notes = around.bounds(delimiter)
+        self.cells = Cells(content, delimiter, start=start, stop=stop)
+        self.names, self.notes = self.cells.names, self.notes + notes
         newline = self.cells.newline.decode()
         if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
             newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark)
+        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=na)
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of the numbers that are not given."""
@@ -60,7 +74,7 @@ class DelimitedText:
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
-        found, row = SignEvidence(labels), 0
+        found, row = SignEvidence(labels, self.format.na), 0
         for block in islice(self.cells.blocks(), n_blocks):
             for name in names:
                 found.add(name, block, self.names.index(name), row)
@@ -116,7 +130,7 @@ class DelimitedText:
             found, bad = numbers(block, column, self.format)
         if bad is None or text is None:
             return found
-        return _text(block.text(column)).to_numpy()
+        return self._text(block.text(column)).to_numpy()
 
     def texts(self, names, rows):
         """Return columns as text, of each piece the chosen rows."""
@@ -124,7 +138,15 @@ class DelimitedText:
         for block, chosen in zip(self.cells.blocks(), rows, strict=True):
             for name, found in cells.items():
                 found += block.rows(chosen).text(self.names.index(name))
-        return {name: _text(found) for name, found in cells.items()}
+        return {name: self._text(found) for name, found in cells.items()}
+
+    def _text(self, cells):
+        """Return a column of text, in which cells that are empty or in `na` are missing."""
+        words = {"", *(word.lower() for word in self.format.na)}
+        found = pd.Series(cells, dtype="str")
+        if len(words) == 1:
+            return found.replace("", np.nan)
+        return found.mask(found.str.strip().str.lower().isin(words), np.nan)
 
     def check_name(self, name):
         """Refuse a name for a new column that the encoding of the file does not have."""
@@ -137,12 +159,14 @@ class DelimitedText:
             ) from None
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
             writer = _Writer(self, labels, out)
             writer.start(extra)
             yield writer.write
+            writer.copy(self.cells.stop)
+            writer.add(added, [*self.names, *extra], labels)
             writer.copy(self.cells.content.size)
 
 
@@ -170,6 +194,23 @@ class _Writer:
             done = end
         self._put(b"".join([*pieces, content[done:]]))
         self._position = block.offset + len(content)
+
+    def add(self, rows, names, labels):
+        """Write rows below the last one, each a dict from names to cells."""
+        content, stop, newline = self._cells.content, self._cells.stop, self._form.newline
+        ends = content.read(stop - 1, stop) in (b"\n", b"\r")
+        for row in rows:
+            cells = [self._cell(row.get(name, ""), name in labels) for name in names]
+            line = self._form.delimiter.join(cells)
+            self._put((line + newline if ends else newline + line).encode())
+
+    def _cell(self, value, percent):
+        """Return a cell of a new row; percent signs stand behind degrees."""
+        if isinstance(value, str):
+            return _quoted(value)
+        if not isinstance(value, float):  # a truth value, or a date
+            return _quoted(str(value))
+        return self._number(value, self._quotes, "%" * (percent and self._form.percent)).decode()
 
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
@@ -212,10 +253,10 @@ class _Writer:
 
 def _header(name):
     """Return the header of an added column; a spreadsheet must not take it for a formula."""
-    name = f"'{name}" if _FORMULA.match(name) else name
-    special = any(sign in name for sign in '",;\t|\r\n')
-    return '"' + name.replace('"', '""') + '"' if special else name
+    return _quoted(f"'{name}" if _FORMULA.match(name) else name)
 
 
-def _text(cells):
-    return pd.Series(cells, dtype="str").replace("", np.nan)
+def _quoted(text):
+    """Return the text of a cell, in quotation marks where it needs them."""
+    special = any(sign in text for sign in '",;\t|\r\n')
+    return '"' + text.replace('"', '""') + '"' if special else text

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import as_degrees, sum_tolerance
+from inldl.io._compression import packing, plain_name
 from inldl.io._numbers import DECIMALS
 from inldl.io._replacing import check_free, replacing
 from inldl.io._scale import WHOLE
@@ -75,6 +76,7 @@ class TableWriter:
         self._file.check_unchanged()
         with ExitStack() as stack:
             part = stack.enter_context(replacing(self.path, overwrite=self._overwrite))
+            part = stack.enter_context(packing(self.path, part))
             columns = self._file.labels, self._filled, self._extra
             self._write = stack.enter_context(self._file.source.writer(part, *columns))
             self._stack = stack.pop_all()
@@ -116,7 +118,7 @@ def check_writable(file, path, *, extra=(), overwrite=False):
     if find_format(path) != find_format(file.path):
         raise ValueError(
             f"{path} is another kind of file than {file.path}; end its name in "
-            f"{file.path.suffix!r}."
+            f"{plain_name(file.path).suffix!r}."
         )
     check_free(path, overwrite=overwrite, source=file.path)
     for i, name in enumerate(extra):

@@ -57,6 +57,22 @@ def euclidean(pair: Pair) -> FloatArray:
 
 
 @metric(higher_is_better=False, perfect=0.0)
+def mae(pair: Pair) -> FloatArray:
+    """Compute the mean absolute error of the observed degrees (lower is better).
+
+    ``mean_i |p_i - q_i|``, from 0 to 1.
+
+    Examples
+    --------
+    >>> from inldl.metrics import mae
+    >>> mae([[0.5, 0.5], [0.2, float("nan")]], [[0.25, 0.75], [0.3, 0.7]], per_row=True).round(4)
+    array([0.25, 0.1 ])
+    """
+    errors = np.abs(pair.p - pair.q).sum(axis=1)
+    return ratio(errors, pair.observed.sum(axis=1).astype(np.float64))
+
+
+@metric(higher_is_better=False, perfect=0.0)
 def sorensen(pair: Pair) -> FloatArray:
     """Compute the Sorensen distance, also called Bray-Curtis (lower is better).
 

@@ -1,7 +1,7 @@
 """What is done with a table of features and degrees that has holes."""
 
 from inldl.tables.comparison import Comparison, compare
-from inldl.tables.encoding import CategoryColumn, FeatureEncoder, NumberColumn
+from inldl.tables.encoding import CategoryColumn, DateColumn, FeatureEncoder, NumberColumn
 from inldl.tables.inspection import Inspection, inspect_table
 from inldl.tables.model import Model
 from inldl.tables.quality import HeldOut
@@ -10,6 +10,7 @@ from inldl.tables.tasks import complete_table, evaluate_table, fit_table, predic
 __all__ = [
     "CategoryColumn",
     "Comparison",
+    "DateColumn",
     "FeatureEncoder",
     "HeldOut",
     "Inspection",

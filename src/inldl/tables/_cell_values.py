@@ -145,12 +145,22 @@ def column_error(name, kind, problem, **facts):
 
 
 def holds_dates(name):
-    """Return an error about a column of dates."""
+    """Return an error about dates in a column that had none in the fit."""
     return column_error(
         name,
         "date",
-        "holds dates or times; replace it by numbers, such as the year, the month or the days "
-        "since a start, or remove the column",
+        "holds dates or times, but had none when the model was fitted; give what it held then, or "
+        "fit again",
+    )
+
+
+def holds_times(name):
+    """Return an error about a column of times or durations."""
+    return column_error(
+        name,
+        "date",
+        "holds times of day or durations; replace it by numbers, such as hours or days, or leave "
+        "it out (--ignore)",
     )
 
 
@@ -224,7 +234,7 @@ def _value(cell):
     if isinstance(cell, _Date | type):
         return cell
     if isinstance(cell, _DATES):
-        return _Date(cell)
+        return _Date(cell.start_time if isinstance(cell, pd.Period) else cell)
     if isinstance(cell, _WORDS):
         return str(cell)
     if not isinstance(cell, numbers.Real | Decimal):

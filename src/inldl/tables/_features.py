@@ -6,9 +6,8 @@ from scipy import stats
 
 from inldl._errors import DataError
 from inldl.tables._cell_values import Cells
-from inldl.tables.columns import choose
+from inldl.tables.columns import MAX_LEVELS, choose
 
-MAX_LEVELS = 50  # as in the encoder
 NEARLY_EMPTY = 0.95
 COPY = 0.999  # a larger correlation with a label is no coincidence
 FEW_ROWS = 10  # fewer prove no copy

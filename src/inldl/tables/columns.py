@@ -1,6 +1,7 @@
 """The kinds of columns: how each is recognised, encoded, explained and exported.
 
-A new kind is a frozen dataclass that inherits from `Column`; nothing else has to know of it.
+A new kind is a frozen dataclass that inherits from `Column`; nothing else has to know of it. That
+of dates has a module of its own.
 """
 
 import re
@@ -18,10 +19,10 @@ from inldl.tables._cell_values import (
     first_infinity,
     holds_dates,
     holds_infinity,
-    is_date,
     level_name,
 )
 
+MAX_LEVELS = 250  # of text, each with a column: enough for all states, departments or countries
 _FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
 _NEARLY_ALL = 0.9
 _UNSEEN, _MISSING = -1, -2  # cells that no encoded column stands for
@@ -106,7 +107,7 @@ RUNNING = Choice(None, "id", "it is a running number")
 
 
 def choose(name, series, max_levels):
-    """Return the `Choice` for a column; dates and infinite numbers are refused."""
+    """Return the `Choice` for a column; infinite numbers are refused."""
     cells = Cells(name, series)
     choices = (kind.recognise(cells, max_levels) for kind in Column.kinds)
     return next(choice for choice in choices if choice is not None)
@@ -148,8 +149,6 @@ class CategoryColumn(Column):
             return EMPTY
         if len(sizes) == 1 and not missing:
             return CONSTANT
-        if cells.dates or _share(sizes, is_date) >= _NEARLY_ALL:
-            raise holds_dates(cells.name)
         choice = _text_id(cells.name, len(sizes), total)
         if choice is None:
             choice = Choice(cls.of(cells.name, sizes, missing, max_levels), cls.kind)

@@ -10,9 +10,10 @@ from inldl._file_state import FileState
 from inldl._text import listed
 from inldl._validation import check_number
 from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
-from inldl.tables.columns import CategoryColumn, Column, NumberColumn, choose
+from inldl.tables.columns import MAX_LEVELS, CategoryColumn, Column, NumberColumn, choose
+from inldl.tables.date_column import DateColumn
 
-__all__ = ["CategoryColumn", "FeatureEncoder", "NumberColumn"]
+__all__ = ["CategoryColumn", "DateColumn", "FeatureEncoder", "NumberColumn"]
 
 _ENTRIES = 1 << 18  # of a block of rows: it stays in the cache while its columns are filled
 NO_FEATURES = (
@@ -36,15 +37,18 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     that a table that is written to a file and read again is encoded alike. Missing values and
     cells of blanks only are holes.
 
+    A column of dates, by type or as text, becomes one of days, scaled as numbers are: the trend.
+    The year, the months and the weekdays have columns, too, where they vary; see `DateColumn`.
+
     Left out, with a note, are columns that are empty or the same in every row; text of which over
     9 in 10 cells differ, and whole numbers that go up by one from row to row (not years), if there
     are more than 20 of them; and ids by name ("id", "person_id", "index", ...) whose cells all
-    differ. If no column is left, the matrix is a single column of zeros. Columns of dates and
-    infinite numbers are refused.
+    differ. If no column is left, the matrix is a single column of zeros. Infinite numbers, times
+    of day and durations are refused.
 
     Parameters
     ----------
-    max_levels : int, default=50
+    max_levels : int, default=250
         Text columns with more levels have a column for each of the most frequent ones, and one
         for all others.
 
@@ -66,7 +70,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
 
     _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
 
-    def __init__(self, max_levels=50):
+    def __init__(self, max_levels=MAX_LEVELS):
         self.max_levels = max_levels
 
     def fit(self, X, y=None):

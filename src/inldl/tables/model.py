@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
 from inldl._text import counted
-from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
+from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.completion.examples import evenly, row_keys
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
 from inldl.methods import make_method
-from inldl.tables._cell_values import as_table
+from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables.encoding import FeatureEncoder
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
@@ -104,9 +104,9 @@ class Model(IntervalMixin, DistributionEstimator):
 
         Parameters
         ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            Numbers, text and holes. A frame without columns will do: degrees are then completed
-            from the others of their rows, and predictions are the mean of each label.
+        X : frame or array of shape (n_samples, n_columns)
+            Numbers, text, dates and holes. A frame without columns will do: degrees are then
+            completed from the others of their rows, and predictions are the mean of each label.
         y : DataFrame or array of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
         groups : array-like of shape (n_samples,), optional
@@ -228,18 +228,18 @@ class Model(IntervalMixin, DistributionEstimator):
 
         Parameters
         ----------
-        X : DataFrame of shape (n_samples, n_columns)
-            The columns of the fit, in any order; others are ignored.
+        X : frame or array of shape (n_samples, n_columns)
+            The columns of the fit; those of a frame in any order, and others are ignored.
 
         Returns
         -------
-        DataFrame of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, with the index of `X`.
+        frame or array of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1: a frame of the kind of `X`, with its index, or
+            an array if that is one.
         """
         check_is_fitted(self)
         degrees = self.estimator_.predict(self.encoder_.transform(X))
-        index = getattr(X, "index", None)
-        return pd.DataFrame(degrees, index=index, columns=list(self.label_names_))
+        return framed(X, degrees, list(self.label_names_))
 
     def _predict_and_compare(self, X):
         """Return predictions as an array, and the rows that are unfamiliar to the encoder."""
@@ -252,10 +252,10 @@ class Model(IntervalMixin, DistributionEstimator):
 
         Parameters
         ----------
-        X : DataFrame of shape (n_samples, n_columns)
+        X : frame or array of shape (n_samples, n_columns)
             Some rows; a thousand are enough. For rows of the fit the error rises more than for
             new ones.
-        y : DataFrame of shape (n_samples, n_labels)
+        y : frame or array of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
 
         Returns
@@ -265,6 +265,7 @@ class Model(IntervalMixin, DistributionEstimator):
         """
         check_is_fitted(self)
         columns = [column.name for column in self.encoder_.columns_]
+        X = pd.DataFrame(named_columns(X, list(self.feature_names_in_)))
         observed = as_degrees(y)
         plain = _errors(observed, self.predict(X))
         rows = []

@@ -1,0 +1,97 @@
+"""What stands above and below a table: titles before its header, notes behind its last row.
+
+Only what is clear is found. A row of the table has a cell for each column; a title has a few words
+in at most half as many cells, and a header below it; a note is a sentence, or says what it is.
+"""
+
+import re
+from collections import Counter
+
+from inldl._validation import check_number
+from inldl.io._numbers import is_hole
+
+_MARKED = re.compile(
+    r"(?i)\W*(sources?|notes?|quelle|anmerkung|fuente|nota|fonte|remarks?)\b|[*†‡§]"
+)
+_NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+_WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
+
+
+def check_skipped(skip_rows, skip_last):
+    """Refuse numbers of rows that cannot be skipped."""
+    for name, value in {"skip_rows": skip_rows, "skip_last": skip_last}.items():
+        if value is not None:
+            check_number(name, value, low=0, integer=True)
+
+
+def n_title_rows(rows):
+    """Return how many of the first rows are no part of the table; 0 if that is not clear.
+
+    A row is a list of texts; an empty line is an empty list.
+    """
+    width = _width(rows)
+    for i, row in enumerate(rows):
+        if not _filled(row):
+            continue
+        if _is_header(row, width):
+            return i if any(map(_filled, rows[:i])) else 0
+        few = len(_filled(row)) <= max(1, width // 2)
+        if not few or (len(row) == width and (len(_filled(row)) > 1 or width < 3)):
+            return 0
+    return 0
+
+
+def n_note_rows(rows, width):
+    """Return how many of the last rows are notes below a table of so many columns."""
+    found = 0
+    for behind, row in enumerate(reversed(rows), 1):
+        if not _filled(row):
+            continue
+        if not _is_note(row, width):
+            break
+        found = behind
+    return found
+
+
+def last_rows(rows, number):
+    """Return how many rows, empty ones included, the last `number` rows with content take."""
+    behind = [i for i, row in enumerate(reversed(rows), 1) if _filled(row)]
+    return behind[number - 1] if 0 < number <= len(behind) else len(rows) if number else 0
+
+
+def told_titles(number, what):
+    """Return a note on rows above the header."""
+    one = f"The first {what} stands" if number == 1 else f"The first {number} {what}s stand"
+    return f"{one} above the header and {'is' if number == 1 else 'are'} no part of the table."
+
+
+def told_notes(number, what):
+    """Return a note on rows below the table."""
+    one = f"The last {what} is a note" if number == 1 else f"The last {number} {what}s are notes"
+    return f"{one} below the table and no part of it."
+
+
+def _width(rows):
+    counts = Counter(len(row) for row in rows if _filled(row))
+    return max(counts, key=lambda width: (counts[width], width), default=0)
+
+
+def _filled(row):
+    return [cell for cell in row if cell.strip()]
+
+
+def _is_header(row, width):
+    names = _filled(row)
+    numbers = [name for name in names if _NUMBER.fullmatch(name) and not _YEAR.fullmatch(name)]
+    return len(row) == width and len(names) >= 2 and 2 * len(numbers) < len(names)
+
+
+def _is_note(row, width):
+    """Return whether a row is a note. One with all cells may be a row of which little is known."""
+    words = _filled(row)
+    marked = not is_hole(words[0]) and _MARKED.match(words[0])
+    n_words = len(" ".join(words).split())
+    if len(row) != width:
+        return bool(marked) or (len(words) == 1 and n_words >= _WORDS)
+    return width > 2 and len(words) == 1 and bool(marked or n_words >= _MANY_WORDS)

@@ -1,0 +1,90 @@
+"""Dates in text: which day they are, and whether the day or the month comes first."""
+
+import datetime
+import re
+
+import numpy as np
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = f"(?P<name>{'|'.join(_MONTHS)})[a-z]*"
+_DAYS = [
+    r"(?P<year>\d{4})([-/.])(?P<month>\d{1,2})\2(?P<day>\d{1,2})",
+    r"(?P<first>\d{1,2})(?P<sign>[-/.])(?P<second>\d{1,2})(?P=sign)(?P<year>\d{4}|\d{2})",
+    rf"(?P<day>\d{{1,2}})\.?[ -]?{_MONTH}\.?[ ,-]+(?P<year>\d{{4}}|\d{{2}})",
+    rf"{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
+]
+_TIME = (
+    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:[.,]\d+)?)? ?"
+    r"(?:(?P<half>[ap])\.?m\.?)? ?(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
+)
+_FORMS = [
+    re.compile(rf"\s*{day}(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII) for day in _DAYS
+]
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_CENTURY = 69  # two digits from here on are of the last century, as in C and Python
+DAY_FIRST, MONTH_FIRST = "day first", "month first"
+
+
+def found_order(texts):
+    """Return what comes first in dates such as 5/1/2024: a constant above, "" or None.
+
+    It is "" if there are no such dates, and None if they can be read in both ways.
+    """
+    parts = [found for found in map(_match, texts) if found and "first" in found]
+    if not parts:
+        return ""
+    if any(int(part["first"]) > 12 for part in parts):
+        return DAY_FIRST
+    if any(int(part["second"]) > 12 for part in parts):
+        return MONTH_FIRST
+    return DAY_FIRST if all(part["sign"] == "." for part in parts) else None
+
+
+def day_number(text, order):
+    """Return the days from 1970 to a date with its time of day; None if it is no date."""
+    parts = _match(text)
+    if parts is None:
+        return None
+    first, second = parts.get("first"), parts.get("second")
+    day, month = (second, first) if order == MONTH_FIRST else (first, second)
+    if "name" in parts:
+        month = 1 + _MONTHS.index(parts["name"].lower())
+    try:
+        date = datetime.date(
+            _year(parts["year"]), int(parts.get("month", month)), int(parts.get("day", day))
+        )
+        return date.toordinal() - _EPOCH + _time(parts)
+    except ValueError:  # such as February 30
+        return None
+
+
+def calendar(days):
+    """Return the years, the months from 1 and the weekdays from 0, which is Monday."""
+    dates = np.floor(days).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]").astype(int)
+    return months // 12 + 1970, months % 12 + 1, (np.floor(days).astype(int) + 3) % 7
+
+
+def days_of_month(days):
+    """Return the days of the month, from 1."""
+    dates = np.floor(days).astype("datetime64[D]")
+    return (dates - dates.astype("datetime64[M]")).astype(int) + 1
+
+
+def _match(text):
+    found = next((found for form in _FORMS if (found := form.fullmatch(text))), None)
+    return found and {name: part for name, part in found.groupdict().items() if part is not None}
+
+
+def _year(text):
+    year = int(text)
+    return year if len(text) == 4 else year + (1900 if year >= _CENTURY else 2000)
+
+
+def _time(parts):
+    """Return the time of day as a part of a day; the zone does not matter."""
+    hour = int(parts.get("hour", 0))
+    if "half" in parts:
+        hour = hour % 12 + 12 * (parts["half"] in "pP")
+    time = datetime.time(hour, int(parts.get("minute", 0)), int(parts.get("seconds", 0)))
+    return (time.hour * 3600 + time.minute * 60 + time.second) / 86400
