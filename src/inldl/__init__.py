@@ -7,7 +7,7 @@ imports nothing itself: under ``python -m inldl`` the working folder is still fi
 from inldl._version import __version__ as __version__
 
 _OTHERS = {"Model": "inldl.tables:Model", "evaluate": "inldl.metrics:evaluate",
-           "hide": "inldl.datasets:hide"}  # fmt: skip
+           "hide": "inldl.datasets:hide", "pooled": "inldl.pooling:pooled"}  # fmt: skip
 
 
 def __getattr__(name):
