@@ -27,6 +27,7 @@ STORIES = {
     "choose_a_method.md",
     "comparing_methods.md",
     "complete_a_table.md",
+    "draws.md",
     "faces_with_holes.md",
     "how_sure.md",
     "predict_new_rows.md",

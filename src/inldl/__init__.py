@@ -7,7 +7,8 @@ imports nothing itself: under ``python -m inldl`` the working folder is still fi
 from inldl._version import __version__ as __version__
 
 _OTHERS = {"Model": "inldl.tables:Model", "complete": "inldl.estimators.completing:complete",
-           "evaluate": "inldl.metrics:evaluate", "hide": "inldl.datasets:hide"}  # fmt: skip
+           "evaluate": "inldl.metrics:evaluate", "hide": "inldl.datasets:hide",
+           "pooled": "inldl.pooling:pooled"}  # fmt: skip
 
 
 def __getattr__(name):

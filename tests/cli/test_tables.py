@@ -68,6 +68,26 @@ def test_columns_that_are_added(inldl, tmp_path, survey):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
+def test_draws_are_files_of_the_same_kind(inldl, tmp_path, survey, suffix):
+    if suffix != "csv":
+        pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[suffix])
+        write = {"parquet": survey.to_parquet, "xlsx": survey.to_excel}[suffix]
+        write(tmp_path / f"survey.{suffix}", index=False)
+    whole, options = f"whole.{suffix}", ("--draws", "2", "-m", "winldl")
+    code, out, _ = inldl("complete", f"survey.{suffix}", "-l", LABELS, "-o", whole, *options)
+    assert code == 0
+    assert f"Wrote whole-draw1.{suffix} to whole-draw2.{suffix}" in out
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet, "xlsx": pd.read_excel}[suffix]
+    labels = LABELS.split(",")
+    first, second = (read(tmp_path / f"whole-draw{i}.{suffix}") for i in (1, 2))
+    assert list(first.columns) == list(survey.columns)
+    assert (first[labels] != second[labels]).any(axis=None)
+    known = survey[labels].notna().to_numpy()
+    assert (first[labels] == second[labels]).to_numpy()[known].all()
+    np.testing.assert_allclose(second[labels].sum(axis=1), 1, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
 def test_fit_predict_and_evaluate(inldl, tmp_path, survey, suffix):
     if suffix != "csv":
         pytest.importorskip({"parquet": "pyarrow", "xlsx": "openpyxl"}[suffix])

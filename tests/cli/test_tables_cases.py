@@ -268,7 +268,11 @@ def test_a_model_without_intervals(inldl, tmp_path, survey):
     assert code == 1
     assert "leave --uncertainty out" in err
     assert inldl(*run)[0] == 0
-    assert inldl("complete", "survey.csv", "--model", "m.inldl", "-o", "whole.csv")[0] == 0
+    complete = ("complete", "survey.csv", "--model", "m.inldl", "-o", "whole.csv")
+    code, _, err = inldl(*complete, "--draws", "3")
+    assert code == 1
+    assert "leave --draws out" in err
+    assert inldl(*complete)[0] == 0
 
 
 def test_a_single_row_is_enough_to_judge(inldl, tmp_path, survey, model):

@@ -11,6 +11,7 @@ from inldl.completion import Completer
 from inldl.completion.examples import Examples, row_keys
 from inldl.completion.members import Near, Normal, RootNormal
 from inldl.datasets import load
+from inldl.solvers.completion import fill_forced
 
 
 def related(n=300, n_labels=5, seed=0):
@@ -138,12 +139,18 @@ def test_odd_tables_are_completed(name):
     known = ~np.isnan(y)
     means = 0.01 + np.nansum(y, axis=0) / np.maximum(known.sum(axis=0), 1)
     predicted = np.tile(means / means.sum(), (len(y), 1))
-    filled, low, high = Completer().fit(y, predicted).fill_with_intervals(y, predicted, 0.9)
-    np.testing.assert_array_equal(filled[known], y[known])
-    np.testing.assert_allclose(filled.sum(axis=1), 1)
-    assert filled.min() >= 0
+    completer = Completer().fit(y, predicted)
+    filled, low, high = completer.fill_with_intervals(y, predicted, 0.9)
+    draws = completer.draw(y, predicted, 2, seed=0)
+    for table in (filled, *draws):
+        np.testing.assert_array_equal(table[known], y[known])
+        np.testing.assert_allclose(table.sum(axis=1), 1)
+        assert table.min() >= 0
     assert (low <= filled).all()
     assert (filled <= high).all()
+    unsure = np.isnan(fill_forced(y))
+    assert ((np.ptp(draws, axis=0) > 0) <= unsure).all()
+    assert (draws[0] != draws[1]).any() == unsure.any()
 
 
 # --- intervals -------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import pytest
 
 from inldl.io import TableFile
 from inldl.tables import complete_table, fit_table, predict_table
-from inldl.tables.tasks import SHOWN, check_completion
+from inldl.tables._shown import SHOWN
+from inldl.tables.tasks import check_completion
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -95,3 +96,33 @@ def test_a_model_of_nan_writes_no_file(file, learned, tmp_path):
     with pytest.raises(ValueError, match="The model gives no number for line 2: its features"):
         complete_table(file, learned.model, tmp_path / "out.csv", scale=learned.scale)
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_draws_are_files_beside_the_completed_one(file, learned, tmp_path):
+    """They differ from the table in its empty label cells alone, each in its own way."""
+    out = tmp_path / "whole.csv"
+    asked = {"scale": learned.scale, "n_draws": 10}
+    complete_table(file, learned.model, out, **asked)
+    paths = sorted(tmp_path.glob("whole-draw*.csv"))
+    assert [path.name for path in paths] == [f"whole-draw{i:02}.csv" for i in range(1, 11)]
+    tables = [pd.read_csv(path, dtype=str) for path in (file.path, out, *paths)]
+    before, whole, *draws = tables
+    holes = before[LABELS].isna()
+    unsure = holes.mask(holes.sum(axis=1) == 1, False)
+    for draw in draws:
+        assert draw.mask(before.isna()).equals(before)
+        np.testing.assert_allclose(draw[LABELS].astype(float).sum(axis=1), 100, atol=1e-7)
+        same = (draw == whole)[LABELS]
+        assert same.to_numpy()[holes & ~unsure].all()
+        assert same.to_numpy()[unsure].mean() < 0.1
+    assert not draws[0].equals(draws[1])
+    first = [path.read_bytes() for path in paths]
+    complete_table(file, learned.model, out, **asked, overwrite=True)
+    assert [path.read_bytes() for path in paths] == first
+
+
+def test_files_of_draws_that_exist_are_refused_before_any_work(file, tmp_path):
+    (tmp_path / "x-draw2.csv").write_text("mine")
+    check_completion(file, tmp_path / "x.csv", n_draws=1)
+    with pytest.raises(FileExistsError, match=r"x-draw2\.csv exists already"):
+        check_completion(file, tmp_path / "x.csv", n_draws=2)

@@ -211,8 +211,8 @@ def _same_file(first, second):
     return os.path.realpath(first) == os.path.realpath(second)
 
 
-def load_model_of_table(path, coverage=None):
-    """Return the model in a file, which must have intervals if a coverage is asked for."""
+def load_model_of_table(path, coverage=None, draws=0):
+    """Return the model in a file, which must have what intervals or draws need if asked for."""
     from inldl.io.model_file import load_model
     from inldl.tables import Model
 
@@ -226,6 +226,11 @@ def load_model_of_table(path, coverage=None):
         raise ValueError(
             f"{path} was fitted without held-out predictions, on which intervals rest; make a "
             "model with `inldl fit`, or leave --uncertainty out."
+        )
+    if draws and model.examples_ is None:
+        raise ValueError(
+            f"{path} has no held-out predictions of its rows, on which draws rest; make a model "
+            "with `inldl fit`, or leave --draws out."
         )
     return model
 

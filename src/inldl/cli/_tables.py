@@ -14,6 +14,10 @@ MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
 MARK = "Add columns LABEL_filled, 1 where a cell was filled."
+DRAWS = (
+    "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as they "
+    "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
+)
 METHODS = "Names, separated by commas; all that are fit for it by default."
 
 
@@ -26,6 +30,7 @@ def complete(
     model: Annotated[Path | None, typer.Option(help=GIVEN)] = None,
     uncertainty: o.Uncertainty = None,
     mark: Annotated[bool, o.flag("--mark", help=MARK)] = False,
+    draws: Annotated[int, typer.Option(help=DRAWS, min=0, show_default=False)] = 0,
     *,
     options: o.FitOptions,
 ) -> None:
@@ -37,14 +42,16 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
         inldl complete votes.csv --long "id=county,label=party,value=votes" -o whole.csv
+        inldl complete survey.csv -l "emo_*" -o whole.csv --draws 20
     """
     from inldl.report.table_pages import completed
-    from inldl.tables.tasks import check_completion, complete_table
+    from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
-    fitted = None if model is None else o.load_model_of_table(model, uncertainty)
+    fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     file = options.open(table, wanted, model=model, out=out, onto_table=True)
-    asked = {"coverage": uncertainty, "mark": mark, "overwrite": options.overwrite}
+    asked = {"coverage": uncertainty, "mark": mark, "n_draws": draws}
+    asked["overwrite"] = options.overwrite
     check_completion(file, out, **asked)
     learned, holes = None, None
     if fitted is None:
@@ -58,6 +65,9 @@ def complete(
     document = partial(completed, written, learned, fitted, file.path.name, out.name)
     known = learned is None or written.n_exact == written.n_filled
     options.show(document(), out, lambda: document(None if known else _influence(learned)))
+    if draws:
+        paths = draw_paths(out, draws)
+        say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if draws > 1 else ""))
 
 
 def fit(

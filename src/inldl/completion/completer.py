@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
@@ -69,6 +70,8 @@ class Completer:
         is on filling near the prediction then. None if nothing could be hidden.
     sizes_ : ErrorSizes
         The expected sizes of errors, if some degrees could be hidden.
+    shared_ : SharedErrors
+        The errors that completed rows have in common.
     """
 
     def __init__(self, seed=0, n_jobs=None):
@@ -101,8 +104,14 @@ class Completer:
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         groups = np.arange(n) if groups is None else groups[known]
         trials = self._trials(y, predicted, groups)
-        if trials is not None:
-            self._weigh(known, y, *trials)
+        if trials is None:
+            row, label = np.nonzero(~np.isnan(y))
+            errors = (y - predicted)[row, label]
+            self.shared_ = SharedErrors(
+                _known(predicted, predicted)[row], row, label, errors, n_labels
+            )
+        else:
+            self._weigh(known, y, predicted, *trials)
         return self
 
     def _trials(self, y, predicted, groups):
@@ -134,7 +143,7 @@ class Completer:
         n_trees = int(self._share_of_trees * most_trees)
         return _Members(y, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, y, hidden, fills, variance):
+    def _weigh(self, known, y, predicted, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, y)
@@ -147,7 +156,10 @@ class Completer:
         )
         about = _about(hidden.left, mixed, variance, fills)
         errors = mixed[at] - hidden.degrees
-        self.sizes_ = ErrorSizes(about[at], hidden.rows, hidden.labels, errors, self.seed)
+        where = hidden.rows, hidden.labels
+        self.sizes_ = ErrorSizes(about[at], *where, errors, self.seed)
+        told = _known(mixed, predicted[hidden.rows])
+        self.shared_ = SharedErrors(told, *where, -errors, y.shape[1])
 
     def fill(self, y, predicted):
         """Return the rows with their holes filled.
@@ -172,6 +184,51 @@ class Completer:
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
             reach = np.where(np.isnan(y[rows]), reach, 0)
             out[:, rows] = filled, np.maximum(filled - reach, 0), filled + reach
+        return out
+
+    def draw(self, y, predicted, n_draws, seed, first=0):
+        """Return completed tables that differ from each other as far as their holes are unsure.
+
+        Parameters
+        ----------
+        y, predicted : ndarray of shape (n, n_labels)
+            As for `fill`.
+        n_draws : int
+            The number of tables.
+        seed : int
+            Of the random numbers.
+        first : int, default=0
+            The number of the first row, if these are some rows of a table.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n, n_labels)
+            A degree that the row gives is the same in all of them.
+        """
+        out = np.empty((n_draws, *y.shape))
+        size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * y.shape[1])))
+        for rows in _blocks(len(y), size):
+            seeds = [seed, 0], [seed, 1, first + rows.start]
+            chance = [np.random.default_rng(each) for each in seeds]
+            out[:, rows] = self._drawn(
+                y[rows].astype(np.float64), predicted[rows], n_draws, *chance
+            )
+        return out
+
+    def _drawn(self, y, predicted, n_draws, for_all, for_each):
+        """Return draws of rows, by chance that all rows share and chance of their own."""
+        filled, about = self._filled(y, predicted)
+        out = np.repeat(filled[None], n_draws, axis=0)
+        unsure = np.isnan(fill_forced(y)).any(axis=1)
+        if unsure.any():
+            y, filled, predicted = y[unsure], filled[unsure], predicted[unsure]
+            if self.refilled_ is None:  # all that is known of these rows is their prediction
+                spread = np.sqrt(np.broadcast_to(self.members_.plain["near"].spread, y.shape))
+            else:
+                spread = self.sizes_.spread(about[unsure])
+            shared = self.shared_.draw(_known(filled, predicted), n_draws, for_all)
+            errors = own_errors(y, self.members_.root.covariance, TRIALS + n_draws, for_each)
+            out[:, unsure] = draw_rows(y, filled, spread, shared, errors)
         return out
 
     def _filled(self, y, predicted):
@@ -215,8 +272,13 @@ class _Members:
         return np.array(fills), variance
 
 
-def _blocks(n):
-    return [slice(start, start + BLOCK) for start in range(0, n, BLOCK)]
+def _blocks(n, size=BLOCK):
+    return [slice(start, start + size) for start in range(0, n, size)]
+
+
+def _known(filled, predicted):
+    """Return what may tell the errors of completed rows; the last label is 1 minus the others."""
+    return np.hstack([np.ones((len(filled), 1)), filled[:, :-1], predicted[:, :-1]])
 
 
 def _about(y, filled, variance, fills):

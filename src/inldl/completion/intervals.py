@@ -10,6 +10,7 @@ TREES, LEAF = 50, 20  # of the forest that tells the size of an error
 FOLDS = 5
 FEWEST = 50  # errors from which it is learned; all are expected to be of one size below
 LEAST = 1e-3  # expected error, relative to the mean
+PRIOR = 20  # squared errors of all labels that those of each label are averaged with
 
 
 class ErrorSizes:
@@ -49,14 +50,26 @@ class ErrorSizes:
 
         Labels that were judged too rarely take the errors of all; infinite if these are too few.
         """
+        pooled = conformal(self._scores, coverage)
+        own = [conformal(scores, coverage) for scores in self._by_label(about.shape[1])]
+        return self._expected(about) * np.where(np.isinf(own), pooled, own)
+
+    def spread(self, about):
+        """Return the expected root mean squared errors, for rows of all labels."""
+        scores, mean = self._by_label(about.shape[1]), np.mean(self._scores**2)
+        own = [((s**2).sum() + PRIOR * mean) / (len(s) + PRIOR) for s in scores]
+        return self._expected(about) * np.sqrt(own)
+
+    def _by_label(self, n_labels):
+        return [self._scores[self._label == j] for j in range(n_labels)]
+
+    def _expected(self, about):
+        """Return the errors that are expected, not counting how the labels differ in that."""
         n, n_labels, width = about.shape
         shares = np.full((n, n_labels), self._mean)
         if self._forest is not None and n:
             shares = self._forest.predict(about.reshape(-1, width)).reshape(n, n_labels)
-        pooled = conformal(self._scores, coverage)
-        own = [conformal(self._scores[self._label == j], coverage) for j in range(n_labels)]
-        multiples = np.where(np.isinf(own), pooled, own)
-        return self._at_least(shares) * _most(about) * multiples
+        return self._at_least(shares) * _most(about)
 
 
 def _most(about):

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import FLOATS, like, validate_features, warn_user
+from inldl._validation import FLOATS, check_number, like, validate_features, warn_user
 from inldl.completion import Examples
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
@@ -118,7 +118,9 @@ class IntervalMixin:
         lower, upper = np.stack(bounds, axis=-1).astype(predicted.dtype)
         return lower, upper
 
-    def complete(self, X, y, return_interval=False, coverage=0.9):
+    def complete(
+        self, X, y, return_interval=False, coverage=0.9, *, n_draws=None, random_state=None
+    ):
         """Fill the unobserved degrees of `y` from the observed ones of their rows and from `X`.
 
         What the known degrees of a row tell about the others is learned from the rows of the fit
@@ -136,12 +138,19 @@ class IntervalMixin:
             Whether to return an interval for each degree, too.
         coverage : float, default=0.9
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
+        n_draws : int, optional
+            Return so many completed tables instead of one, that differ as far as the unobserved
+            degrees are unsure: multiple imputation. :func:`inldl.pooled` combines what is
+            estimated from each of them.
+        random_state : int, RandomState instance, Generator or None, default=None
+            For the draws; an int makes them reproducible to the bit.
 
         Returns
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are not negative and make the
-            row sum to 1; they are 0 where the observed degrees sum to 1 already.
+            row sum to 1; they are 0 where the observed degrees sum to 1 already. With `n_draws`
+            an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
             Only with `return_interval`. As far as the observed degrees of the row leave room,
             and always around the completed degree. Both equal the degree where it is observed,
@@ -153,10 +162,34 @@ class IntervalMixin:
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains.
         """
+        if n_draws is not None:
+            from inldl.estimators._groups import seed_from  # time that a plain fit need not pay
+
+            self._check_draws(n_draws, return_interval)
+            seed = seed_from(random_state)
+            draws = self._draw(*self._given_and_predicted(X, y), n_draws, seed)
+            return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y)
         found = self._fill_with_intervals(*self._given_and_predicted(X, y), coverage)
         return tuple(like(y, values) for values in found)
+
+    def _check_draws(self, n_draws, return_interval=False):
+        check_number("n_draws", n_draws, low=1, integer=True)
+        check_is_fitted(self)
+        if return_interval:
+            raise ValueError("Ask for intervals or for draws, not for both at once.")
+        if self.examples_ is None:
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} kept no held-out predictions, on which draws rest; fit "
+                f"{name}(cross_fit=5)."
+            )
+
+    def _draw(self, given, predicted, n_draws, seed, first=0):
+        """Return completed tables, of which `first` is the number of the first row."""
+        draws = self._completer().draw(given, predicted, n_draws, seed, first)
+        return draws.astype(given.dtype, copy=False)
 
     def _fill(self, given, predicted):
         completer = self._completer()

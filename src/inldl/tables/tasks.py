@@ -17,11 +17,12 @@ from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
+from inldl.tables._draw_files import DrawFiles, draw_paths
+from inldl.tables._shown import ShownRows
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
-SHOWN = 48  # rows of a picture
 SAMPLE = 1000  # rows in which columns are shuffled
 
 
@@ -190,6 +191,8 @@ def complete_table(
     normalize=False,
     coverage=None,
     mark=False,
+    n_draws=0,
+    random_state=0,
     overwrite=False,
     done=None,
 ):
@@ -213,8 +216,13 @@ def complete_table(
         Add columns `<label>_low` and `<label>_high` that hold this share of the filled degrees.
     mark : bool
         Add columns `<label>_filled` that are 1 where a degree was filled.
+    n_draws : int
+        Write so many files more, `<name>-draw1` and so on, whose filled degrees differ as far as
+        they are unsure; no columns are added to them.
+    random_state : int
+        For the draws.
     overwrite : bool
-        Replace the file if there is one.
+        Replace the files if there are some.
     done : callable, optional
         Called with the share of the rows that are written.
 
@@ -224,9 +232,12 @@ def complete_table(
     """
     whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
-    shown, counts = _Shown(file, file.labels, whole), np.zeros(4, int)
-    filled = file.labels if holes is None else holes
-    with TableWriter(file, path, filled=filled, extra=extra, overwrite=overwrite) as writer:
+    shown, counts = ShownRows(file, file.labels, whole), np.zeros(4, int)
+    how = {"filled": file.labels if holes is None else holes, "overwrite": overwrite}
+    with (
+        TableWriter(file, path, extra=extra, **how) as writer,
+        DrawFiles(file, draw_paths(path, n_draws), model, random_state, **how) as draws,
+    ):
         for piece in _pieces(file, model, done):
             y = file.fractions(piece, scale, normalize=normalize)
             missing = np.isnan(y)
@@ -238,13 +249,16 @@ def complete_table(
             added += [missing.astype(float)] if mark else []
             shown.keep(piece, y, completed)
             writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
+            draws.write(piece, y, scale)
     return Written(*counts.tolist(), *shown.frames())
 
 
-def check_completion(file, path, *, coverage=None, mark=False, overwrite=False):
+def check_completion(file, path, *, coverage=None, mark=False, n_draws=0, overwrite=False):
     """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
     extra = _added_to_completed(file, coverage, mark)
     check_writable(file, path, extra=extra, overwrite=overwrite)
+    for each in draw_paths(path, n_draws):
+        check_writable(file, each, overwrite=overwrite)
 
 
 def _added_to_completed(file, coverage, mark):
@@ -281,7 +295,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
-    shown, n_rows, unfamiliar = _Shown(file, labels, whole), 0, np.zeros(2, int)
+    shown, n_rows, unfamiliar = ShownRows(file, labels, whole), 0, np.zeros(2, int)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, done):
             with _placed(file.place_of(first=piece.first)):
@@ -377,25 +391,3 @@ def _interval_names(labels, coverage):
         return []
     check_coverage(coverage)
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
-
-
-class _Shown:
-    """Keep some rows for a picture, evenly drawn from all pieces."""
-
-    def __init__(self, file, labels, whole):
-        self._labels, self._whole = labels, whole
-        self._step = max(1, -(-file.source.most_rows() // SHOWN))
-        self._rows = [], []
-
-    def keep(self, piece, before, after):
-        """Keep the rows of a piece that are shown."""
-        chosen = np.arange(-piece.first % self._step, piece.size, self._step)
-        numbers = piece.first + chosen + 1
-        for kept, values in zip(self._rows, (before, after), strict=True):
-            cells = np.asarray(values)[chosen] * self._whole
-            kept.append(pd.DataFrame(cells, index=numbers, columns=self._labels))
-
-    def frames(self):
-        """Return the rows before and after."""
-        empty = pd.DataFrame(columns=self._labels, dtype=float)
-        return [pd.concat(kept or [empty]) for kept in self._rows]

@@ -1,0 +1,58 @@
+"""Files with draws of a completed table, one each."""
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from inldl._validation import check_number
+from inldl.io import TableWriter
+
+
+def draw_paths(path, n_draws):
+    """Return the files of the draws: beside the completed table, and named in their order."""
+    check_number("n_draws", n_draws, low=0, integer=True)
+    path, width = Path(path), len(str(n_draws))
+    return [path.with_stem(f"{path.stem}-draw{i:0{width}}") for i in range(1, n_draws + 1)]
+
+
+class DrawFiles:
+    """Write draws of a completed table a piece at a time; the files appear when all are there.
+
+    Parameters
+    ----------
+    file : TableFile
+        What is read.
+    paths : list of path
+        The files to write.
+    model : Model
+        Fitted.
+    seed : int
+        Of the draws.
+    **how
+        Given to each `TableWriter`.
+    """
+
+    def __init__(self, file, paths, model, seed, **how):
+        if paths:
+            model._check_draws(len(paths))
+        self._model, self._seed = model, seed
+        self._files = [TableWriter(file, path, **how) for path in paths]
+
+    def __enter__(self):
+        with ExitStack() as stack:
+            for file in self._files:
+                stack.enter_context(file)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *error):
+        return self._stack.__exit__(*error)
+
+    def write(self, piece, y, scale):
+        """Write the next rows of each draw, of which `y` are the degrees as fractions."""
+        if not self._files:
+            return
+        given, predicted = self._model._given_and_predicted(piece.features, y)
+        n_draws, first = len(self._files), piece.first
+        draws = self._model._draw(given, predicted, n_draws, self._seed, first)
+        for file, completed in zip(self._files, draws, strict=True):
+            file.write(piece, y, completed, scale)

@@ -1,0 +1,233 @@
+"""Draws of completed rows: where they may vary, and how much they should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from inldl import KernelRidgeLDL, Model, WInLDL, hide, pooled
+from inldl.completion import Completer
+from inldl.completion.drawing import SharedErrors, own_errors
+from inldl.solvers.completion import fill_forced
+
+
+def table(n=200, n_labels=5, rate=0.4, seed=0):
+    """Return distributions of which some are nearly 0, the same with holes, and predictions."""
+    rng = np.random.default_rng(seed)
+    strength = np.exp(rng.normal(size=(n, n_labels)) + np.linspace(1.5, -1.5, n_labels))
+    truth = strength / strength.sum(axis=1, keepdims=True)
+    predicted = np.tile(truth.mean(axis=0), (n, 1))
+    return truth, hide(truth, rate, random_state=seed), predicted
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    truth, y, predicted = table()
+    completer = Completer().fit(y, predicted)
+    return truth, y, predicted, completer, completer.draw(y, predicted, 400, seed=1)
+
+
+# --- each draw -------------------------------------------------------------------------------
+
+
+def test_each_draw_is_a_completed_table(drawn):
+    _, y, _, _, draws = drawn
+    known = ~np.isnan(y)
+    assert (draws[:, known] == y[known]).all()
+    assert draws.min() >= 0
+    np.testing.assert_allclose(draws.sum(axis=2), 1, rtol=0, atol=1e-12)
+
+
+def test_only_what_the_row_does_not_give_varies():
+    _, y, predicted = table(rate=0.4)
+    y[0] = [0.5, 0.5, np.nan, np.nan, 0]  # nothing is left
+    y[1] = [0.1, 0.2, 0.3, np.nan, 0.1]
+    y[2] = np.nan
+    completer = Completer().fit(y, predicted)
+    draws = completer.draw(y, predicted, 30, seed=0)
+    unsure = np.isnan(fill_forced(y))
+    assert not unsure[:2].any()
+    assert (np.ptp(draws, axis=0)[~unsure] == 0).all()
+    assert (np.ptp(draws, axis=0)[unsure] > 0).all()
+    np.testing.assert_array_equal(draws[0][~unsure], completer.fill(y, predicted)[~unsure])
+
+
+# --- how much draws vary ------------------------------------------------------------------------
+
+
+def test_draws_have_the_completed_row_as_their_mean(drawn):
+    """Also where degrees are so small that errors are cut at 0."""
+    _, y, predicted, completer, draws = drawn
+    filled, at = completer.fill(y, predicted), np.isnan(fill_forced(y))
+    off = (draws.mean(axis=0) - filled)[at] / draws.std(axis=0)[at]
+    assert np.sqrt(np.mean(off**2)) < 0.15  # chance alone gives 0.05
+    assert abs(np.mean((draws.mean(axis=0) - filled)[at])) < 1e-12
+    small = filled[at] < np.quantile(filled[at], 0.2)
+    assert abs(off[small].mean()) < 0.1
+    assert (draws[:, at].min(axis=0)[small] == 0).mean() > 0.5  # they are cut
+
+
+def test_draws_vary_as_much_as_the_completed_degrees_err(drawn):
+    truth, y, predicted, completer, draws = drawn
+    at = np.isnan(fill_forced(y))
+    error = np.sqrt(np.mean((completer.fill(y, predicted) - truth)[at] ** 2))
+    assert np.sqrt(draws.var(axis=0)[at].mean()) == pytest.approx(error, rel=0.12)
+    low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+    assert ((low <= truth) & (truth <= high))[at].mean() == pytest.approx(0.9, abs=0.04)
+
+
+def test_own_errors_have_the_covariance_that_is_left_at_the_holes():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(4, 4))
+    S = A @ A.T
+    y = np.array([[np.nan, 0.2, np.nan, np.nan], [0.1, np.nan, 0.3, np.nan]])
+    draws = own_errors(y, S, 40_000, rng)
+    assert not draws[:, ~np.isnan(y)].any()
+    for i, row in enumerate(y):
+        h, o = np.flatnonzero(np.isnan(row)), np.flatnonzero(~np.isnan(row))
+        noise = 1e-3 * np.trace(S) / 4 * np.eye(len(o))
+        left = S[np.ix_(h, h)] - S[np.ix_(h, o)] @ np.linalg.solve(
+            S[np.ix_(o, o)] + noise, S[np.ix_(o, h)]
+        )
+        wanted = left / np.sqrt(np.outer(np.diag(left), np.diag(left)))
+        np.testing.assert_allclose(np.cov(draws[:, i, h].T), wanted, rtol=0, atol=0.05)
+
+
+def test_shared_errors_vary_as_the_mean_of_errors_does():
+    """With nothing but a constant to tell errors, it is the standard error of their mean."""
+    rng = np.random.default_rng(0)
+    errors, label = rng.normal(size=60), np.repeat([0, 1], 30)
+    row = np.tile(np.arange(30), 2)
+    shared = SharedErrors(np.ones((60, 1)), row, label, errors, 3)
+    draws = shared.draw(np.ones((4, 1)), 20_000, rng)
+    assert (np.ptp(draws, axis=1) < 1e-12).all()  # all rows have the same
+    for j in range(2):
+        expected = np.sqrt(np.sum(errors[label == j] ** 2)) / 30
+        assert draws[:, 0, j].std() == pytest.approx(expected, rel=0.03)
+    assert not draws[..., 2].any()  # no error of it is known
+    between = np.sum(errors[:30] * errors[30:]) / 900
+    assert np.cov(draws[:, 0, :2].T)[0, 1] == pytest.approx(between, abs=0.003)
+
+
+@pytest.mark.slow
+def test_intervals_of_pooled_means_hold_those_of_the_full_table():
+    """Without the errors that rows have in common, far fewer do."""
+    held = {"all": [], "own": []}
+    truth, _, predicted = table(150)
+    for seed in range(60):
+        y = hide(truth, 0.6, random_state=seed)
+        completer = Completer(seed=seed).fit(y, predicted)
+        draws = {"all": completer.draw(y, predicted, 20, seed)}
+        completer.shared_ = SharedErrors(np.ones((1, 1)), *np.zeros((2, 1), int), np.zeros(1), 5)
+        completer.shared_.draw = lambda known, m, _: np.zeros((m, len(known), 5))
+        draws["own"] = completer.draw(y, predicted, 20, seed)
+        for name, each in draws.items():
+            low, high = pooled(each.mean(axis=1)).interval()
+            held[name].append((low <= truth.mean(axis=0)) & (truth.mean(axis=0) <= high))
+    assert np.mean(held["all"]) == pytest.approx(0.95, abs=0.04)
+    assert np.mean(held["own"]) < 0.88
+
+
+# --- the same draws again ------------------------------------------------------------------------
+
+
+def test_draws_are_reproducible_for_any_number_of_threads():
+    _, y, predicted = table(100)
+    one, four = (Completer(n_jobs=n).fit(y, predicted).draw(y, predicted, 3, 7) for n in (1, 4))
+    np.testing.assert_array_equal(four, one)
+
+
+def test_other_seeds_give_other_draws(drawn):
+    _, y, predicted, completer, draws = drawn
+    same, other = (completer.draw(y, predicted, 400, seed) for seed in (1, 2))
+    np.testing.assert_array_equal(same, draws)
+    at = np.isnan(fill_forced(y))
+    assert (same != other)[:, at].mean() > 0.8  # degrees that are cut are 0 in both
+
+
+def test_pieces_of_a_table_share_what_rows_have_in_common(drawn):
+    """What varies in the mean of many rows is what they share; it must not average out."""
+    _, y, predicted, completer, _ = drawn
+    y, predicted = np.tile(y, (25, 1)), np.tile(predicted, (25, 1))
+    first, second = (completer.draw(y, predicted, 40, 3, first=n) for n in (0, 5000))
+    assert (first != second).any()
+    means = [draws.mean(axis=1) for draws in (first, second)]
+    correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(means[0].T, means[1].T, strict=True)]
+    assert min(correlation) > 0.5
+
+
+# --- estimators and models -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X = np.random.default_rng(3).normal(size=(120, 2))
+    y = table(120, 3)[1]
+    return X, y, WInLDL(cross_fit=5).fit(X, y)
+
+
+def test_estimators_draw(fitted):
+    X, y, model = fitted
+    draws = model.complete(X, y, n_draws=4, random_state=0)
+    assert draws.shape == (4, 120, 3)
+    np.testing.assert_array_equal(model.complete(X, y, n_draws=4, random_state=0), draws)
+    assert (model.complete(X, y, n_draws=4, random_state=1) != draws).any()
+    generator = np.random.default_rng(0)
+    assert model.complete(X, y, n_draws=1, random_state=generator).shape == (1, 120, 3)
+
+
+def test_draws_are_of_the_kind_that_was_given(fitted):
+    X, y, model = fitted
+    assert model.complete(X, y.astype(np.float32), n_draws=2).dtype == np.float32
+    frame = pd.DataFrame(y, columns=list("abc"), index=np.arange(120) + 5)
+    draws = WInLDL(cross_fit=5).fit(X, frame).complete(X, frame, n_draws=2, random_state=0)
+    assert isinstance(draws, list)
+    for each in draws:
+        assert list(each.columns) == list("abc")
+        assert (each.index == frame.index).all()
+        np.testing.assert_allclose(each.sum(axis=1), 1)
+
+
+def test_models_of_tables_draw(fitted):
+    X, y, _ = fitted
+    model = Model("winldl").fit(X, y)
+    draws = model.complete(X, y, n_draws=3, random_state=0)
+    at = np.isnan(fill_forced(y))
+    assert np.shape(draws) == (3, 120, 3)
+    assert (np.ptp(draws, axis=0)[at] > 0).mean() > 0.9  # some are 0 in all three
+
+
+def test_a_table_without_holes_is_drawn_as_it_is(fitted):
+    X, _, model = fitted
+    truth = table(120, 3)[0]
+    assert (model.complete(X, truth, n_draws=3) == truth).all()
+
+
+def test_rows_of_two_labels_vary_if_both_are_missing():
+    """What is known of such a row is its prediction, and how far predictions err."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    a = np.clip(0.5 + 0.1 * X[:, 0] + 0.1 * rng.normal(size=200), 0.05, 0.95)
+    y = np.column_stack([a, 1 - a])
+    y[::4] = np.nan
+    y[1, 0] = np.nan
+    model = KernelRidgeLDL(random_state=0).fit(X, y)
+    draws = model.complete(X, y, n_draws=300, random_state=0)
+    assert (np.ptp(draws[:, 1], axis=0) == 0).all()
+    error = np.sqrt(np.nanmean((model.held_out_ - y) ** 2))
+    assert np.sqrt(draws[:, ::4].var(axis=0).mean()) == pytest.approx(error, rel=0.15)
+
+
+@pytest.mark.parametrize("n_draws", [0, -1, 2.5, "many"])
+def test_numbers_of_draws_that_make_no_sense_are_refused(fitted, n_draws):
+    X, y, model = fitted
+    with pytest.raises(ValueError, match="n_draws must be an integer at least 1"):
+        model.complete(X, y, n_draws=n_draws)
+
+
+def test_draws_with_intervals_and_draws_without_held_out_rows_are_refused(fitted):
+    X, y, model = fitted
+    with pytest.raises(ValueError, match="intervals or for draws"):
+        model.complete(X, y, return_interval=True, n_draws=2)
+    with pytest.raises(NotFittedError, match=r"on which draws rest; fit WInLDL\(cross_fit=5\)"):
+        WInLDL().fit(X, y).complete(X, y, n_draws=2)
