@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fabricated_runs import fabricate, fail
@@ -307,8 +307,9 @@ def harmless():
     return document(_small(["a", "b", "c"], ["d", "e"]), title="d")
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(st.lists(NASTY, min_size=3, max_size=3, unique=True), NASTY)
+@example(["<!--<script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}"], "</script><script>x")
 def test_names_do_no_harm(harmless, methods, dataset):
     other = "Gene" if dataset != "Gene" else "Movie"
     found = document(_small(methods, [dataset, other]), title=dataset)
@@ -329,9 +330,8 @@ def test_parts_show_the_text_they_are_given(text):
         Facts([(text, text)]),
         Table([Column(text)], [[text]]),
     ]
-    for block in blocks:
-        found = Document(Page("Title", sections=[Section("Section", [block])]).html())
-        assert text in found.texts or not text.strip("\n")
+    found = Document(Page("Title", sections=[Section("Section", blocks)]).html())
+    assert found.texts.count(text) >= 8 or not text.strip("\n")  # facts and table show it twice
 
 
 @given(st.recursive(st.text() | st.integers(), st.lists))
