@@ -69,6 +69,12 @@ def authors_runs(shared):
     return runs, splits
 
 
+@pytest.fixture
+def without_trees(monkeypatch):
+    """Complete without forests, for tests about something else: they take their time."""
+    monkeypatch.setattr("inldl.completion.completer.ROWS_FOR_TREES", np.inf)
+
+
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """Start Chromium; nothing is downloaded, neither it nor its driver."""
