@@ -303,6 +303,7 @@ def child(code, path):
     return subprocess.Popen([sys.executable, "-c", code, path], **pipes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit of file sizes")
 def test_full_disk_leaves_the_old_file(tmp_path, named_data):
     """A limit on the size of files makes writing fail as a full disk does."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fabricated_runs import fabricate, fail
 from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments.measure import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
 from inldl.report import ScoreTable, svg, write_page
@@ -205,8 +206,9 @@ def test_a_run_in_which_all_failed(few):
 def test_a_run_from_a_store_in_which_all_failed(tmp_path):
     """Columns without a single number have no type in the database."""
     cells = grid(["random(C=3, k=4, n=60)"], ["ridge(alpha='wrong')"], rates=[0.5], splits=1)
-    run(cells, tmp_path / "run.sqlite")
-    found = document(Store(tmp_path / "run.sqlite").frame())
+    store = Store(tmp_path / "run.sqlite")
+    store.add(measure(cells[0]))
+    found = document(store.frame())
     assert "No fit ended well" in found.text
 
 
