@@ -84,8 +84,7 @@ def draw(given, completed, truth, errors, labels, path):
         1, 4, figsize=(11, 4.2), width_ratios=[1, 1, 1, 1.1], layout="constrained"
     )
     tables = {"given, with holes": given, "completed": completed, "true": truth}
-    colours = plt.get_cmap("cividis").copy()
-    colours.set_bad((1, 1, 1, 0))
+    colours = plt.get_cmap("cividis").with_extremes(bad=(1, 1, 1, 0))
     for axis, (title, table) in zip(axes, tables.items(), strict=False):
         axis.patch.set(hatch="////", edgecolor="0.6", facecolor="white")
         image = axis.imshow(table[rows], aspect="auto", vmin=0, vmax=0.5, cmap=colours)

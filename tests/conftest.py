@@ -14,7 +14,7 @@ from scipy.io import loadmat
 # examples in each run, and few of them: `make test-all` tries more (`pytest
 # --hypothesis-profile=thorough`), and `--hypothesis-profile=random` others.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("quick", derandomize=True, max_examples=30, **PATIENT)
+settings.register_profile("quick", derandomize=True, max_examples=20, **PATIENT)
 settings.register_profile("thorough", derandomize=True, **PATIENT)
 settings.register_profile("random", **PATIENT)
 settings.load_profile("quick")
@@ -67,6 +67,12 @@ def authors_runs(shared):
     runs = json.loads((shared / "reference" / "winldl_sbu3dfe_runs.json").read_text())
     splits = [np.load(path) for path in sorted((shared / "splits" / "SBU_3DFE").glob("*.npz"))]
     return runs, splits
+
+
+@pytest.fixture
+def without_trees(monkeypatch):
+    """Complete without forests, for tests about something else: they take their time."""
+    monkeypatch.setattr("inldl.completion.completer.ROWS_FOR_TREES", np.inf)
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,9 @@ SLOW = {  # they fit many models
     "auto.md",
     "choose_a_method.md",
     "comparing_methods.md",
+    "how_sure.md",
     "index.md",
+    "predict_new_rows.md",
     "your_own_weighting.md",
 }
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE

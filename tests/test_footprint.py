@@ -17,32 +17,49 @@ def run(code, *arguments):
     return json.loads(done.stdout)
 
 
-def test_import_is_light():
-    loaded = run(
-        """
-        import json, sys
-        import inldl
-        heavy = ("dask", "matplotlib", "pandas", "numba", "sklearn", "scipy")
-        print(json.dumps([name for name in heavy if name in sys.modules]))
-        """
-    )
-    assert loaded == []
+STAGES = """
+    import json, sys, warnings
+
+    found = {}
+    import inldl
+    found["inldl"] = list(sys.modules)
+    import inldl.datasets
+    found["datasets"] = list(sys.modules)
+    import numpy as np
+    from inldl import ConstantLDL, InLDLADMM, InLDLProx, WInLDL, evaluate, hide
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.full((20, 2), 0.5)
+    ConstantLDL().fit(X, y).predict(X)
+    found["constant"] = list(sys.modules)
+    warnings.simplefilter("ignore")
+    for method in (WInLDL, InLDLADMM, InLDLProx):
+        method().fit(X, y).complete(X, y)
+    found["fits"] = list(sys.modules)
+    print(json.dumps(found))
+"""
 
 
-def test_numba_waits_for_the_first_kernel():
-    before, after = run(
-        """
-        import json, sys
-        import numpy as np
-        from inldl import ConstantLDL, WInLDL, evaluate, hide
-        X, y = np.ones((3, 1)), np.full((3, 2), 0.5)
-        ConstantLDL().fit(X, y).predict(X)
-        before = "numba" in sys.modules
-        WInLDL().fit(X, y)
-        print(json.dumps([before, "numba" in sys.modules]))
-        """
-    )
-    assert (before, after) == (False, True)
+@pytest.fixture(scope="module")
+def loaded():
+    """Return the modules that are loaded after each of several steps."""
+    return {stage: set(modules) for stage, modules in run(STAGES).items()}
+
+
+def test_import_is_light(loaded):
+    heavy = {"dask", "matplotlib", "pandas", "numba", "sklearn", "scipy"}
+    assert not heavy & loaded["inldl"]
+
+
+def test_import_of_the_datasets_is_light(loaded):
+    assert not {"pooch", "scipy.io", "rich", "urllib.request"} & loaded["datasets"]
+
+
+def test_numba_waits_for_the_first_kernel(loaded):
+    assert "numba" not in loaded["constant"]
+    assert "numba" in loaded["fits"]
+
+
+def test_dask_is_not_imported_for_arrays_in_memory(loaded):
+    assert not {"dask", "distributed"} & loaded["fits"]
 
 
 MEMORY = """

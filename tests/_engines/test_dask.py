@@ -218,7 +218,8 @@ CLIENT = """
 """
 
 
-@pytest.mark.parametrize("method", ONE_IS_QUICK)
+@SLOW
+@pytest.mark.parametrize("method", METHODS)
 def test_the_client_is_killed_and_goes_on(workers, expected, method, tmp_path):
     workers.at_least(2)
     path = tmp_path / "fit.npz"

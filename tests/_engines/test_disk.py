@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,11 +21,16 @@ def small_files(monkeypatch):
     monkeypatch.setattr(disk, "PIECE", 1 << 18)
 
 
-@pytest.fixture(params=[np.float64, np.float32])
-def table(request):
+@cache
+def make_table(dtype):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30_000, 8)), rng.dirichlet(np.ones(4), 30_000)
-    return X.astype(request.param), hide(y, 0.5, random_state=0)
+    return X.astype(dtype), hide(y, 0.5, random_state=0)
+
+
+@pytest.fixture(params=[np.float64, np.float32])
+def table(request):
+    return make_table(np.dtype(request.param))
 
 
 def mapped(path, array, **options):
@@ -32,11 +38,19 @@ def mapped(path, array, **options):
     return np.memmap(path, array.dtype, "r", shape=array.shape, **options)
 
 
+@pytest.fixture(scope="module")
+def in_memory():
+    """Return a function that fits a method to the table of a precision, once."""
+    return cache(lambda method, dtype: METHODS[method]().fit(*make_table(dtype)))
+
+
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("n_jobs", [1, 2, 4])
-def test_a_mapped_file_gives_the_same_bits(tmp_path, small_files, table, method, n_jobs):
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow), 4])
+def test_a_mapped_file_gives_the_same_bits(
+    tmp_path, small_files, table, in_memory, method, n_jobs
+):
     X, y = table
-    in_memory = METHODS[method]().fit(X, y)
+    in_memory = in_memory(method, X.dtype)
     on_disk = METHODS[method](n_jobs=n_jobs).fit(
         mapped(tmp_path / "X", X), mapped(tmp_path / "y", y)
     )
@@ -45,23 +59,23 @@ def test_a_mapped_file_gives_the_same_bits(tmp_path, small_files, table, method,
     assert on_disk.n_iter_ == in_memory.n_iter_
 
 
-def test_stores_give_the_same_bits(tmp_path, table):
+def test_stores_give_the_same_bits(tmp_path, table, in_memory):
     zarr = pytest.importorskip("zarr")
     X, y = table
     store = zarr.create_array(tmp_path / "X.zarr", shape=X.shape, chunks=(7000, 8), dtype=X.dtype)
     store[:] = X
     degrees = zarr.create_array(tmp_path / "y.zarr", shape=y.shape, chunks=(999, 4), dtype=y.dtype)
     degrees[:] = y
-    in_memory = WInLDL().fit(X, y)
+    in_memory = in_memory("winldl", X.dtype)
     on_disk = WInLDL().fit(store, degrees)
     np.testing.assert_array_equal(on_disk.coef_, in_memory.coef_)
     np.testing.assert_allclose(on_disk.predict(store), in_memory.predict(X), rtol=0, atol=1e-6)
 
 
-def test_hdf5_gives_the_same_bits(tmp_path, table):
+def test_hdf5_gives_the_same_bits(tmp_path, table, in_memory):
     h5py = pytest.importorskip("h5py")
     X, y = table
-    in_memory = WInLDL().fit(X, y)
+    in_memory = in_memory("winldl", X.dtype)
     with h5py.File(tmp_path / "rows.h5", "w") as file:
         stored = file.create_dataset("X", data=X, chunks=(4000, 8))
         degrees = file.create_dataset("y", data=y)

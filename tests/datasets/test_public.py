@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -179,14 +177,3 @@ def test_names_of_published_rows(public_folder):
 def test_says_what_is_there(public_folder):
     there = {entry.name for entry in catalogue() if entry.path}
     assert there == set(AT_HAND)
-
-
-def test_import_is_light():
-    code = (
-        "import sys, inldl.datasets; heavy = 'pooch', 'scipy.io', 'rich', 'urllib.request'; "
-        "sys.exit(str([m for m in heavy if m in sys.modules] or ''))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert done.stderr.strip() == ""

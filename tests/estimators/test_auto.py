@@ -97,7 +97,7 @@ def test_report(fitted):
 
 
 def test_reproducible_for_any_number_of_threads():
-    X, y, _ = curved(150)
+    X, y, _ = curved(80)
     models = [AutoInLDL(random_state=3, n_jobs=n).fit(X, y) for n in (None, 2, -1)]
     for model in models[1:]:
         np.testing.assert_array_equal(model.predict(X), models[0].predict(X))
@@ -186,7 +186,7 @@ def test_a_budget_of_nothing_gives_the_constant_mean():
 
 
 def test_a_budget_that_is_ample_changes_nothing():
-    X, y, _ = curved(100)
+    X, y, _ = curved(50)
     models = [AutoInLDL(time_budget=t, random_state=0).fit(X, y) for t in (None, 1e4)]
     np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
 

@@ -1,9 +1,5 @@
 """Dask arrays and frames as X and y, on the threads of this machine."""
 
-import subprocess
-import sys
-import textwrap
-
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -213,18 +209,3 @@ def test_cross_fitting_needs_memory():
 def test_verbose_says_where_it_is(capsys):
     WInLDL(max_iter=3, tol=0.0, verbose=1).fit(lazy(X, 100), lazy(Y, 100))
     assert capsys.readouterr().out.splitlines()[2].startswith("WInLDL 3/3: coef_change")
-
-
-def test_dask_is_not_imported_for_arrays_in_memory():
-    code = """
-        import sys
-        import numpy as np
-        from inldl import InLDLADMM, InLDLProx, WInLDL
-        X, y = np.random.default_rng(0).normal(size=(20, 2)), np.full((20, 2), 0.5)
-        for method in (WInLDL, InLDLADMM, InLDLProx):
-            method().fit(X, y).complete(X, y)
-        print(sorted({"dask", "distributed"} & set(sys.modules)))
-    """
-    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

@@ -20,7 +20,7 @@ from inldl.methods import METHODS, make_method
 
 QUICK = {
     "auto": "auto(members=('kernel-ridge',))",
-    "forest": "forest(n_trees=5)",
+    "forest": "forest(n_trees=2)",
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }

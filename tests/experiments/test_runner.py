@@ -177,14 +177,14 @@ def test_a_cell_that_hangs_is_given_up_and_the_next_one_is_tried(tmp_path, monke
 
 def test_data_that_end_the_process_that_reads_them(tmp_path):
     """Two damaged bytes are enough for scipy's reader of .mat files to do so."""
-    cells = grid(["difficult_methods:deadly_data", DATA], ["constant-mean"], splits=2, rates=[0.5])
+    cells = grid(["difficult_methods:deadly_data", DATA], ["constant-mean"], splits=1, rates=[0.5])
     out = tmp_path / "run.sqlite"
     run(cells, out)
     frame = Store(out).frame().set_index("dataset")
     died = frame.loc["difficult_methods:deadly_data"]
-    assert set(died["status"]) == {"died"}
-    assert set(died["reason"]) == {"its process ended with code 5 while reading the data"}
-    assert set(frame.loc[DATA, "status"]) == {"ok"}
+    assert died["status"] == "died"
+    assert died["reason"] == "its process ended with code 5 while reading the data"
+    assert frame.loc[DATA, "status"] == "ok"
     assert run(cells, out) == []
 
 
@@ -219,6 +219,7 @@ def _alive(pid):
         return False
 
 
+@pytest.mark.slow
 def test_orphans_end(tmp_path):
     """A worker that hangs does not outlive a run that was killed."""
     process, worker = start_and_hang(tmp_path)

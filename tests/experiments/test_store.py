@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -41,7 +42,22 @@ def test_first_result_stays(tmp_path):
     assert store.frame()["cosine"].tolist() == [0.5]
 
 
-def test_many_append_at_once(tmp_path):
+def append(path, name, n):
+    for i in range(n):
+        cell = Cell(name, 0.5, i, "raw", "uniform", "seeded", "m")
+        assert Store(path).add(Row(cell, "ok"))
+
+
+def test_threads_append_at_once(tmp_path):
+    out = tmp_path / "run.sqlite"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda name: append(out, name, 10), "abcd"))
+    assert Store(out).frame().groupby("dataset").size().tolist() == [10] * 4
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.slow
+def test_processes_append_at_once(tmp_path):
     """Two processes with four threads each; one of the eight makes the file."""
     out = tmp_path / "run.sqlite"
     script = """if True:

@@ -8,7 +8,7 @@ from inldl.datasets import hide, load_budget_shares
 LABELS = "food,fuel,clothes,alcohol,transport,other"
 
 
-def budget_survey(n=300):
+def budget_survey(n):
     """Return a table with holes, text, an id and a column that lacks cells."""
     X, y = load_budget_shares(return_X_y=True, as_frame=True)
     X, y = X[:n], hide(y[:n], 0.4, random_state=0)

@@ -303,6 +303,7 @@ def child(code, path):
     return subprocess.Popen([sys.executable, "-c", code, path], **pipes)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="needs a limit of file sizes")
 def test_full_disk_leaves_the_old_file(tmp_path, named_data):
     """A limit on the size of files makes writing fail as a full disk does."""
@@ -353,3 +354,12 @@ def test_columns_of_older_files_have_no_range():
     del tree["state"]["scale"]
     with pytest.raises(ValueError, match="it holds a NumberColumn without scale"):
         Decoder(None).value(tree, owner=owner)
+
+
+def test_completing_is_learned_when_it_is_asked_for(saved, named_data):
+    """It can take a minute, which nobody who predicts should pay."""
+    model = load_model(saved["table"])
+    model.predict(named_data[0])
+    assert model.examples_._completer is None
+    model.complete(*named_data)
+    assert len(model.examples_._completer.refilled_.degrees) > 150

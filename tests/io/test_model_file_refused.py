@@ -119,6 +119,10 @@ def few_calibrated(tree, arrays):
     arrays[state(tree)["calibration_"]["array"]] = np.zeros((1, 5, 3))
 
 
+def infinite_examples(tree, arrays):
+    arrays[state(tree)["examples_"]["state"]["degrees"]["array"]][1, 0] = np.inf
+
+
 def column(values):
     return lambda tree, arrays: arrays.update({state(tree)["intercept_"]["array"]: values})
 
@@ -161,6 +165,7 @@ def column(values):
         (headless, "its description is incomplete"),
         (coef_of_other_width, "do not make a model"),
         (few_calibrated, "do not make a model"),
+        (infinite_examples, "its examples are not finite rows of its labels"),
         (column(np.zeros((3, 1))), "its intercept_ has too many dimensions"),
         (column(np.array([0, np.nan, 0])), "its intercept_ has NaN or infinity in it"),
         (column(np.array([0, np.inf, 0])), "its intercept_ has NaN or infinity in it"),

@@ -224,6 +224,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, suffix):
     assert sorted(p.name for p in tmp_path.iterdir()) == [out.name, path.name]
 
 
+@pytest.mark.slow
 def test_full_disk_of_the_copy_of_another_encoding(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("x,joy,anger\n" + "1,0.5,0.5\n" * 20_000, encoding="utf-16")

@@ -22,7 +22,7 @@ def _product(values, **axes):
     return frame.assign(**{name: draw(len(frame)) for name, draw in values.items()})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def study():
     """Return a function from a number of methods to the tables of a study."""
 

@@ -16,6 +16,7 @@ from text_boxes import area, boxes_of, cut_off, overlapping
 
 LONG = "How strongly do you agree that the thing, as it was shown, is <b>useful</b> & cheap: "
 SHAPES = [(2, 3, False), (60, 3, True), (60, 40, True), (2, 40, False), (5, 70, False)]
+QUICK = SHAPES[:3]
 
 
 def make(n, n_labels, long=False):
@@ -72,6 +73,15 @@ FIGURES = {
     "hidden_mass": lambda d, w: report.hidden_mass(-0.01, -0.03, 0.01, width=w),
     "comparison": lambda d, w: report.comparison(d.methods, recommended="auto", width=w),
 }
+OF_ANY_SHAPE = {"reliability", "hidden_mass", "comparison"}  # that are drawn the same
+DRAWN = [
+    pytest.param(
+        name, shape, width, marks=[pytest.mark.slow] * (width == FULL or shape not in QUICK)
+    )
+    for name in FIGURES
+    for shape in (SHAPES[:1] if name in OF_ANY_SHAPE else SHAPES)
+    for width in (COLUMN, FULL)
+]
 
 
 def holes(y):
@@ -92,9 +102,7 @@ def names_beside(axis):
     return [label.get_text() for label in axis.get_ticklabels() if label.get_text()]
 
 
-@pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize(("name", "shape", "width"), DRAWN)
 def test_all_texts_and_panels_have_room(drawn_texts, name, shape, width):
     figure = FIGURES[name](make(*shape), width)
     texts = drawn_texts(figure)
@@ -112,7 +120,7 @@ def test_all_texts_and_panels_have_room(drawn_texts, name, shape, width):
         assert not (scale and below)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", QUICK)
 def test_both_maps_of_a_completion_have_one_scale(shape):
     data = make(*shape)
     before, after = images(report.completion_map(data.before, data.after, data.labels))

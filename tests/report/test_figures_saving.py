@@ -12,10 +12,14 @@ from inldl import report
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def figure(study):
-    data = study(3)
-    return report.metric_against_rate(data.scores, "cosine")
+@pytest.fixture(scope="module")
+def scores(study):
+    return study(3).scores.query("dataset in ['Gene', 'RAF_ML']")
+
+
+@pytest.fixture(scope="module")
+def figure(scores):
+    return report.metric_against_rate(scores, "cosine")
 
 
 def identifiers(text):
@@ -89,11 +93,11 @@ def test_inline_svg_is_reproducible(study):
     assert drawn[0] == drawn[1]
 
 
-def test_inline_svgs_share_no_ids(study):
+def test_inline_svgs_share_no_ids(study, scores):
     data = study(3)
     page = [
-        report.svg(report.metric_against_rate(data.scores, "cosine"), "Cosine"),
-        report.svg(report.metric_against_rate(data.scores, "cosine"), "Cosine again"),
+        report.svg(report.metric_against_rate(scores, "cosine"), "Cosine"),
+        report.svg(report.metric_against_rate(scores, "cosine"), "Cosine again"),
         report.svg(report.growth(data.times, data.exponents), "Time"),
         report.svg(report.mu_study(data.mu, data.histories), "Mu"),
     ]
@@ -103,9 +107,8 @@ def test_inline_svgs_share_no_ids(study):
         assert set(references(text)) == set(identifiers(text))
 
 
-def test_inline_svg_leaves_texts_that_look_like_ids(study):
+def test_inline_svg_leaves_texts_that_look_like_ids(scores):
     name = 'a id="x" href="#x"'
-    data = study(3)
-    figure = report.metric_against_rate(data.scores.replace("LDM", name), "cosine")
+    figure = report.metric_against_rate(scores.replace("LDM", name), "cosine")
     root = ElementTree.fromstring(report.svg(figure, "Odd"))
     assert name in {"".join(node.itertext()).strip() for node in root.iter(f"{SVG}text")}

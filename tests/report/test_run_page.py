@@ -6,11 +6,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fabricated_runs import fabricate, fail
 from inldl.experiments import Store, grid, run, summarize
+from inldl.experiments.measure import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
 from inldl.report import ScoreTable, svg, write_page
@@ -205,8 +206,9 @@ def test_a_run_in_which_all_failed(few):
 def test_a_run_from_a_store_in_which_all_failed(tmp_path):
     """Columns without a single number have no type in the database."""
     cells = grid(["random(C=3, k=4, n=60)"], ["ridge(alpha='wrong')"], rates=[0.5], splits=1)
-    run(cells, tmp_path / "run.sqlite")
-    found = document(Store(tmp_path / "run.sqlite").frame())
+    store = Store(tmp_path / "run.sqlite")
+    store.add(measure(cells[0]))
+    found = document(store.frame())
     assert "No fit ended well" in found.text
 
 
@@ -307,8 +309,9 @@ def harmless():
     return document(_small(["a", "b", "c"], ["d", "e"]), title="d")
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(st.lists(NASTY, min_size=3, max_size=3, unique=True), NASTY)
+@example(["<!--<script>", '"><img src=x onerror=alert(1)>', "{{ 7 * 7 }}"], "</script><script>x")
 def test_names_do_no_harm(harmless, methods, dataset):
     other = "Gene" if dataset != "Gene" else "Movie"
     found = document(_small(methods, [dataset, other]), title=dataset)
@@ -329,9 +332,8 @@ def test_parts_show_the_text_they_are_given(text):
         Facts([(text, text)]),
         Table([Column(text)], [[text]]),
     ]
-    for block in blocks:
-        found = Document(Page("Title", sections=[Section("Section", [block])]).html())
-        assert text in found.texts or not text.strip("\n")
+    found = Document(Page("Title", sections=[Section("Section", blocks)]).html())
+    assert found.texts.count(text) >= 8 or not text.strip("\n")  # facts and table show it twice
 
 
 @given(st.recursive(st.text() | st.integers(), st.lists))

@@ -16,6 +16,7 @@ from inldl.tables.comparison import compare
 
 NAN = np.nan
 FAST = ["winldl", "bfgs-ldl"]
+quickly = pytest.mark.usefixtures("without_trees")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +83,7 @@ def test_each_row_is_predicted_once(holey):
         assert not trial.judged[trial.rows].any()
 
 
+@quickly
 @pytest.mark.parametrize("method", ["winldl", "ridge", "constant-mean"])
 def test_what_is_held_out_is_never_seen(budget, method):
     X, y = budget
@@ -129,6 +131,7 @@ def test_standard_errors_are_those_of_a_bootstrap_over_rows():
     assert error < b.rmse_error()
 
 
+@quickly
 def test_constant_mean_completes_as_the_formula_says(budget, monkeypatch):
     X, y = budget
     with_errors = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
@@ -164,6 +167,7 @@ def test_a_tiny_table_by_hand():
     assert found.why.startswith("Nothing beats the constant mean")
 
 
+@quickly
 def test_predicting_equals_cross_val_predict_of_scikit_learn(budget):
     X, y = budget
     found = compare(X, y, ["ridge(alpha=1e-9)"], folds=5).table.set_index("method")
@@ -203,6 +207,7 @@ def test_table_and_recommendation(telling):
     assert found.n_rows == 200
 
 
+@quickly
 def test_same_again_and_other_seed(holey):
     first, again, other = (
         compare(*holey, ["winldl"], max_rows=100, random_state=seed).table.drop(columns="seconds")
@@ -212,6 +217,7 @@ def test_same_again_and_other_seed(holey):
     assert not first["completing_rmse"].equals(other["completing_rmse"])
 
 
+@quickly
 def test_a_method_does_not_change_what_others_see(holey):
     alone = compare(*holey, ["winldl"], max_rows=100).table.set_index("method")
     among = compare(*holey, ["ridge", "bfgs-ldl", "winldl"], max_rows=100)
@@ -220,6 +226,7 @@ def test_a_method_does_not_change_what_others_see(holey):
     pd.testing.assert_series_equal(alone.loc["winldl", columns], among.loc["winldl", columns])
 
 
+@quickly
 def test_features_that_tell_nothing(budget):
     y = budget[1]
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(len(y), 3)), columns=list("abc"))
@@ -229,6 +236,7 @@ def test_features_that_tell_nothing(budget):
     assert not found.table["better_than_constant"].any()
 
 
+@quickly
 def test_text_and_holes_in_features(budget):
     X, y = budget
     X = X.assign(town=np.where(np.arange(len(X)) % 3, "A", "B"))
@@ -247,6 +255,7 @@ class Stubborn(RegressorMixin, BaseEstimator):
         raise NotImplementedError
 
 
+@quickly
 def test_a_method_that_fails_is_a_row_with_a_reason(telling):
     found = compare(*telling, ["winldl", f"{__name__}:Stubborn"])
     row = found.table.iloc[-1]
@@ -255,11 +264,13 @@ def test_a_method_that_fails_is_a_row_with_a_reason(telling):
     assert found.recommended == "winldl"
 
 
+@quickly
 def test_fits_that_do_not_converge_are_counted(holey):
     found = compare(*holey, ["bfgs-ldl(max_iter=2)"])
     assert any("8 fits did not converge" in note for note in found.notes)
 
 
+@quickly
 def test_a_label_that_is_seen_once_is_no_obstacle(holey):
     X, y = holey
     y = y.copy()
@@ -281,6 +292,7 @@ def test_a_label_that_the_sample_lacks_is_no_obstacle(budget, closed):
     assert found.notes == ["A random sample of 50 of the 400 rows was used."]
 
 
+@quickly
 def test_errors_in_percentage_points(budget):
     X, y = (each[:200] for each in budget)
     fraction, points = (compare(X, y, ["ridge"], scale=scale) for scale in ("count", "percent"))
@@ -313,6 +325,7 @@ def test_few_rows_are_said_to_be_few(telling):
     assert compare(X[:50], y[:50], ["ridge"]).notes == []
 
 
+@quickly
 def test_long_tables_are_sampled(holey):
     found = compare(*holey, ["ridge"], max_rows=100)
     assert found.n_rows == 100

@@ -9,6 +9,7 @@ from inldl._file_state import Array, FileState
 from inldl.completion.completer import Completer
 
 MOST_ROWS = 10_000  # more rows take their time and change little
+FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
 
 
@@ -46,11 +47,17 @@ class Examples:
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         return cls(predicted, y, row_keys(X[rows]), groups)
 
+    def few(self):
+        """Return a few of the examples, evenly spread."""
+        rows = evenly(len(self.degrees), FEW)
+        return Examples(self.predicted[rows], self.degrees[rows], self.keys[rows])
+
     def fit_together(self, n_labels):
-        """Say whether the arrays are of the same rows and of so many labels."""
+        """Say whether the arrays are of the same rows and of so many labels, and finite."""
         arrays = (self.predicted, self.degrees, self.keys, self.groups)
         shapes = {(len(a), n_labels) for a in arrays if a is not None}
-        return shapes == {self.predicted.shape} == {self.degrees.shape}
+        same = shapes == {self.predicted.shape} == {self.degrees.shape}
+        return same and not np.isinf(self.degrees).any()
 
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""

@@ -3,6 +3,7 @@
 import math
 import numbers
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.base import clone
@@ -47,8 +48,20 @@ class IntervalMixin:
 
     def _fault(self, degrees):
         if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
-            return "its examples are not rows of its labels"
+            return "its examples are not finite rows of its labels"
         return super()._fault(degrees)
+
+    @contextmanager
+    def _few_examples(self):
+        """Let completing be learned from a few rows for a while: trying it out takes no time."""
+        whole = self.examples_
+        if whole is not None:
+            self.examples_ = whole.few()
+        try:
+            yield
+        finally:
+            if whole is not None:
+                self.examples_ = whole
 
     def _completer(self):
         """Return what was learned about completing, or None."""

@@ -282,7 +282,7 @@ def _try_out(model):
             holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
             with suppress(NotFittedError):  # a model can be without intervals
                 model.predict_interval(row)
-            with suppress(NotFittedError):
+            with suppress(NotFittedError), model._few_examples():
                 model.complete(row, holes, return_interval=True)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")

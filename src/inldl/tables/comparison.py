@@ -136,11 +136,11 @@ def compare(
 
     Examples
     --------
-    >>> from inldl.datasets import hide, load_budget_shares
+    >>> from inldl.datasets import hide, make_distributions
     >>> from inldl.tables import compare
-    >>> X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    >>> X, y = make_distributions(59, random_state=0)
     >>> y = hide(y, 0.3, random_state=0)
-    >>> found = compare(X[:300], y[:300], ["winldl", "bfgs-ldl"])
+    >>> found = compare(X, y, ["winldl", "bfgs-ldl"])
     >>> found.recommended
     'winldl'
     """

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,9 +45,8 @@ class Learned:
         Degrees of these rows.
     notes : list of str
         What a user should know.
-    new_rows, completion : HeldOut
-        How well rows that the model has not seen are predicted, and hidden degrees completed,
-        in the units of the file.
+    new_rows : HeldOut
+        How well rows that the model has not seen are predicted, in the units of the file.
     sample : tuple of DataFrame
         Some rows: features and degrees.
     """
@@ -59,13 +59,20 @@ class Learned:
     n_observed: int
     notes: list
     new_rows: Any
-    completion: Any
     sample: tuple = field(repr=False)
 
     @property
     def missing(self):
         """Return the share of the degrees that are missing."""
         return self.n_missing / (self.n_missing + self.n_observed)
+
+    @cached_property
+    def completion(self):
+        """Return how well hidden degrees are completed, a `HeldOut` in the units of the file.
+
+        Completing is learned now, if it was not before.
+        """
+        return quality.of_completion(self.model).in_units_of(self.scale)
 
     def influence(self):
         """Return by how much errors rise, in the units of the file, if a column is shuffled."""
@@ -176,7 +183,6 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         int(missing.size - missing.sum()),
         notes,
         quality.of_new_rows(model, y).in_units_of(scale),
-        quality.of_completion(model).in_units_of(scale),
         sample,
     )
 
