@@ -163,7 +163,9 @@ def test_normalize_divides_complete_rows_only(read):
     table = read("x,joy,anger\n1,0.31,0.62\n2,0.5,\n3,0.5,0.5\n", normalize=True)
     np.testing.assert_allclose(table.y, [[1 / 3, 2 / 3], [0.5, np.nan], [0.5, 0.5]])
     note = "by their sums: 1; that is for learning, a file that is written keeps them as they are."
-    assert table.notes[-1] == f"Complete rows that were divided {note}"
+    assert table.notes[-2] == f"Complete rows that were divided {note}"
+    assert table.notes[-1].startswith("Complete rows sum to 0.93 to 1, so no missing share foll")
+    assert table.sums.tolist() == pytest.approx([0.93, 1, 1])
 
 
 def test_normalize_divides_rows_with_holes_that_are_a_little_too_large(read):
@@ -173,7 +175,9 @@ def test_normalize_divides_rows_with_holes_that_are_a_little_too_large(read):
     table = read(content, "joy,anger,fear", normalize=True)
     expected = [[0.5, 0.25, 0.25], [0.67 / 1.03, 0.36 / 1.03, np.nan], [0.2, 0.3, np.nan]]
     np.testing.assert_allclose(table.y, expected)
-    assert table.notes[-1].startswith("Rows with holes, which become 0, that were divided by thei")
+    words = "Rows with holes whose known shares sum to more than the whole that were divided by"
+    assert table.notes[-1].startswith(words)
+    assert table.sums is None  # complete rows are exact
     far = content.replace(".36", ".39")
     for normalize in (False, True):
         with pytest.raises(ValueError, match=r"sum to 1.06, more than 1 .*; correct them\.$"):

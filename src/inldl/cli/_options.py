@@ -87,6 +87,10 @@ _NA = 'Cells that mean missing, besides the usual ones: "s,x,-99".'
 _ABOVE = "Lines (in a sheet: rows) above the header."
 _BELOW = "Lines with content below the last row, such as notes."
 _SHEET = "The sheet of an Excel file, by name or number; the first by default."
+_GROUP = (
+    "A column of groups, such as persons: errors are measured on groups that were left out. It "
+    "is not learned from."
+)
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (
     "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
@@ -178,8 +182,9 @@ class ShareOptions(ScaleOptions):
 
 @dataclass(frozen=True)
 class FitOptions(ShareOptions):
-    """And how much work a fit may be."""
+    """And which rows belong together, and how much work a fit may be."""
 
+    group: Annotated[str | None, _column(_GROUP)] = None
     learn_from: Annotated[int | None, typer.Option("--learn-from", help=_ROWS, min=2)] = None
     jobs: Annotated[int, workers("Threads")] = 1
 

@@ -248,8 +248,9 @@ def _fit(file, method, options):
     from inldl.tables.tasks import fit_table
 
     read = {"scale": options.scale, "normalize": options.normalize}
+    more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
     with working(f"Learning from {file.path.name} with {method}"):
-        return fit_table(file, method, **read, most_rows=options.learn_from, n_jobs=options.jobs)
+        return fit_table(file, method, **read, **more)
 
 
 def _of_counts(read):

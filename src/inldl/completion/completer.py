@@ -6,7 +6,7 @@ import numpy as np
 
 from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
-from inldl.completion.intervals import ErrorSizes
+from inldl.completion.intervals import ErrorSizes, within_rows
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
@@ -183,7 +183,8 @@ class Completer:
             filled, about = self._filled(y[rows], predicted[rows])
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
             reach = np.where(np.isnan(y[rows]), reach, 0)
-            out[:, rows] = filled, np.maximum(filled - reach, 0), filled + reach
+            ends = np.maximum(filled - reach, 0), filled + reach
+            out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
 
     def draw(self, y, predicted, n_draws, seed, first=0):

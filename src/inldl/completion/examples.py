@@ -7,6 +7,7 @@ import numpy as np
 
 from inldl._file_state import Array, FileState
 from inldl.completion.completer import Completer
+from inldl.completion.loose_sums import LooseSums
 
 MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees
@@ -27,6 +28,8 @@ class Examples:
         By which the rows are recognised, see `row_keys`.
     groups : ndarray of int of shape (m,) or None
         Rows of one group are held out together.
+    loose : bool
+        Whether the sums of rows are only about 1.
     """
 
     _in_file: ClassVar = FileState(
@@ -38,19 +41,21 @@ class Examples:
     degrees: np.ndarray
     keys: np.ndarray
     groups: np.ndarray | None = None
+    loose: bool = False
 
     @classmethod
-    def of(cls, X, y, predicted, groups=None):
+    def of(cls, X, y, predicted, groups=None, loose=False):
         """Return examples of at most 10000 of the rows, evenly spread."""
         rows = evenly(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
-        return cls(predicted, y, row_keys(X[rows]), groups)
+        return cls(predicted, y, row_keys(X[rows]), groups, loose)
 
     def few(self):
         """Return a few of the examples, evenly spread."""
         rows = evenly(len(self.degrees), FEW)
-        return Examples(self.predicted[rows], self.degrees[rows], self.keys[rows])
+        arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
+        return Examples(*arrays, loose=self.loose)
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
@@ -62,8 +67,9 @@ class Examples:
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
+            kind = LooseSums if self.loose else Completer
             rows = (self.degrees, self.predicted, self.groups)
-            self._completer = Completer(n_jobs=n_jobs).fit(*rows)
+            self._completer = kind(n_jobs=n_jobs).fit(*rows)
         return self._completer
 
     def replace_predictions(self, X, predicted):

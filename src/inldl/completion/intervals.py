@@ -81,3 +81,17 @@ def conformal(scores, coverage):
     """Return the smallest score that a new one exceeds with at most 1 - coverage; inf if none."""
     rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
     return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
+
+
+def within_rows(y, completed, lower, upper):
+    """Return intervals cut to what the observed degrees of their row leave.
+
+    No degree can be more than the rest, so cutting loses no coverage. An interval that lies
+    wholly above it must be wrong, and gives way to all that is possible.
+    """
+    holes = np.isnan(y)
+    rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+    lower = np.minimum(np.where(lower > rest, 0, lower), completed)
+    upper = np.maximum(np.minimum(upper, rest), completed)
+    known = ~holes | (holes.sum(axis=1) == 1)[:, None]
+    return np.where(known, completed, lower), np.where(known, completed, upper)

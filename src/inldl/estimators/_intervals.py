@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from inldl._file_state import Array, FileState
 from inldl._validation import FLOATS, check_number, like, validate_features, warn_user
 from inldl.completion import Examples
+from inldl.completion.intervals import within_rows
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -31,11 +32,12 @@ class IntervalMixin:
 
     examples_ = None  # as in files of earlier versions
 
-    def _keep_errors(self, X, y, groups=None):
+    def _keep_errors(self, X, y, groups=None, loose=False):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
         `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
-        rows from which completing is learned when it is first asked for.
+        rows from which completing is learned when it is first asked for; `loose` says that their
+        sums are only about 1.
         """
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
@@ -44,7 +46,7 @@ class IntervalMixin:
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
-        self.examples_ = Examples.of(X, y, self.held_out_, groups)
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose)
 
     def _fault(self, degrees):
         if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
@@ -217,9 +219,9 @@ class IntervalMixin:
         if completer is None:
             completed = self._fill(given, predicted)
             ends = self._interval_around(predicted, coverage)
+            found = (completed, *within_rows(given, completed, *ends))
         else:
-            completed, *ends = completer.fill_with_intervals(given, predicted, coverage)
-        found = (completed, *within_rows(given, completed, *ends))
+            found = completer.fill_with_intervals(given, predicted, coverage)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
@@ -350,20 +352,6 @@ def with_every_label(y):
 def _evenly(rows):
     """Return at most `MOST` of the rows, evenly spread."""
     return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
-
-
-def within_rows(y, completed, lower, upper):
-    """Return intervals cut to what the observed degrees of their row leave.
-
-    No degree can be more than the rest, so cutting loses no coverage. An interval that lies
-    wholly above it must be wrong, and gives way to all that is possible.
-    """
-    holes = np.isnan(y)
-    rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
-    lower = np.minimum(np.where(lower > rest, 0, lower), completed)
-    upper = np.maximum(np.minimum(upper, rest), completed)
-    known = ~holes | (holes.sum(axis=1) == 1)[:, None]
-    return np.where(known, completed, lower), np.where(known, completed, upper)
 
 
 def check_coverage(coverage):

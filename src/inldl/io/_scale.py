@@ -77,6 +77,7 @@ class Degrees:
 
     def __init__(self, values, labels, where, *, check=True):
         self.values, self.labels, self.where, self.check = values, labels, where, check
+        self.sums = None  # what rows were divided by, if a user asked for it
         self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
 
     def fractions(self, scale="auto", *, normalize=False, part=False):
@@ -156,6 +157,13 @@ class Degrees:
             self._refuse_zero_sums(np.where(complete, sums, 1))
             notes += _normalized_notes(off, few)
             divided = off | few
+            loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
+            if loose.any():
+                self.sums = np.where(divided, sums, 1)
+                notes.append(
+                    f"Complete rows sum to {_span(sums[complete] * whole)}, so no missing share "
+                    "follows from the others of its row; completed rows have such sums, too."
+                )
         else:
             rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
             advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
@@ -186,11 +194,14 @@ def _missing_count(place, evidence):
 
 def _normalized_notes(complete, holed):
     """Return notes on the rows that a user wants to have divided."""
-    kinds = ((complete, "Complete rows"), (holed, "Rows with holes, which become 0,"))
+    kinds = {
+        "Complete rows": complete,
+        "Rows with holes whose known shares sum to more than the whole": holed,
+    }
     return [
         f"{which} that were divided by their sums: {rows.sum()}; that is for learning, a file "
         "that is written keeps them as they are."
-        for rows, which in kinds
+        for which, rows in kinds.items()
         if rows.any()
     ]
 

@@ -270,7 +270,8 @@ class TableFile:
         if scale == "auto" and self.format.percent:
             scale, told = "percent", [*told, _SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
-        return Table(self.labels, y, features, scale, self.notes + told + notes, self, rows)
+        notes = self.notes + told + notes
+        return Table(self.labels, y, features, scale, notes, self, rows, degrees.sums)
 
     def _gathered(self, most, keep):
         """Return the label columns, the feature columns, and the numbers of the rows kept.

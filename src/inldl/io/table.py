@@ -80,6 +80,8 @@ class Table:
         The file.
     rows : ndarray of int or None
         Which rows of the file these are, if they are not all.
+    sums : ndarray of shape (n,) or None
+        What rows were divided by, if some sums are not those of rounded numbers.
     """
 
     labels: list[str]
@@ -89,6 +91,7 @@ class Table:
     notes: list[str]
     file: Any
     rows: np.ndarray | None = None
+    sums: np.ndarray | None = None
 
     @property
     def degrees(self):

@@ -163,14 +163,19 @@ def _checked(y, completed):
 
 
 def _fills(y, completed, whole):
-    """Return what to write at each hole, NaN elsewhere: each row then sums to the whole."""
+    """Return what to write at each hole, NaN elsewhere.
+
+    Each row then sums to the whole, or to the sum of the completed one if that is another.
+    """
     holes = np.isnan(y)
     if not holes.any():
         return np.full(y.shape, np.nan)
     wanted = np.where(holes, np.clip(completed, 0, 1), 0).astype(np.float64) * whole
     rows = np.arange(len(y))
     largest = np.argmax(np.where(holes, wanted, -1), axis=1)
-    left = whole - np.nansum(y, axis=1) * whole
+    totals = np.where(holes, np.clip(completed, 0, 1), y).sum(axis=1)
+    totals = np.where(np.abs(totals - 1) <= 2 * sum_tolerance(completed.dtype), 1, totals)
+    left = (totals - np.nansum(y, axis=1)) * whole
     fills = np.rint(wanted * _UNIT) / _UNIT
     fills[rows, largest] = 0
     rest = left - fills.sum(axis=1)

@@ -119,7 +119,7 @@ class Model(IntervalMixin, DistributionEstimator):
         """
         encoded, degrees = self._encode(X, y)
         if groups is not None:
-            groups = np.unique(check_groups(groups, len(degrees)), return_inverse=True)[1]
+            groups = group_numbers(groups, len(degrees))
         self._fit_encoded(encoded, degrees, groups)
         return self
 
@@ -151,24 +151,26 @@ class Model(IntervalMixin, DistributionEstimator):
             out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
-    def _fit_encoded(self, encoded, degrees, groups=None):
+    def _fit_encoded(self, encoded, degrees, groups=None, sums=None):
         """Fit the method, and keep what completing is learned from.
 
         Copies of a row are learned from once: a held-out row must not be known by its copies.
+        `sums` are those of the rows before they were divided by them, if they vary.
         """
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
         if once is not None:
             self.n_copies_ = len(degrees) - len(once)
             encoded, degrees = encoded[once], degrees[once]
-            groups = None if groups is None else groups[once]
+            groups, sums = (None if each is None else each[once] for each in (groups, sums))
         rows = evenly(len(degrees), MOST_ROWS)
         held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
             self.estimator_ = self._unfitted().fit(encoded, degrees)
             self.held_out_ = self._held_out(encoded, degrees, rows, held_out)
         self.held_out_rows_ = rows if once is None else once[rows]
-        self._keep_errors(encoded[rows], degrees[rows], held_out)
+        known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
+        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None)
 
     @contextmanager
     def _explained_errors(self, degrees):
@@ -319,15 +321,15 @@ def copies_note(n_copies):
     return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
 
 
-def check_groups(groups, n):
-    """Return the group of each row as an array of text; refuse holes."""
+def group_numbers(groups, n):
+    """Return the number of the group of each row; refuse rows without one."""
     groups = np.asarray(groups, dtype=object)
     if groups.shape != (n,):
         raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
     empty = np.flatnonzero(pd.isna(groups))
     if empty.size:
         raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
-    return groups.astype(str)
+    return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
 def _errors(observed, predicted):

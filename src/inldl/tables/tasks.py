@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from inldl._errors import DataError
+from inldl._text import listed
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
 from inldl.estimators._intervals import check_coverage
@@ -21,7 +22,7 @@ from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._shown import ShownRows
 from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables.model import Model, copies_note
+from inldl.tables.model import Model, copies_note, group_numbers
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SAMPLE = 1000  # rows in which columns are shuffled
@@ -133,7 +134,16 @@ class Evaluation:
     coverage: float = 0.9
 
 
-def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=None, n_jobs=None):
+def fit_table(
+    file,
+    method="auto",
+    *,
+    scale="auto",
+    normalize=False,
+    group=None,
+    most_rows=None,
+    n_jobs=None,
+):
     """Fit a model to a file.
 
     Parameters
@@ -144,6 +154,8 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         A name as in ``inldl methods``.
     scale, normalize
         As in `inldl.io.read_table`.
+    group : str, optional
+        A column that is not learned from: rows that are equal in it are held out together.
     most_rows : int, optional
         About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
     n_jobs : int, optional
@@ -157,6 +169,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
+    groups, sums = _groups(table.features, group), table.sums
     sampled = table.rows is not None
     if sampled:
         notes.append(
@@ -168,7 +181,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees)
     del table  # a large one should not stay in memory beside its encoded columns
-    model._fit_encoded(encoded, y)
+    model._fit_encoded(encoded, y, groups, sums)
     model.scale_ = scale
     notes += model.encoder_.notes_
     if model.n_copies_:
@@ -185,6 +198,16 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
     )
+
+
+def _groups(features, name):
+    """Take the column of groups from the features, and return the group of each row."""
+    if name is None:
+        return None
+    if name not in features:
+        known = listed(map(repr, features), 20)
+        raise ValueError(f"No column {name!r} to group by is among the features ({known}).")
+    return group_numbers(features.pop(name), len(features))
 
 
 def complete_table(
@@ -239,6 +262,7 @@ def complete_table(
     whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
     shown, counts = ShownRows(file, file.labels, whole), np.zeros(4, int)
+    loose = model.examples_ is not None and model.examples_.loose
     how = {"filled": file.labels if holes is None else holes, "overwrite": overwrite}
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
@@ -247,8 +271,7 @@ def complete_table(
         for piece in _pieces(file, model, done):
             y = file.fractions(piece, scale, normalize=normalize)
             missing = np.isnan(y)
-            left = np.isnan(fill_forced(y))
-            exact = missing.sum() - left.sum()
+            exact = 0 if loose else missing.sum() - np.isnan(fill_forced(y)).sum()
             counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
             with _placed(file.place_of(first=piece.first)):
                 completed, added = _completed(model, piece, y, coverage, whole)

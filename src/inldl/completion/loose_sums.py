@@ -1,0 +1,77 @@
+"""Complete rows whose sums are only about 1: what a row lacks is one more label."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from inldl.completion.completer import Completer
+
+
+class LooseSums:
+    """Fill the holes of rows whose sums vary.
+
+    Where complete rows sum to 0.95 or 1.01, a missing degree does not follow from the others of
+    its row. All degrees are divided by the largest sum S. What a row then lacks to 1 is a label of
+    its own, known for complete rows and missing in all others, so that a `Completer` learns how
+    large it is, how it goes with the other labels, and how unsure it makes them.
+
+    It has the face of a `Completer`: rows and predictions of `n_labels` degrees, of which only the
+    predictions sum to 1.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        As for `Completer`.
+    """
+
+    def __init__(self, n_jobs=None):
+        self.n_jobs = n_jobs
+
+    def fit(self, y, predicted, groups=None):
+        """Learn from rows, as `Completer.fit` does."""
+        sums = y.sum(axis=1)  # NaN where there are holes
+        self.largest_ = max(1.0, float(np.nanmax(np.append(np.nansum(y, axis=1), 1))))
+        self.lack_ = float(np.nanmean(np.append(1 - sums / self.largest_, np.nan)))
+        opened = self._opened(y, predicted)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups)
+        self.weights_ = self.completer_.weights_
+        return self
+
+    @property
+    def refilled_(self):
+        """Degrees that were hidden and filled again, without those of the label that is added."""
+        found = self.completer_.refilled_
+        if found is None:
+            return None
+        ours = found.label < found.left.shape[1] - 1
+        kept = {name: values[ours] for name, values in vars(found).items()}
+        degrees = {name: kept[name] * self.largest_ for name in ("degrees", "filled")}
+        return replace(found, **kept | degrees | {"left": self._closed(kept["left"])})
+
+    def fill(self, y, predicted):
+        """Return the rows with their holes filled."""
+        return self._kept(y, self.completer_.fill(*self._opened(y, predicted)))
+
+    def fill_with_intervals(self, y, predicted, coverage):
+        """Return the rows with their holes filled, and the ends of intervals."""
+        opened = self._opened(y, predicted)
+        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage))
+
+    def draw(self, y, predicted, n_draws, seed, first=0):
+        """Return completed tables that differ as far as their holes are unsure."""
+        opened = self._opened(y, predicted)
+        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first))
+
+    def _opened(self, y, predicted):
+        """Return rows and predictions with what they lack as one more label."""
+        y = y / self.largest_
+        predicted = predicted * (1 - self.lack_)
+        lacks = 1 - y.sum(axis=1, keepdims=True), 1 - predicted.sum(axis=1, keepdims=True)
+        return [np.hstack(each) for each in zip((y, predicted), lacks, strict=True)]
+
+    def _closed(self, rows):
+        return rows[..., :-1] * self.largest_
+
+    def _kept(self, y, found):
+        """Return what was found, with the given degrees to the bit."""
+        return np.where(np.isnan(y), self._closed(found), y)
