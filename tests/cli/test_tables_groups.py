@@ -8,10 +8,10 @@ import pytest
 @pytest.fixture
 def table(tmp_path):
     rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(20), 4)
-    frame = pd.DataFrame(rng.dirichlet([2, 2, 2], 20)[groups], columns=["a", "b", "c"]).round(4)
+    groups = np.repeat(np.arange(10), 16)
+    frame = pd.DataFrame(rng.dirichlet([2, 2, 2], 10)[groups], columns=["a", "b", "c"]).round(4)
     frame["c"] = 1 - frame["a"] - frame["b"]
-    frame["x"] = rng.normal(size=20)[groups] + rng.normal(0, 1e-3, 80)
+    frame["x"] = rng.normal(size=10)[groups] + rng.normal(0, 1e-3, 160)
     frame["person"] = [f"person {g}" for g in groups]
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
