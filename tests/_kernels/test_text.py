@@ -24,7 +24,7 @@ decimals = st.from_regex(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE]
                          fullmatch=True)  # fmt: skip
 
 
-@settings(max_examples=200)
+@settings(max_examples=5 * settings.default.max_examples)
 @given(st.lists(decimals | st.floats(allow_nan=False, allow_infinity=False).map(repr), min_size=1))
 def test_what_is_read_is_what_python_reads(cells):
     out, left = read(cells)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
@@ -27,7 +27,6 @@ def holey(y):
 
 
 @EVERY
-@settings(max_examples=60, deadline=None)
 @given(data=st.data(), rate=st.floats(0, 1, exclude_max=True), seed=st.integers(0, 2**32))
 def test_never_reveals_and_never_changes_a_kept_degree(mechanism, data, rate, seed):
     shape = data.draw(array_shapes(min_dims=2, max_dims=2, max_side=9))

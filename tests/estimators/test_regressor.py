@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import coo_array, csr_array
@@ -134,7 +134,6 @@ def problems(draw):
     return X, weight / weight.sum(axis=1, keepdims=True), holes
 
 
-@settings(max_examples=40)
 @given(
     problems(),
     st.sampled_from([Ridge(), KNeighborsRegressor(1), DecisionTreeRegressor(random_state=0)]),
@@ -150,7 +149,6 @@ def test_small_wide_and_constant_data(problem, regressor, completer):
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=20)
 @given(problems(), st.sampled_from([0.0, 1e6, np.inf]), st.sampled_from(COMPLETERS))
 def test_what_fills_a_hole_never_matters(problem, filling, completer):
     X, y, holes = problem

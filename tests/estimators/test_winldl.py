@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.decomposition import PCA
@@ -104,7 +104,6 @@ def problems(draw):
     return X, y, holes
 
 
-@settings(max_examples=50)
 @given(problems())
 def test_predictions_lie_on_the_simplex_and_complete_keeps_what_is_known(problem):
     X, y, holes = problem
@@ -119,7 +118,6 @@ def test_predictions_lie_on_the_simplex_and_complete_keeps_what_is_known(problem
     np.testing.assert_allclose(full.sum(axis=1), 1, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=50)
 @given(problems(), st.sampled_from([0.0, 1e6, -3.0, np.inf]))
 def test_what_fills_a_hole_never_matters(problem, filling):
     X, y, holes = problem
@@ -128,7 +126,6 @@ def test_what_fills_a_hole_never_matters(problem, filling):
     np.testing.assert_array_equal(model.coef_, expected.coef_)
 
 
-@settings(max_examples=50)
 @given(problems(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_labels_does_not_matter(problem, random):
     X, y, holes = problem

@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl._specs import split_list
@@ -179,14 +179,12 @@ BENCH = st.builds(
 )
 
 
-@settings(max_examples=30)
 @given(BENCH)
 def test_one_bench_is_one_command_that_gives_its_cells_again(cells):
     (command,) = bench_commands(frame(cells))
     assert cells_of(command) == cells
 
 
-@settings(max_examples=30)
 @given(BENCH, BENCH)
 def test_commands_cover_a_file_of_two_benches(first, second):
     wanted = {*first, *second}

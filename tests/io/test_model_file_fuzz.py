@@ -86,7 +86,7 @@ def places(node):
     return found
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(data=st.data())
 def test_every_changed_byte_is_noticed(tmp_path_factory, saved, data):
     path = tmp_path_factory.getbasetemp() / "changed.inldl"
@@ -107,7 +107,7 @@ def test_every_changed_byte_is_noticed(tmp_path_factory, saved, data):
 
 
 @pytest.mark.filterwarnings("ignore:.* was saved with scikit-learn")
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(
     name=st.sampled_from(["auto", "forest", "linear", "neighbors", "table", "trees"]),
     changes=st.lists(st.tuples(st.integers(0, 10**6), json_trees), min_size=1, max_size=3),

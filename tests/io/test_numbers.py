@@ -214,7 +214,7 @@ numbers = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=4 * settings.default.max_examples)
 @given(style=styles(), cells=st.lists(st.lists(numbers, min_size=2, max_size=2), min_size=2))
 def test_a_number_is_read_as_it_is_meant_or_refused(tmp_path_factory, style, cells):
     decimal, thousands, delimiter = style

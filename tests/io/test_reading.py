@@ -329,7 +329,7 @@ def test_optional_kinds_name_the_extra(tmp_path, suffix, package):
 cells = st.text(st.sampled_from('a1é,;"\n\r \t'), max_size=5)
 
 
-@settings(max_examples=300)
+@settings(max_examples=6 * settings.default.max_examples)
 @given(
     rows=st.integers(2, 4).flatmap(
         lambda n: st.lists(st.lists(cells, min_size=n, max_size=n), min_size=1, max_size=8)
@@ -371,7 +371,7 @@ table_bytes = st.lists(
 ).map(b"".join)  # fmt: skip
 
 
-@settings(max_examples=600)
+@settings(max_examples=12 * settings.default.max_examples)
 @given(content=st.binary() | table_bytes | table_bytes.map(b"x,joy,anger\n1,.5,.5\n".__add__))
 def test_any_bytes_give_a_table_or_a_sentence(tmp_path_factory, content):
     file = tmp_path_factory.getbasetemp() / "fuzz.csv"

@@ -59,7 +59,7 @@ def files(draw):
     return pieces, holes, delimiter, decimal
 
 
-@settings(max_examples=75)
+@settings(max_examples=2 * settings.default.max_examples)
 @given(
     file=files(),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
@@ -107,7 +107,7 @@ def test_fills_have_the_scale_and_the_decimal_sign(tmp_path):
     assert (tmp_path / "out.csv").read_text() == expected
 
 
-@settings(max_examples=300)
+@settings(max_examples=6 * settings.default.max_examples)
 @given(
     weights=st.lists(st.floats(0, 1), min_size=2, max_size=40).filter(lambda w: sum(w) > 1e-3),
     hole=st.integers(0, 2**40 - 1),

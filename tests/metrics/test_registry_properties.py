@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -26,7 +26,6 @@ RANGES = {
     "kendall": (-1, 1),
 }
 RANKED = ("spearman", "kendall")
-relaxed = settings(deadline=None, max_examples=50)
 
 
 def assert_close(name, actual, expected):
@@ -53,7 +52,6 @@ def test_the_ranges_name_every_metric():
     assert list(RANGES) == list(METRICS)
 
 
-@relaxed
 @given(pair=pairs(positive=True))
 def test_an_exact_prediction_gives_the_perfect_value(pair):
     p, _ = pair
@@ -64,7 +62,6 @@ def test_an_exact_prediction_gives_the_perfect_value(pair):
         assert_close(name, values, expected)
 
 
-@relaxed
 @given(pair=pairs())
 def test_values_stay_in_their_range(pair):
     p, q = pair
@@ -78,7 +75,6 @@ def test_values_stay_in_their_range(pair):
         assert (values <= limits.get(high, high) + 1e-12).all(), name
 
 
-@relaxed
 @given(pair=pairs(positive=True))
 def test_truth_and_prediction_can_be_exchanged_except_in_kl(pair):
     p, q = pair
@@ -93,7 +89,6 @@ def test_kl_is_not_symmetric():
     assert abs(function(p, q) - function(q, p)) > 0.1
 
 
-@relaxed
 @given(drawn=pairs_with_holes(), data=st.data())
 def test_the_order_of_labels_does_not_matter(drawn, data):
     p, q, hidden = drawn
@@ -104,7 +99,6 @@ def test_the_order_of_labels_does_not_matter(drawn, data):
         assert_close(name, moved, metric.function(p, q, per_row=True))
 
 
-@relaxed
 @given(drawn=pairs_with_holes())
 def test_a_hole_acts_as_if_the_label_were_not_there(drawn):
     p, q, hidden = drawn
@@ -121,7 +115,6 @@ def _without_holes(metric, p, q, seen):
     return metric.formula(part).item()
 
 
-@relaxed
 @given(drawn=pairs_with_holes(), fill=st.sampled_from([0.0, -7.0, 1e6, np.inf, np.nan]))
 def test_what_lies_under_a_mask_never_matters(drawn, fill):
     p, q, hidden = drawn

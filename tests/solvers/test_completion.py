@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl import hide
@@ -17,7 +17,6 @@ def errors_that_sum_to_zero(rng, n, C):
     return rng.normal(size=(n, C)) @ mix.T, mix @ mix.T
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     C=st.integers(2, 9) | st.just(40),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
@@ -90,7 +90,6 @@ def test_ratio_solves_its_quadratic_and_knows_its_limits():
     np.testing.assert_array_equal(log_ratio(a, b, A), [-np.inf, np.inf, 0, np.inf])
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.floats(-8, 8))
 def test_interpolation_is_exact_to_rounding(seed, exponent):
     s = np.random.default_rng(seed).uniform(1, 1.5, size=20)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -321,7 +321,6 @@ def attempt(function, *arguments):
         return None
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(frames(), frames(), st.data())
 def test_any_table_is_encoded_or_refused_in_a_sentence(table, other, data):
     encoder = FeatureEncoder(max_levels=3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -360,7 +360,6 @@ def test_a_large_table_is_sampled_and_says_so(monkeypatch):
 # Anything
 
 
-@settings(max_examples=40)
 @given(
     st.lists(
         st.lists(
