@@ -47,6 +47,7 @@ def test_a_pattern_of_labels_leaves_out_what_is_ignored(path):
         ({"features": "agee"}, r"No feature columns found for 'agee' \(did you mean 'age'"),
         ({"id": "key"}, "No id columns found for 'key'"),
         ({"features": "age,a"}, "'a' is named as a feature and also as a label"),
+        ({"features": ["age"], "id": "age"}, "'age' is named as a feature and also as a label"),
     ],
 )
 def test_wrong_names_are_refused(path, options, words):

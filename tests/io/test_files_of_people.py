@@ -156,6 +156,7 @@ def test_semicolons_are_found_below_a_title_with_commas(tmp_path):
     "text",
     [
         "a,b\nr1,0.25,0.75\nr2,0.5,0.5\n",  # R leaves out the name of the first column
+        "x,y\nu,v,w,x\np,q,q,r\n",  # a header that is too short is no title
         "x,a,b\n1,0.25,0.75\n2,0.5\n",  # the end of the file is lost
         "x,a,b\n1,0.25,0.75\nunknown\n",
     ],
@@ -268,6 +269,14 @@ def test_damaged_files_are_refused(tmp_path, suffix):
     for content in (whole[: len(whole) // 2], PLAIN.encode()):
         with pytest.raises(ValueError, match=f"cannot be unpacked as {suffix}"):
             TableFile(written(tmp_path, content, f"t.csv{suffix}"), "a,b")
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"])
+def test_compressed_standard_input(tmp_path, monkeypatch, suffix):
+    path = written(tmp_path, PACKED[suffix](PLAIN.encode()), "any")
+    with path.open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert len(read_table("-", "a,b").y) == 4
 
 
 def test_an_archive_holds_one_table(tmp_path):

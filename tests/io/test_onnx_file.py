@@ -215,7 +215,7 @@ def frame(n, seed, *, new=False):
             "age": rng.normal(40, 10, n),
             "income in €": rng.lognormal(10, 1, n),
             "town": rng.choice(["Rome", "Köln", "Oslo, N", "Rome "], n),
-            "street": [f"street {j}" for j in (rng.pareto(0.7, n) * 5).astype(int)],
+            "street": [f"street {j}" for j in (rng.pareto(0.7, n) * 80).astype(int)],
             "height": rng.normal(size=n),
             "X": rng.choice(["a", "b"], n),
         }

@@ -77,6 +77,12 @@ def test_dates_are_read_in_text(first, last):
     assert np.isnan(days([first, last, None, "NA"] * 6)[2:4]).all()
 
 
+def test_the_first_days_of_months_of_several_years_tell_what_comes_first():
+    months = pd.date_range("2020-01-01", periods=15, freq="MS")
+    for form in ("%m/%d/%Y", "%d/%m/%Y"):
+        assert days(months.strftime(form)).tolist() == days(months).tolist()
+
+
 def test_times_count_as_parts_of_days():
     found = days(["2024-05-01 12:30:15.5", "2024-05-01 1:30 PM", "2024-05-02 00:00"])
     seconds = [12 * 3600 + 30 * 60 + 15, 13 * 3600 + 30 * 60, 86400]
@@ -173,11 +179,21 @@ def test_a_model_learns_the_months_and_keeps_them_in_its_file(seasons, tmp_path)
     np.testing.assert_array_equal(again.predict(texts), model.predict(X))
 
 
-def test_dates_cannot_be_exported(seasons, tmp_path):
+@pytest.mark.parametrize(
+    "dates", [pd.date_range("1896-02-01", "2104-03-31", freq="11D"),
+              pd.date_range("2021-01-01", periods=240, freq="3D")]
+)  # fmt: skip
+def test_an_exported_model_takes_days_since_1970(dates, tmp_path):
     pytest.importorskip("onnx")
-    model = Model("winldl", cross_fit=None).fit(*seasons)
-    with pytest.raises(ValueError, match="'day' holds dates, which ONNX does not know; fit"):
-        export_onnx(model, tmp_path / "m.onnx")
+    onnxruntime = pytest.importorskip("onnxruntime")
+    rng, dates = np.random.default_rng(0), pd.Series(dates).sample(240, random_state=0)
+    X = pd.DataFrame({"day": [*dates[1:], None]})
+    model = Model("winldl", cross_fit=None).fit(X, rng.dirichlet([1, 1, 1], 240))
+    export_onnx(model, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
+    days = (X["day"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    [found] = session.run(["degrees"], {"day": days.to_numpy()[:, None]})
+    np.testing.assert_allclose(found, model.predict(X), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".parquet"])

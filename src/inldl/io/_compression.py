@@ -13,6 +13,7 @@ from pathlib import Path
 from inldl.io._replacing import temporary_copy
 
 SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
+STARTS = {b"\x1f\x8b": ".gz", b"\xfd7zX": ".xz"}  # of files, as no text starts
 _STREAMS = {".bz2": bz2.open, ".xz": lzma.open}
 _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, OSError)
 

@@ -42,14 +42,16 @@ def select_labels(columns, labels, others=()):
 
 def select_features(columns, labels, features, others):
     """Return the feature columns: those that `features` names, or all but the `others`."""
+    taken = {*labels, *others}
     chosen = columns if features is None else named_by(columns, features, "feature columns")
-    twice = [name for name in chosen if features is not None and name in {*labels, *others}]
-    if twice and not any(sign in str(features) for sign in "*?[:"):
+    named = features.split(",") if isinstance(features, str) else features or ()
+    twice = [name for each in named if (name := str(each).strip()) in taken]
+    if twice:
         raise ValueError(
             f"The column {_shown(twice[0])} is named as a feature and also as a label, an id or a "
             "column to ignore; name it once."
         )
-    return [name for name in chosen if name not in {*labels, *others}]
+    return [name for name in chosen if name not in taken]
 
 
 def _matches(columns, label, what):

@@ -36,8 +36,7 @@ def n_title_rows(rows):
             continue
         if _is_header(row, width):
             return i if any(map(_filled, rows[:i])) else 0
-        few = len(_filled(row)) <= max(1, width // 2)
-        if not few or (len(row) == width and (len(_filled(row)) > 1 or width < 3)):
+        if not _is_title(row, width):
             return 0
     return 0
 
@@ -84,7 +83,17 @@ def _filled(row):
 def _is_header(row, width):
     names = _filled(row)
     numbers = [name for name in names if _NUMBER.fullmatch(name) and not _YEAR.fullmatch(name)]
-    return len(row) == width and len(names) >= 2 and 2 * len(numbers) < len(names)
+    several = len(names) >= max(2, width - 1) and len(set(names)) == len(names)
+    return len(row) == width and several and 2 * len(numbers) < len(names)
+
+
+def _is_title(row, width):
+    """Return whether a row is a title: one cell, or a sentence that commas have split."""
+    words = _filled(row)
+    if len(words) == 1:
+        return len(row) != width or width > 2
+    wordy = len(" ".join(words).split()) >= _WORDS
+    return len(row) != width and len(words) <= width // 2 and wordy
 
 
 def _is_note(row, width):

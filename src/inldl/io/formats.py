@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from inldl.io._compression import SUFFIXES, plain_name
+from inldl.io._compression import STARTS, SUFFIXES, plain_name
 from inldl.io._replacing import temporary_copy
 
 
@@ -93,6 +93,7 @@ def _copied(source, name, owner):
     if Path(name).suffix.lower() not in suffixes():
         fitting = [each for each in FORMATS if each.start and start.startswith(each.start)]
         name += (fitting or FORMATS)[0].suffixes[0]
+        name += next((suffix for first, suffix in STARTS.items() if start.startswith(first)), "")
     with temporary_copy(name, "a pipe", "to a file") as copy:
         copy.write(start)
         shutil.copyfileobj(source, copy)

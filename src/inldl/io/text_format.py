@@ -125,9 +125,12 @@ class DelimitedText:
         )
 
     def _feature(self, block, name, text):
-        column, bad = self.names.index(name), 0
+        """Return a column as numbers, which may all have percent signs, or as text."""
+        column, found, bad = self.names.index(name), None, 0
         if text is None or name not in text:
             found, bad = numbers(block, column, self.format)
+            if bad is not None:
+                found, bad = numbers(block, column, self.format, percent=True)
         if bad is None or text is None:
             return found
         return self._text(block.text(column)).to_numpy()

@@ -37,7 +37,13 @@ def found_order(texts):
         return DAY_FIRST
     if any(int(part["second"]) > 12 for part in parts):
         return MONTH_FIRST
-    return DAY_FIRST if all(part["sign"] == "." for part in parts) else None
+    if all(part["sign"] == "." for part in parts):
+        return DAY_FIRST
+    # Months of several years are often given by their first days.
+    first, second, years = ({int(part[n]) for part in parts} for n in ("first", "second", "year"))
+    if len(years) > 1 and (first == {1}) != (second == {1}):
+        return DAY_FIRST if first == {1} else MONTH_FIRST
+    return None
 
 
 def day_number(text, order):

@@ -14,6 +14,7 @@ from inldl.tables._cell_values import (
     level_name,
 )
 from inldl.tables._dates import calendar, day_number, days_of_month, found_order
+from inldl.tables._onnx_dates import calendar_nodes
 from inldl.tables.columns import CONSTANT, Choice, Column, NumberColumn
 
 _NEARLY_ALL = 0.9
@@ -140,11 +141,14 @@ class DateColumn(Column):
         return (read < self.low) | (read > self.high)
 
     def add_to(self, graph):
-        """Refuse: ONNX has no dates."""
-        raise ValueError(
-            f"Column {self.name!r} holds dates, which ONNX does not know; fit without it "
-            "(--ignore), or put numbers such as the year in its place."
-        )
+        """Add the days since 1970 as an input of numbers, and the calendar."""
+        days = graph.add_input(self.name, 1)
+        years, months, weekdays = calendar_nodes(graph, days)
+        parts = [days, years] if self.year else [days]
+        for found, known in ((months, self.months), (weekdays, self.weekdays)):
+            if known:
+                parts.append(graph.add_flags("Equal", found, np.array([known], np.float64)))
+        return [*parts, graph.add_flags("IsNaN", days)] if self.missing else parts
 
 
 def _are_dates(cells):
