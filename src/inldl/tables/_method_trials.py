@@ -16,7 +16,7 @@ from inldl.tables.model import Model
 from inldl.tables.quality import hide_more
 
 HIDINGS = 3
-FOLDS = 2  # of the fits that tell how errors go together: more of them change little
+FOLDS = 5  # of the fits from whose errors completing is learned, as `Model` has them
 
 
 @dataclass(frozen=True, eq=False)
