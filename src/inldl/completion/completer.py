@@ -78,7 +78,7 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None):
+    def fit(self, y, predicted, groups=None, signs=None):
         """Learn from rows.
 
         Parameters
@@ -89,6 +89,8 @@ class Completer:
             Predictions, each made without the row.
         groups : ndarray of int of shape (n,), optional
             Rows of one group are held out together.
+        signs : ndarray of shape (n, q), optional
+            What else may tell how large the errors of a row are, such as a number of votes.
 
         Returns
         -------
@@ -97,6 +99,7 @@ class Completer:
         y = fill_forced(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         y, predicted = y[known], predicted[known]
+        signs = None if signs is None else signs[known]
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
@@ -111,7 +114,7 @@ class Completer:
                 _known(predicted, predicted)[row], row, label, errors, n_labels
             )
         else:
-            self._weigh(known, y, predicted, *trials)
+            self._weigh(known, y, predicted, signs, *trials)
         return self
 
     def _trials(self, y, predicted, groups):
@@ -143,7 +146,7 @@ class Completer:
         n_trees = int(self._share_of_trees * most_trees)
         return _Members(y, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, y, predicted, hidden, fills, variance):
+    def _weigh(self, known, y, predicted, signs, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, y)
@@ -154,7 +157,8 @@ class Completer:
         self.refilled_ = Refilled(
             known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
         )
-        about = _about(hidden.left, mixed, variance, fills)
+        signs = None if signs is None else signs[hidden.rows]
+        about = _about(hidden.left, mixed, variance, fills, signs)
         errors = mixed[at] - hidden.degrees
         where = hidden.rows, hidden.labels
         self.sizes_ = ErrorSizes(about[at], *where, errors, self.seed)
@@ -176,18 +180,18 @@ class Completer:
             out[rows] = self._filled(y[rows], predicted[rows])[0]
         return out
 
-    def fill_with_intervals(self, y, predicted, coverage):
+    def fill_with_intervals(self, y, predicted, coverage, signs=None):
         """Return the rows with their holes filled, and the ends of intervals."""
         out = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
-            filled, about = self._filled(y[rows], predicted[rows])
+            filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
             reach = np.where(np.isnan(y[rows]), reach, 0)
             ends = np.maximum(filled - reach, 0), filled + reach
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
 
-    def draw(self, y, predicted, n_draws, seed, first=0):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None):
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
@@ -200,6 +204,8 @@ class Completer:
             Of the random numbers.
         first : int, default=0
             The number of the first row, if these are some rows of a table.
+        signs : ndarray of shape (n, q), optional
+            As for `fit`.
 
         Returns
         -------
@@ -211,14 +217,13 @@ class Completer:
         for rows in _blocks(len(y), size):
             seeds = [seed, 0], [seed, 1, first + rows.start]
             chance = [np.random.default_rng(each) for each in seeds]
-            out[:, rows] = self._drawn(
-                y[rows].astype(np.float64), predicted[rows], n_draws, *chance
-            )
+            given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows)
+            out[:, rows] = self._drawn(*given, n_draws, *chance)
         return out
 
-    def _drawn(self, y, predicted, n_draws, for_all, for_each):
+    def _drawn(self, y, predicted, signs, n_draws, for_all, for_each):
         """Return draws of rows, by chance that all rows share and chance of their own."""
-        filled, about = self._filled(y, predicted)
+        filled, about = self._filled(y, predicted, signs)
         out = np.repeat(filled[None], n_draws, axis=0)
         unsure = np.isnan(fill_forced(y)).any(axis=1)
         if unsure.any():
@@ -232,12 +237,12 @@ class Completer:
             out[:, unsure] = draw_rows(y, filled, spread, shared, errors)
         return out
 
-    def _filled(self, y, predicted):
+    def _filled(self, y, predicted, signs=None):
         """Return completed rows, and what tells the sizes of their errors."""
         y = y.astype(np.float64)
         fills, variance = self.members_.fills(y, predicted)
         filled = np.where(np.isnan(y), self._mixed(fills), y)
-        return filled, _about(y, filled, variance, fills)
+        return filled, _about(y, filled, variance, fills, signs)
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
@@ -282,12 +287,17 @@ def _known(filled, predicted):
     return np.hstack([np.ones((len(filled), 1)), filled[:, :-1], predicted[:, :-1]])
 
 
-def _about(y, filled, variance, fills):
+def _some(signs, rows):
+    return None if signs is None else signs[rows]
+
+
+def _about(y, filled, variance, fills, signs):
     """Return for each degree what may tell the size of its error, as the last axis.
 
     The first is what the row leaves to its holes, which no error can exceed.
     """
     holes = np.isnan(y)
     rest = 1 - np.where(holes, 0, y).sum(axis=1, keepdims=True)
-    rows = np.broadcast_arrays(rest, holes.sum(axis=1, keepdims=True), filled)[:2]
+    each = [] if signs is None else list(signs.T[..., None])
+    rows = np.broadcast_arrays(rest, holes.sum(axis=1, keepdims=True), *each, filled)[:-1]
     return np.stack([*rows, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.stats import rankdata
 
 from inldl._file_state import Array, FileState
 from inldl.completion.completer import Completer
@@ -12,6 +13,9 @@ from inldl.completion.loose_sums import LooseSums
 MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
+FEW_ROWS = 100  # fewer show no sign of the sizes of errors
+MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
+CHANCE = 4.0  # standard errors that a correlation of the best of many columns may have by chance
 
 
 @dataclass
@@ -30,10 +34,15 @@ class Examples:
         Rows of one group are held out together.
     loose : bool
         Whether the sums of rows are only about 1.
+    columns : tuple of int
+        Features that tell how large errors are, such as a number of votes.
+    signs : ndarray of shape (m, q) or None
+        These features of the rows.
     """
 
     _in_file: ClassVar = FileState(
-        {"predicted": Array(2), "degrees": Array(2, finite=False)}, omitted=("_completer",)
+        {"predicted": Array(2), "degrees": Array(2, finite=False), "signs": Array(2)},
+        omitted=("_completer",),
     )
     _completer = None
 
@@ -42,6 +51,8 @@ class Examples:
     keys: np.ndarray
     groups: np.ndarray | None = None
     loose: bool = False
+    columns: tuple[int, ...] = ()
+    signs: np.ndarray | None = None
 
     @classmethod
     def of(cls, X, y, predicted, groups=None, loose=False):
@@ -49,17 +60,26 @@ class Examples:
         rows = evenly(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
-        return cls(predicted, y, row_keys(X[rows]), groups, loose)
+        X = X[rows]
+        found = cls(predicted, y, row_keys(X), groups, loose)
+        found.columns = signs_of_size(X, np.abs(y - predicted))
+        found.signs = found.signs_of(X)
+        return found
+
+    def signs_of(self, X):
+        """Return the features that tell how large errors are, or None if there are none."""
+        return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
 
     def few(self):
         """Return a few of the examples, evenly spread."""
         rows = evenly(len(self.degrees), FEW)
         arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
-        return Examples(*arrays, loose=self.loose)
+        signs = None if self.signs is None else self.signs[rows]
+        return Examples(*arrays, loose=self.loose, columns=self.columns, signs=signs)
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
-        arrays = (self.predicted, self.degrees, self.keys, self.groups)
+        arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs)
         shapes = {(len(a), n_labels) for a in arrays if a is not None}
         same = shapes == {self.predicted.shape} == {self.degrees.shape}
         return same and not np.isinf(self.degrees).any()
@@ -68,7 +88,7 @@ class Examples:
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = (self.degrees, self.predicted, self.groups)
+            rows = (self.degrees, self.predicted, self.groups, self.signs)
             self._completer = kind(n_jobs=n_jobs).fit(*rows)
         return self._completer
 
@@ -85,6 +105,32 @@ class Examples:
         out = np.array(predicted, dtype=np.float64)
         out[same] = self.predicted[at[same]]
         return out
+
+
+def signs_of_size(X, errors):
+    """Return the few columns of X that go with the sizes of the errors of rows, if there are some.
+
+    Spearman's correlation of the mean error of a row, relative to the usual one of its labels,
+    with the column is more than chance explains, and more than a little.
+    """
+    if not isinstance(X, np.ndarray) or len(X) < FEW_ROWS:
+        return ()
+    seen = ~np.isnan(errors)
+    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
+    rows = np.flatnonzero(seen.any(axis=1))
+    size = _ranks(relative[rows].sum(axis=1) / seen[rows].sum(axis=1))
+    found = np.array([_ranks(column) @ size for column in X[rows].T])
+    least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))
+    best = np.argsort(-np.abs(found), kind="stable")[:MOST_SIGNS]
+    return tuple(int(j) for j in best if abs(found[j]) > least)
+
+
+def _ranks(values):
+    """Return the ranks of numbers, of mean 0 and length 1; 0 if all are equal."""
+    ranks = rankdata(values)
+    ranks -= ranks.mean()
+    return ranks / max(np.linalg.norm(ranks), 1e-300)
 
 
 def row_keys(X):

@@ -27,13 +27,13 @@ class LooseSums:
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None):
+    def fit(self, y, predicted, groups=None, signs=None):
         """Learn from rows, as `Completer.fit` does."""
         sums = y.sum(axis=1)  # NaN where there are holes
         self.largest_ = max(1.0, float(np.nanmax(np.append(np.nansum(y, axis=1), 1))))
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.largest_, np.nan)))
         opened = self._opened(y, predicted)
-        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs)
         self.weights_ = self.completer_.weights_
         return self
 
@@ -52,15 +52,15 @@ class LooseSums:
         """Return the rows with their holes filled."""
         return self._kept(y, self.completer_.fill(*self._opened(y, predicted)))
 
-    def fill_with_intervals(self, y, predicted, coverage):
+    def fill_with_intervals(self, y, predicted, coverage, signs=None):
         """Return the rows with their holes filled, and the ends of intervals."""
         opened = self._opened(y, predicted)
-        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage))
+        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs))
 
-    def draw(self, y, predicted, n_draws, seed, first=0):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None):
         """Return completed tables that differ as far as their holes are unsure."""
         opened = self._opened(y, predicted)
-        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first))
+        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, signs))
 
     def _opened(self, y, predicted):
         """Return rows and predictions with what they lack as one more label."""

@@ -182,11 +182,13 @@ class IntervalMixin:
 
             self._check_draws(n_draws, return_interval)
             seed = seed_from(random_state)
-            draws = self._draw(*self._given_and_predicted(X, y), n_draws, seed)
+            given = (*self._given_and_predicted(X, y), self._signs(X))
+            draws = self._draw(*given, n_draws, seed)
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y)
-        found = self._fill_with_intervals(*self._given_and_predicted(X, y), coverage)
+        given = (*self._given_and_predicted(X, y), self._signs(X))
+        found = self._fill_with_intervals(*given, coverage)
         return tuple(like(y, values) for values in found)
 
     def _check_draws(self, n_draws, return_interval=False):
@@ -201,9 +203,15 @@ class IntervalMixin:
                 f"{name}(cross_fit=5)."
             )
 
-    def _draw(self, given, predicted, n_draws, seed, first=0):
+    def _signs(self, X):
+        """Return what tells how large the errors of rows are, or None."""
+        if self.examples_ is None or not self.examples_.columns:
+            return None
+        return self.examples_.signs_of(self._validated(X))
+
+    def _draw(self, given, predicted, signs, n_draws, seed, first=0):
         """Return completed tables, of which `first` is the number of the first row."""
-        draws = self._completer().draw(given, predicted, n_draws, seed, first)
+        draws = self._completer().draw(given, predicted, n_draws, seed, first, signs)
         return draws.astype(given.dtype, copy=False)
 
     def _fill(self, given, predicted):
@@ -212,7 +220,7 @@ class IntervalMixin:
             return super()._fill(given, predicted)
         return completer.fill(given, predicted).astype(given.dtype, copy=False)
 
-    def _fill_with_intervals(self, given, predicted, coverage):
+    def _fill_with_intervals(self, given, predicted, signs, coverage):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
         completer = self._completer()
@@ -221,7 +229,7 @@ class IntervalMixin:
             ends = self._interval_around(predicted, coverage)
             found = (completed, *within_rows(given, completed, *ends))
         else:
-            found = completer.fill_with_intervals(given, predicted, coverage)
+            found = completer.fill_with_intervals(given, predicted, coverage, signs)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):

@@ -53,6 +53,7 @@ class DrawFiles:
             return
         given, predicted = self._model._given_and_predicted(piece.features, y)
         n_draws, first = len(self._files), piece.first
-        draws = self._model._draw(given, predicted, n_draws, self._seed, first)
+        signs = self._model._signs(piece.features)
+        draws = self._model._draw(given, predicted, signs, n_draws, self._seed, first)
         for file, completed in zip(self._files, draws, strict=True):
             file.write(piece, y, completed, scale)

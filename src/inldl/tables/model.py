@@ -221,6 +221,9 @@ class Model(IntervalMixin, DistributionEstimator):
     def _add_to_onnx(self, graph):
         return self.estimator_._to_onnx(graph, self.encoder_.add_to(graph))
 
+    def _validated(self, X):
+        return self.encoder_.transform(X)
+
     def _expected(self, X):
         encoded = self.encoder_.transform(X)
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
