@@ -8,6 +8,7 @@ from scipy.stats import rankdata
 
 from inldl._file_state import Array, FileState
 from inldl.completion.completer import Completer
+from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
 
 MOST_ROWS = 10_000  # more rows take their time and change little
@@ -77,6 +78,11 @@ class Examples:
         signs = None if self.signs is None else self.signs[rows]
         return Examples(*arrays, loose=self.loose, columns=self.columns, signs=signs)
 
+    def row_sizes(self):
+        """Return what the features tell about the sizes of errors of predictions."""
+        relative, rows = relative_errors(np.abs(self.degrees - self.predicted))
+        return rows, RowSizes(self.signs[rows], relative)
+
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
         arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs)
@@ -115,15 +121,21 @@ def signs_of_size(X, errors):
     """
     if not isinstance(X, np.ndarray) or len(X) < FEW_ROWS:
         return ()
-    seen = ~np.isnan(errors)
-    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
-    rows = np.flatnonzero(seen.any(axis=1))
-    size = _ranks(relative[rows].sum(axis=1) / seen[rows].sum(axis=1))
+    relative, rows = relative_errors(errors)
+    size = _ranks(relative)
     found = np.array([_ranks(column) @ size for column in X[rows].T])
     least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))
     best = np.argsort(-np.abs(found), kind="stable")[:MOST_SIGNS]
     return tuple(int(j) for j in best if abs(found[j]) > least)
+
+
+def relative_errors(errors):
+    """Return the mean error of rows relative to the usual ones of their labels, and these rows."""
+    seen = ~np.isnan(errors)
+    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
+    rows = np.flatnonzero(seen.any(axis=1))
+    return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows
 
 
 def _ranks(values):

@@ -72,6 +72,39 @@ class ErrorSizes:
         return self._at_least(shares) * _most(about)
 
 
+class RowSizes:
+    """Learn how large the errors of rows are, relative to the usual ones.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n, q)
+        What tells it.
+    sizes : ndarray of shape (n,)
+        The mean size of the errors of each row, relative to the usual ones.
+
+    Attributes
+    ----------
+    expected : ndarray of shape (n,)
+        What is expected of each row from the others.
+    """
+
+    def __init__(self, signs, sizes):
+        n, self._mean = len(sizes), sizes.mean()
+        how = {"n_trees": TREES, "min_leaf": max(2, min(LEAF, n // 10)), "seed": 0}
+        fold, self.expected = np.arange(n) % FOLDS, np.empty(n)
+        for out in (fold == each for each in range(FOLDS)):
+            forest = ExtraTrees(signs[~out], sizes[~out], **how, max_features=1.0)
+            self.expected[out] = self._relative(forest.predict(signs[out]))
+        self._forest = ExtraTrees(signs, sizes, **how, max_features=1.0)
+
+    def __call__(self, signs):
+        """Return what is expected of rows."""
+        return self._relative(self._forest.predict(signs))
+
+    def _relative(self, sizes):
+        return np.maximum(sizes / self._mean, LEAST)
+
+
 def _most(about):
     """Return the largest errors that there can be; never 0."""
     return np.maximum(about[..., 0], np.finfo(float).tiny ** 0.5)

@@ -88,7 +88,8 @@ class IntervalMixin:
         r"""Predict an interval for each degree.
 
         An interval reaches from the prediction p downwards and upwards by multiples of s(p), the
-        usual error of predictions of that size. The multiples are, label by label, the smallest
+        usual error of predictions of that size, and of rows like it where features tell that some
+        rows have larger errors than others. The multiples are, label by label, the smallest
         with which a share :math:`\lceil (m + 1) c \rceil / m` of the m held-out degrees is
         covered, where c is `coverage`.
 
@@ -113,7 +114,7 @@ class IntervalMixin:
         """
         check_is_fitted(self)
         self._check_intervals(coverage)
-        return self._interval_around(np.asarray(self.predict(X)), coverage)
+        return self._interval_around(np.asarray(self.predict(X)), coverage, self._signs(X))
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
@@ -124,12 +125,22 @@ class IntervalMixin:
                 f"{name}(cross_fit=5)."
             )
 
-    def _interval_around(self, predicted, coverage):
-        """Return the intervals around predictions."""
+    def _interval_around(self, predicted, coverage, signs=None):
+        """Return the intervals around predictions of rows; `signs` are what `_signs` tells."""
         self._check_intervals(coverage)
-        labels = [_Errors(*pairs[~np.isnan(pairs[:, 0])].T) for pairs in self.calibration_.T]
+        labels, scale = [], 1.0
+        if signs is None:
+            for pairs in self.calibration_.T:
+                labels.append(_Errors(*pairs[~np.isnan(pairs[:, 0])].T))
+        else:
+            rows, sizes = self.examples_.row_sizes()
+            scale, each = sizes(signs), (self.examples_.predicted, self.examples_.degrees)
+            for p, y in zip(*(values[rows].T for values in each), strict=True):
+                seen = ~np.isnan(y)
+                labels.append(_Errors(p[seen], y[seen], sizes.expected[seen]))
         self._warn_about_rare_labels(labels, coverage)
-        bounds = [label.around(p, coverage) for label, p in zip(labels, predicted.T, strict=True)]
+        pairs = zip(labels, predicted.T, strict=True)
+        bounds = [label.around(p, coverage, scale) for label, p in pairs]
         lower, upper = np.stack(bounds, axis=-1).astype(predicted.dtype)
         return lower, upper
 
@@ -253,10 +264,12 @@ class _Errors:
     ----------
     predicted, degrees : ndarray of shape (m,)
         Held-out predictions and what was observed.
+    scale : ndarray of shape (m,), default=1.0
+        How large errors are expected to be, relative to others of predictions of the same size.
     """
 
-    def __init__(self, predicted, degrees):
-        errors = degrees - predicted
+    def __init__(self, predicted, degrees, scale=1.0):
+        errors = (degrees - predicted) / scale
         groups = np.array_split(np.argsort(predicted, kind="stable"), min(GROUPS, len(errors)))
         total = PRIOR * np.abs(errors).mean()
         self.predicted = predicted
@@ -275,10 +288,10 @@ class _Errors:
         """Return how many of the errors must be covered; it may be one more than there are."""
         return math.ceil((len(self.errors) + 1) * coverage - 1e-9)
 
-    def around(self, predicted, coverage):
+    def around(self, predicted, coverage, scale=1.0):
         """Return the lower and the upper ends of intervals around predictions."""
         below, above = self._reach(coverage)
-        return self._interval(predicted, below, above)
+        return self._interval(predicted, below * scale, above * scale)
 
     def _reach(self, coverage):
         """Return how many sizes an interval reaches below and above a prediction.

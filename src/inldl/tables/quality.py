@@ -158,7 +158,7 @@ def of_completion(model):
     )  # fmt: skip
 
 
-def of_test_rows(model, y, predicted, coverage=0.9):
+def of_test_rows(model, y, predicted, coverage=0.9, signs=None):
     """Judge the predictions of rows that the model was not fitted to.
 
     Parameters
@@ -171,12 +171,14 @@ def of_test_rows(model, y, predicted, coverage=0.9):
         What the model predicts.
     coverage : float
         Of the intervals.
+    signs : ndarray of shape (n, q), optional
+        What the model says that tells how large the errors of the rows are.
     """
     y = np.asarray(y)
     constant = np.broadcast_to(model.means_, y.shape)
     at, bounds = ~np.isnan(y), (None, None)
     if model.calibration_ is not None:
-        bounds = [bound[at] for bound in model._interval_around(predicted, coverage)]
+        bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
     how = f"The model predicted the {len(y):,} rows of the table."
     return _at(at, y, predicted, constant, model, how, *bounds)
 

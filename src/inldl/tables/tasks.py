@@ -333,7 +333,9 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             unfamiliar += [rows.sum() for rows in strange]
             added = [rounded_rows(predicted * whole)]
             if coverage is not None:
-                added.append(paired_ends(*model._interval_around(predicted, coverage)) * whole)
+                signs = model._signs(piece.features)
+                ends = model._interval_around(predicted, coverage, signs)
+                added.append(paired_ends(*ends) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
@@ -372,7 +374,8 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
     constant = np.broadcast_to(model.means_, predicted.shape)
-    held_out = quality.of_test_rows(model, table.y, predicted, coverage)
+    signs = model._signs(table.features)
+    held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs)
     return Evaluation(
         evaluate(table.y, predicted),
         evaluate(table.y, constant),

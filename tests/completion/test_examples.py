@@ -1,0 +1,79 @@
+"""Features that tell how large errors are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl import hide
+from inldl.completion.examples import signs_of_size
+from inldl.io import load_model, save_model
+from inldl.tables import Model
+
+
+@pytest.fixture(scope="module")
+def votes():
+    """Return a table of shares of few or many votes: those of few vary more."""
+    rng = np.random.default_rng(1)
+    number = rng.choice([20, 2000], 1300)
+    X = pd.DataFrame({"votes": number, "other": rng.normal(size=1300)})
+    y = np.array([rng.multinomial(n, [0.4, 0.3, 0.2, 0.1]) / n for n in number])
+    return X, y, number == 20
+
+
+@pytest.fixture(scope="module")
+def model(votes):
+    X, y, _ = votes
+    return Model("constant-mean").fit(X[:800], hide(y[:800], 0.3, random_state=0))
+
+
+def coverage(low, high, truth, at):
+    low, high = np.asarray(low), np.asarray(high)
+    return ((low <= truth) & (truth <= high))[at].mean()
+
+
+def test_the_column_is_found(model):
+    assert model.examples_.columns == (0,)
+
+
+def test_intervals_of_completed_degrees_hold_for_few_and_many_votes(votes, model):
+    X, y, few = votes
+    X, y, few = X[:800], y[:800], few[:800]
+    given = hide(y, 0.3, random_state=0)
+    _, low, high = model.complete(X, given, return_interval=True)
+    several = np.isnan(given) & (np.isnan(given).sum(axis=1) > 1)[:, None]
+    for group in (few, ~few):
+        assert 0.84 < coverage(low, high, y, several & group[:, None]) < 0.96
+
+
+def test_intervals_of_new_rows_hold_for_few_and_many_votes(votes, model):
+    X, y, few = (part[800:] for part in votes)
+    low, high = model.predict_interval(X)
+    one_size = model._interval_around(model.predict(X).to_numpy(), 0.9)
+    for group in (few, ~few):
+        assert 0.84 < coverage(low, high, y, group) < 0.96
+    assert coverage(*one_size, y, few) < 0.84
+    assert coverage(*one_size, y, ~few) > 0.96
+
+
+def test_draws_of_many_votes_vary_less(votes, model):
+    X, y, few = votes
+    given = hide(y[:800], 0.3, random_state=0)
+    draws = np.stack(model.complete(X[:800], given, n_draws=5, random_state=0))
+    several = np.isnan(given) & (np.isnan(given).sum(axis=1) > 1)[:, None]
+    spread = [draws.std(axis=0)[several & group[:800, None]].mean() for group in (few, ~few)]
+    assert spread[0] > 2 * spread[1]
+
+
+def test_the_columns_are_kept_in_a_file(votes, model, tmp_path):
+    save_model(model, tmp_path / "m.inldl")
+    loaded = load_model(tmp_path / "m.inldl")
+    for ours, theirs in zip(
+        model.predict_interval(votes[0]), loaded.predict_interval(votes[0]), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_noise_is_no_sign():
+    rng = np.random.default_rng(1)
+    assert signs_of_size(rng.normal(size=(300, 200)), np.abs(rng.normal(size=(300, 3)))) == ()
+    assert signs_of_size(np.ones((300, 2)), np.abs(rng.normal(size=(300, 3)))) == ()
