@@ -104,6 +104,18 @@ def test_other_kinds_of_files(path, suffix):
     pd.testing.assert_frame_equal(reader(out), pd.read_csv(path), check_dtype=False)
 
 
+@pytest.mark.parametrize("suffix", [".xlsx", ".parquet"])
+def test_percent_signs_stay_in_cells_of_text(path, suffix):
+    frame, file = pd.read_csv(path, na_values="*"), path.with_name(f"t{suffix}")
+    frame["share"] = [None if np.isnan(x) else f"{x:g} %" for x in frame["share"]]
+    frame.to_excel(file, index=False) if suffix == ".xlsx" else frame.to_parquet(file)
+    out = path.with_name(f"out{suffix}")
+    write_table(read_table(file, None, long=LONG), COMPLETED, out)
+    found = pd.read_excel(out) if suffix == ".xlsx" else pd.read_parquet(out)
+    assert found.iloc[-1, :4].tolist() == ["C", 5, "blue", "10%"]
+    assert found["share"][1] == "25%"
+
+
 def test_a_sheet_with_something_below_takes_no_rows(path):
     openpyxl = pytest.importorskip("openpyxl")
     file = path.with_name("t.xlsx")

@@ -77,35 +77,35 @@ class Excel(FrameFormat):
             sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
 
         def write(rows, fills, values):
-            put = [(self.columns[name], fills[:, labels.index(name)]) for name in filled]
-            put += [(column, values[:, j]) for j, column in enumerate(new.values())]
-            for column, each in put:
-                for i in np.flatnonzero(~np.isnan(each)):
-                    sheet.cell(rows[i], column).value = self._cell_value(float(each[i]), column)
+            for name in filled:
+                fill = fills[:, labels.index(name)]
+                for i in np.flatnonzero(~np.isnan(fill)):
+                    sheet.cell(rows[i], self.columns[name]).value = self._degree(float(fill[i]))
+            for j, column in enumerate(new.values()):
+                for i in np.flatnonzero(~np.isnan(values[:, j])):
+                    sheet.cell(rows[i], column).value = float(values[i, j])
 
         yield write
-        if added:
-            self._add(sheet, added, {**self.columns, **new})
+        degrees = [{**row, **{n: self._degree(row[n]) for n in labels}} for row in added]
+        self._add(sheet, degrees, {**self.columns, **new})
         part.write_bytes(_saved(book))
 
-    def _add(self, sheet, added, columns):
+    def _degree(self, number):
+        """Return what to write into a label column: text, where the other degrees have signs."""
+        percent = self.format.percent
+        return written(number, self.format.decimal) + "%" if percent else number
+
+    def _add(self, sheet, rows, columns):
         """Write rows below the last one, where nothing may stand."""
-        below = [i for i, _ in sheet._cells if i > self.rows[-1]]
-        if any(cell.value is not None for i in set(below) for cell in sheet[i]):
+        below = {i for i, _ in sheet._cells if i > self.rows[-1]}
+        if rows and any(cell.value is not None for i in below for cell in sheet[i]):
             raise ValueError(
                 f"Rows are to be added below row {self.rows[-1]} of the sheet, where something "
                 "stands; move it to another place."
             )
-        for row, cells in enumerate(added, self.rows[-1] + 1):
-            for name, value in cells.items():
-                value = self._cell_value(value, columns[name]) if type(value) is float else value
-                sheet.cell(row, columns[name]).value = value
-
-    def _cell_value(self, number, column):
-        """Return what to write into a cell; degrees are text where the others have signs."""
-        if self.format.percent and column in self.columns.values():
-            return written(number, self.format.decimal) + "%"
-        return number
+        for i, row in enumerate(rows, self.rows[-1] + 1):
+            for name, value in row.items():
+                sheet.cell(i, columns[name]).value = value
 
 
 def _opened_sheet(path, wanted):
