@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 PINS ?= constraints.txt
 BIN := $(VENV)/bin
-# As many processes as cores, with one BLAS thread each: more would spend their time waiting for
-# each other. Tests that are about threads of BLAS ask for them.
-PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# As many processes as cores, with one thread of BLAS and OpenMP each: more would spend their time
+# waiting for each other. Tests that are about threads of BLAS ask for them.
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .PHONY: demo test tests test-all test-newest test-oldest check lock docs benchmark images clean
 

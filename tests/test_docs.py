@@ -40,6 +40,7 @@ SLOW = {  # they fit many models
     "auto.md",
     "choose_a_method.md",
     "comparing_methods.md",
+    "complete_a_table.md",
     "how_sure.md",
     "index.md",
     "predict_new_rows.md",

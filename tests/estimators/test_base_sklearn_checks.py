@@ -20,7 +20,8 @@ from inldl.methods import METHODS, make_method
 
 QUICK = {
     "auto": "auto(members=('kernel-ridge',))",
-    "forest": "forest(n_trees=2)",
+    "kernel-softmax": "kernel-softmax(kernel='rbf', scale=1.0, alpha=0.1)",
+    "forest": "forest(n_trees=2, kernel='rbf', scale=1.0)",
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }

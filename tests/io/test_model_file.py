@@ -122,6 +122,7 @@ def test_loaded_models_are_as_they_were(tmp_path, named_data, estimator):
         assert list(loaded.report_.kernel_errors) == list(model.report_.kernel_errors)
 
 
+@pytest.mark.usefixtures("without_trees")
 def test_memory_order_and_precision_stay(tmp_path):
     """Products of another order or precision would have other last bits."""
     rng = np.random.default_rng(0)
@@ -167,6 +168,7 @@ def test_trees_send_missing_values_the_same_way(tmp_path):
         assert depths[0] == depths[1]
 
 
+@pytest.mark.usefixtures("without_trees")
 def test_models_of_tables(tmp_path, named_data):
     X, y = named_data
     X = X.assign(town=np.where(X["a"] > 0, "A", None), size=np.where(X["b"] > 0, X["b"], np.nan))
@@ -356,6 +358,7 @@ def test_columns_of_older_files_have_no_range():
         Decoder(None).value(tree, owner=owner)
 
 
+@pytest.mark.usefixtures("without_trees")
 def test_completing_is_learned_when_it_is_asked_for(saved, named_data):
     """It can take a minute, which nobody who predicts should pay."""
     model = load_model(saved["table"])
