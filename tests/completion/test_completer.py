@@ -170,6 +170,27 @@ def test_intervals_hold_also_in_rows_that_leave_little_or_much(rate):
         assert inside[part].mean() == pytest.approx(0.9, abs=0.07)
 
 
+@pytest.mark.slow
+def test_intervals_hold_in_each_fifth_of_small_skewed_tables():
+    """One label dominates, the others are log-normal: by what is filled in, by what is left."""
+    inside, filled, rest = [], [], []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        sizes = rng.normal([4.5, 1.5, 0.5, 0, -1], [0.3, 1.8, 2, 1.5, 2], size=(400, 5))
+        truth = np.exp(sizes) / np.exp(sizes).sum(axis=1, keepdims=True)
+        y = hide(truth, 0.4, random_state=seed)
+        predicted = np.tile(truth.mean(axis=0), (400, 1))
+        found, low, high = Completer().fit(y, predicted).fill_with_intervals(y, predicted, 0.9)
+        at = several(y)
+        inside.append(((low <= truth) & (truth <= high))[at])
+        filled.append(found[at])
+        rest.append(np.broadcast_to(1 - np.nansum(y, axis=1)[:, None], y.shape)[at])
+    inside = np.concatenate(inside)
+    for by in (filled, rest):
+        for fifth in np.array_split(np.argsort(np.concatenate(by), kind="stable"), 5):
+            assert inside[fifth].mean() == pytest.approx(0.9, abs=0.05)
+
+
 # --- one way to complete -----------------------------------------------------------------------
 
 
