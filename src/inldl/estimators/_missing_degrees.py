@@ -14,7 +14,6 @@ INFORMATIVE = 0.9  # share of the squared error that predictions from features m
 CHECKED = 1000  # rows that tell whether features explain the holes
 NOTES = {
     "small": "Small degrees are missing more often than large ones",
-    "large": "Large degrees are missing more often than small ones",
     "rest": "Only the largest degrees of each row are recorded",
 }
 
@@ -22,7 +21,7 @@ NOTES = {
 def fill_selected(scaled, y, seed, n_jobs=None):
     """Return why degrees are missing, and the degrees to learn from.
 
-    Holes are left to the method, unless their size is the reason and no feature explains that:
+    Holes are left to the method, unless small degrees are missing and no feature explains that:
     then they are filled with what is expected of hidden degrees of a label; of rows with similar
     features, if these tell much and any degree may be missing.
 
@@ -42,10 +41,10 @@ def fill_selected(scaled, y, seed, n_jobs=None):
     mechanism : str
         As in `inldl.solvers.selection.mechanism_of`.
     degrees : ndarray of shape (n, n_labels)
-        `y` itself if the mechanism is "random".
+        `y` itself if the mechanism is "random" or "large".
     """
     mechanism = mechanism_of(y)
-    if mechanism == "random":
+    if mechanism not in NOTES:
         return mechanism, y
     if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
         return "random", y

@@ -13,7 +13,7 @@ from inldl.solvers.hidden_mass import (
     partial_rows,
     t_test,
 )
-from inldl.solvers.selection import LEVEL, SMALL_EFFECT
+from inldl.solvers.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism_of
 from inldl.tables._units import PERCENT, amount
 
 CONFIDENCE = 0.95
@@ -54,10 +54,13 @@ class SizeTest:
     settled : float
         The share of these rows whose observed degrees sum to 1 already.
     answer : str
-        "small" or "large" if such degrees are missing more often, "zeros" if nearly all hidden
-        degrees must be 0, "random", "few" (rows, to tell), "unknown" or "complete".
+        "small" or "large" if such degrees are missing more often, "largest" if only the largest
+        of each row are recorded, "zeros" if nearly all hidden degrees must be 0, "random", "few"
+        (rows, to tell), "rows" if a row is either complete or empty, "unknown" or "complete".
     verdict : str
-        The same as a sentence.
+        The same as a sentence, with the numbers that show it.
+    mechanism : str
+        Which shares are missing, as a sentence, if their size seems to decide that.
     """
 
     n_rows: int
@@ -69,6 +72,7 @@ class SizeTest:
     settled: float = np.nan
     answer: str = "unknown"
     verdict: str = ""
+    mechanism: str = ""
 
 
 def judge_size(y, labels, whole=1.0, *, totals=True):
@@ -96,7 +100,24 @@ def judge_size(y, labels, whole=1.0, *, totals=True):
         "settled": float(np.mean(rest <= sum_tolerance(y.dtype))),
     }
     answer, verdict = _words(**numbers, unit=PERCENT if whole > 1 else "")
-    return SizeTest(**numbers, answer=answer, verdict=verdict)
+    mechanism = f"{_BY_SIZE.format(answer.capitalize())}." if answer in ("small", "large") else ""
+    if answer == "small" and mechanism_of(y) == "rest":
+        mechanism = _recorded(observed[partial])
+        answer, verdict = "largest", f"{mechanism} {verdict}"
+    return SizeTest(**numbers, answer=answer, verdict=verdict, mechanism=mechanism)
+
+
+_BY_SIZE = "{} shares are missing more often"
+
+
+def _recorded(observed):
+    """Say how many of the largest shares of each row are recorded."""
+    counts = np.bincount(observed.sum(axis=1))
+    if counts.max() < EQUALLY_MANY * len(observed):
+        return "Only the larger shares of each row seem to be recorded."
+    k = int(counts.argmax())
+    what = "largest share of each row seems" if k == 1 else f"{k} largest shares of each row seem"
+    return f"Only the {what} to be recorded."
 
 
 def _untestable(observed, partial, counts, labels, totals):
@@ -107,7 +128,8 @@ def _untestable(observed, partial, counts, labels, totals):
     elif observed.all():
         return {"answer": "complete", "verdict": "No share is missing."}
     elif not partial.any():
-        why = "every row is either complete or empty"
+        verdict = "Shares are missing in whole rows: every row is either complete or empty."
+        return {"answer": "rows", "verdict": verdict}
     elif (counts < 2).any():
         why = f"{labels[int(counts.argmin())]!r} is observed less than twice"
     untested = "Whether shares are missing at random cannot be tested"
@@ -133,7 +155,7 @@ def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
     if abs(hidden - expected) < SMALL_EFFECT * expected:
         return "random", f"Shares seem to be missing almost at random: {sums}"
     which = "small" if hidden < expected else "large"
-    return which, f"{which.capitalize()} shares are missing more often: {sums}"
+    return which, f"{_BY_SIZE.format(which.capitalize())}: {sums}"
 
 
 def estimate_hidden_means(y):

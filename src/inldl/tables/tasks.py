@@ -17,6 +17,8 @@ from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
+from inldl.tables._findings import note_on_error
+from inldl.tables._missingness import judge_size
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model
 
@@ -163,6 +165,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
     model._fit_encoded(encoded, y)
     model.scale_ = scale
     missing = np.isnan(y)
+    size = judge_size(np.asarray(y, dtype=np.float64), list(degrees), totals=scale != "count")
     return Learned(
         model,
         scale,
@@ -170,7 +173,7 @@ def fit_table(file, method="auto", *, scale="auto", normalize=False, most_rows=N
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes + model.encoder_.notes_,
+        notes + model.encoder_.notes_ + note_on_error(size),
         quality.of_new_rows(model, y).in_units_of(scale),
         quality.of_completion(model).in_units_of(scale),
         sample,
