@@ -53,6 +53,8 @@ def test_rate_zero_hides_nothing(mechanism, holey):
 
 @EVERY
 def test_random_state_decides(mechanism, y):
+    y = y.round(1)  # chance decides between equal degrees, for each mechanism
+
     def run(random_state):
         return hide(y, 0.5, mechanism=mechanism, random_state=random_state)
 
@@ -186,6 +188,19 @@ def test_keep_chooses_among_the_observed(holey):
     there = (~np.isnan(holey)).sum(axis=1)
     assert there.min() < 4
     np.testing.assert_array_equal((~np.isnan(out)).sum(axis=1), np.minimum(there, 4))
+
+
+def test_top_keeps_the_largest(holey):
+    out = hide(holey, 0.5, mechanism="top")
+    there, kept = (~np.isnan(holey)).sum(axis=1), ~np.isnan(out)
+    np.testing.assert_array_equal(kept.sum(axis=1), np.minimum(there, 4))
+    lost = np.where(kept, -1, np.nan_to_num(holey, nan=-1)).max(axis=1)
+    assert (np.where(kept, holey, 2).min(axis=1) >= lost).all()
+
+
+def test_top_leaves_equal_degrees_to_chance():
+    out = hide(np.full((40_000, 4), 0.25), 0.75, mechanism="top", random_state=0)
+    np.testing.assert_allclose((~np.isnan(out)).mean(axis=0), 0.25, atol=0.01)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,20 @@ def test_leave_one_out_equals_refits(m, alpha):
 
 def test_errors_are_those_of_refits():
     features, y = problem()
-    expected = [np.nansum((refits(features, y, alpha) - y) ** 2) for alpha in ALPHAS]
+    holes = np.isnan(y)
+    count = np.where(holes.all(axis=1), 0, holes.sum(axis=1))
+    expected = []
+    for alpha in ALPHAS:
+        predicted = refits(features, y, alpha)
+        gaps = 1 - np.nansum(y, axis=1) - np.where(holes, predicted, 0).sum(axis=1)
+        sums = gaps[count > 0] ** 2 / count[count > 0]
+        expected.append(np.nansum((predicted - y) ** 2) + sums.sum())
+    np.testing.assert_allclose(leave_one_out_errors(features, y, ALPHAS), expected, rtol=1e-8)
+
+
+def test_without_holes_only_residuals_count():
+    features, y = problem(rate=0)
+    expected = [((refits(features, y, alpha) - y) ** 2).sum() for alpha in ALPHAS]
     np.testing.assert_allclose(leave_one_out_errors(features, y, ALPHAS), expected, rtol=1e-8)
 
 

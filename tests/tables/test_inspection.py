@@ -226,7 +226,7 @@ def test_one_label_that_hides_by_size_is_found_though_another_balances_it(budget
     ("y", "answer", "words"),
     [
         ([[0.5, 0.5], [0.2, 0.8]], "complete", "No share is missing."),
-        ([[0.5, 0.5], [0.2, 0.8], [NAN, NAN]], "unknown", "either complete or empty"),
+        ([[0.5, 0.5], [0.2, 0.8], [NAN, NAN]], "rows", "either complete or empty"),
         ([[0.5, 0.5], [0.2, NAN], [0.3, NAN]], "unknown", "'d1' is observed less than twice"),
         (
             [[0.5, 0.5], [1, NAN], [NAN, 1], [1, NAN]],
@@ -422,3 +422,15 @@ def test_a_cell_that_is_refused_is_found_in_its_line():
     places = "row 1 (counted from 0)", "line 3"
     advice = "give a finite one or leave the cell empty"
     assert remarks == [f"holds an infinite number in {place}; {advice}" for place in places]
+
+
+@pytest.mark.parametrize(
+    ("rate", "which"),
+    [(0.5, "3 largest shares of each row seem"), (0.9, "largest share of each row seems")],
+)
+def test_only_the_largest_are_recorded(rate, which):
+    y = np.random.default_rng(0).dirichlet([3.0, 3.0, 2.0, 2.0, 2.0, 2.0], 200)
+    found = inspect_table(pd.DataFrame({"x": range(200)}), hide(y, rate, mechanism="top"))
+    assert found.size.answer == "largest"
+    assert found.findings[0].startswith(f"Only the {which} to be recorded. Small shares are")
+    assert "nothing above the smallest recorded share" in found.findings[0]

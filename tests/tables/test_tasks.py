@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from inldl.datasets import hide
 from inldl.io import TableFile
 from inldl.tables import complete_table, fit_table, predict_table
 from inldl.tables._shown import SHOWN
@@ -126,3 +127,18 @@ def test_files_of_draws_that_exist_are_refused_before_any_work(file, tmp_path):
     check_completion(file, tmp_path / "x.csv", n_draws=1)
     with pytest.raises(FileExistsError, match=r"x-draw2\.csv exists already"):
         check_completion(file, tmp_path / "x.csv", n_draws=2)
+
+
+def test_an_error_that_does_not_hold_is_said(tmp_path):
+    y = 100 * np.random.default_rng(0).dirichlet([4.0, 3.0, 2.0, 1.0], 60)
+    frame = pd.DataFrame(hide(y / 100, 0.5, mechanism="top") * 100, columns=LABELS)
+    frame.assign(x=np.arange(60) ** 0.5).to_csv(tmp_path / "top.csv", index=False)
+    learned = fit_table(TableFile(tmp_path / "top.csv", LABELS), "constant-mean", scale="percent")
+    assert learned.notes[-1].startswith(
+        "Only the 2 largest shares of each row seem to be recorded"
+    )
+    assert "The expected error does not hold for missing shares" in learned.notes[-1]
+
+
+def test_of_random_holes_nothing_is_said(learned):
+    assert not any("expected error" in note for note in learned.notes)

@@ -7,6 +7,7 @@ import numpy as np
 from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, within_rows
+from inldl.completion.mechanism import LargestRecorded
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
@@ -68,6 +69,8 @@ class Completer:
     refilled_ : Refilled or None
         The degrees that the weights rest on. Fewer than 100 are not enough for that: all weight
         is on filling near the prediction then. None if nothing could be hidden.
+    largest_ : LargestRecorded or None
+        What fills holes instead of the members, if only the largest degrees are recorded.
     sizes_ : ErrorSizes
         The expected sizes of errors, if some degrees could be hidden.
     shared_ : SharedErrors
@@ -97,6 +100,7 @@ class Completer:
         self
         """
         y = fill_forced(y)
+        self.largest_ = LargestRecorded.of(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         y, predicted = y[known], predicted[known]
         signs = None if signs is None else signs[known]
@@ -187,7 +191,10 @@ class Completer:
             filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
             reach = np.where(np.isnan(y[rows]), reach, 0)
-            ends = np.maximum(filled - reach, 0), filled + reach
+            upper = filled + reach
+            if self.largest_ is not None:
+                upper = np.minimum(upper, np.maximum(self.largest_.limits(y[rows]), filled))
+            ends = np.maximum(filled - reach, 0), upper
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
 
@@ -242,6 +249,8 @@ class Completer:
         y = y.astype(np.float64)
         fills, variance = self.members_.fills(y, predicted)
         filled = np.where(np.isnan(y), self._mixed(fills), y)
+        if self.largest_ is not None:
+            filled = self.largest_.fill(y)
         return filled, _about(y, filled, variance, fills, signs)
 
     def _mixed(self, fills):

@@ -18,7 +18,7 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
         Degrees, NaN where missing. Not modified.
     rate : float in [0, 1)
         Fraction of the degrees to hide; see each mechanism for its exact meaning.
-    mechanism : {"uniform", "small", "keep", "rows"}, default="uniform"
+    mechanism : {"uniform", "small", "keep", "top", "rows"}, default="uniform"
         A name in `MECHANISMS`:
 
         "uniform"
@@ -32,6 +32,9 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
         "keep"
             Each row keeps the same number of degrees, ``max(1, C - round(rate * C))``, chosen
             at random among its observed ones; a row with fewer keeps all of them.
+        "top"
+            Each row keeps as many as with "keep", but its largest ones, as where only the three
+            largest shares were recorded; chance decides between equal degrees only.
         "rows"
             Some rows lose all degrees: exactly ``round(rate * n)`` of the n rows, chosen at
             random (semi-supervised learning).
@@ -101,10 +104,18 @@ def _scale(weight, rate):
 
 
 def _keep(y, rate, rng):
+    # Unobserved degrees come last in the order, so that they are the first to be left out.
+    return _first(y, rate, np.argsort(np.where(np.isnan(y), 2.0, rng.random(y.shape)), axis=1))
+
+
+def _top(y, rate, rng):
+    return _first(y, rate, np.lexsort((rng.random(y.shape), -y), axis=1))  # NaN comes last
+
+
+def _first(y, rate, order):
+    """Say which labels are the first of their row in an order, equally many in each."""
     n_labels = y.shape[1]
     n_kept = max(1, n_labels - round(rate * n_labels))
-    # Unobserved degrees come last in the order, so that they are the first to be left out.
-    order = np.argsort(np.where(np.isnan(y), 2.0, rng.random(y.shape)), axis=1)
     observed = np.zeros(y.shape, dtype=bool)
     np.put_along_axis(observed, order[:, :n_kept], True, axis=1)
     return observed
@@ -118,4 +129,10 @@ def _rows(y, rate, rng):
 
 
 #: Mechanisms by name: (degrees, rate, generator) -> boolean array, True = stays observed.
-MECHANISMS = {"uniform": _uniform, "small": _small, "keep": _keep, "rows": _rows}
+MECHANISMS = {
+    "uniform": _uniform,
+    "small": _small,
+    "keep": _keep,
+    "top": _top,
+    "rows": _rows,
+}

@@ -8,6 +8,7 @@ from inldl._engines import row_blocks
 from inldl._validation import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+from inldl.solvers.known_cells import known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
@@ -16,15 +17,18 @@ PILOT = 500  # rows of a trial whose time is extrapolated
 
 
 def error_of(y, predicted):
-    """Return the root mean square of the error at the observed degrees."""
-    return float(np.sqrt(np.nanmean((y - predicted) ** 2)))
+    """Return the root mean square of the error at what is known of the rows."""
+    known, there = known_cells(y, predicted)
+    return float(np.sqrt(np.nanmean((known - there) ** 2)))
 
 
 def stacked(y, held_out, names):
-    """Return the weights, not negative and of sum 1, with the least error at observed degrees."""
-    seen = ~np.isnan(y)
-    parts = np.column_stack([held_out[name][seen] for name in names])
-    return dict(zip(names, simplex_weights(parts, y[seen]).tolist(), strict=True))
+    """Return the weights, not negative and of sum 1, with the least error at what is known."""
+    cells = [known_cells(y, held_out[name]) for name in names]
+    known = cells[0][0]
+    seen = ~np.isnan(known)
+    parts = np.column_stack([there[seen] for _, there in cells])
+    return dict(zip(names, simplex_weights(parts, known[seen]).tolist(), strict=True))
 
 
 class Budget:

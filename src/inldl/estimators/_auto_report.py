@@ -10,8 +10,9 @@ from inldl._file_state import FileState
 class MemberReport:
     """How a member did: its error on held-out degrees, its weight, what it was fitted to.
 
-    The error is the root of the mean squared error at the observed degrees of training rows,
-    each predicted without that row. `chosen` is the penalty that was chosen, if there is one.
+    The error is the root of the mean squared error at the observed degrees of training rows, and
+    at the sum of the missing ones of a row, each predicted without that row. `chosen` is the
+    penalty that was chosen, if there is one.
     """
 
     error: float
@@ -64,5 +65,5 @@ class AutoReport:
                 f"{member.seconds:9.1f}{chosen}"
             )
         lines.append(f"{'combined':16}{self.error:9.5f}")
-        lines.append("Errors are root mean squares at degrees that were held out.")
+        lines.append("Errors are root mean squares at held-out degrees and sums of missing ones.")
         return "\n".join([*lines, *self.notes])

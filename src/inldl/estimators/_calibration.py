@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 
 from inldl.metrics import METRICS
+from inldl.solvers.known_cells import known_cells
 
 POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
@@ -16,7 +17,7 @@ MOST_ROWS = 5000  # more would not change the choice among so few
 class Calibration:
     """Raise degrees to a floor, take a power, and scale rows to sum to 1.
 
-    It serves the measure `metric`, whose value at the observed degrees of held-out rows was
+    It serves the measure `metric`, whose value at what is known of held-out rows was
     `before` and is `after`. A power above 1 sharpens distributions. The floor of a label is the
     quantile `level` of its positive observed degrees.
     """
@@ -38,7 +39,7 @@ class Calibration:
             floors = f"floors at the {self.level:.0%} quantile of positive degrees"
         return (
             f"Bent towards {self.metric}: power {self.power:g}, {floors}; "
-            f"at the observed degrees of held-out rows it went from {self.before:.4f} to "
+            f"at what is known of held-out rows it went from {self.before:.4f} to "
             f"{self.after:.4f}."
         )
 
@@ -49,16 +50,19 @@ def choose_calibration(metric, y, held_out):
     y, held_out = y[rows], held_out[rows]
     measure, sign = METRICS[metric].function, -1 if METRICS[metric].higher_is_better else 1
     floors = {level: _floor(y, level) for level in LEVELS}
+
+    def value(predicted):
+        return measure(*known_cells(y, predicted))
+
     values = {
-        (power, level): measure(y, _bent(held_out, floors[level], power))
+        (power, level): value(_bent(held_out, floors[level], power))
         for power, level in product(POWERS, LEVELS)
     }
     # Of equals the one that bends least: ranks, for example, are the same for all powers.
     power, level = min(
         values, key=lambda each: (sign * values[each], abs(np.log(each[0])), each[1])
     )
-    before = measure(y, held_out)
-    return Calibration(metric, power, level, floors[level], before, values[power, level])
+    return Calibration(metric, power, level, floors[level], value(held_out), values[power, level])
 
 
 def _floor(y, level):

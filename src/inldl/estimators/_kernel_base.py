@@ -20,6 +20,7 @@ from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
+from inldl.estimators._missing_degrees import fill_selected
 from inldl.solvers.completion import fill_forced
 
 Kernel = Literal["auto", "rbf", "laplacian"]
@@ -29,12 +30,15 @@ Kernel = Literal["auto", "rbf", "laplacian"]
 class Prepared:
     """Training data that is ready for a member: dense columns, and degrees.
 
-    Degrees that the sum forces are filled; `started` is when the fit began. `names` are the
-    fitted attributes about the columns of X and y.
+    Degrees that the sum forces are filled in `known`, and in `y` also those that are missing
+    because of their size (`mechanism`); `started` is when the fit began. `names` are the fitted
+    attributes about the columns of X and y.
     """
 
     dense: np.ndarray
+    known: np.ndarray
     y: np.ndarray
+    mechanism: str
     columns: Columns
     seed: int
     started: float
@@ -49,7 +53,7 @@ class Prepared:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
-        return replace(self, dense=self.dense[rows], y=self.y[rows])
+        return replace(self, dense=self.dense[rows], known=self.known[rows], y=self.y[rows])
 
 
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
@@ -87,7 +91,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, label_names)
             self._fit_prepared(data)
-        self._keep_errors(X, data.y)
+        self._keep_errors(X, data.known)
         return self
 
     def _fit_prepared(self, data):
@@ -136,7 +140,9 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
-        return Prepared(columns.dense(X), fill_forced(y), columns, seed, started, names)
+        dense, known = columns.dense(X), fill_forced(y)
+        mechanism, y = fill_selected(columns.scaled(dense), known, seed, self.n_jobs)
+        return Prepared(dense, known, y, mechanism, columns, seed, started, names)
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""

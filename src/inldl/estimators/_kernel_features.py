@@ -8,6 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from inldl._file_state import FileState
 from inldl._validation import TOO_LARGE
+from inldl.solvers.known_cells import count_known
 from inldl.solvers.masked_ridge import leave_one_out_errors
 
 WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
@@ -135,7 +136,7 @@ def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto"):
         for pair in candidates:
             features = kernel_features(Z, *pair, n_landmarks, seed).transform(Z)
             squares = leave_one_out_errors(features, y, ALPHAS, n_jobs).min()
-            errors[pair] = float(np.sqrt(squares / np.count_nonzero(~np.isnan(y))))
+            errors[pair] = float(np.sqrt(squares / count_known(y)))
         return min(candidates, key=errors.__getitem__)
 
     given = None if scale == "auto" else scale

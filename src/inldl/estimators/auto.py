@@ -8,6 +8,7 @@ from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._missing_degrees import NOTES
 from inldl.estimators.forest import ForestLDL
 from inldl.estimators.kernel_ridge import KernelRidgeLDL
 from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
@@ -30,8 +31,10 @@ class AutoInLDL(KernelDistributionEstimator):
 
     It is a weighted mean of three models that err in different ways: a kernel ridge regression, a
     softmax regression on kernel features, and extra trees on completed distributions. The kernel
-    and all penalties are chosen by predictions of rows that were held out. A member that predicts
-    held-out rows worse than the constant mean is left out.
+    and all penalties are chosen by predictions of rows that were held out, at their observed
+    degrees and at the sum of the others. A member that predicts held-out rows worse than the
+    constant mean is left out. If small degrees are missing more often than large ones, or only
+    the largest are recorded, holes are first filled with what is expected of them: see Notes.
 
     Parameters
     ----------
@@ -42,8 +45,8 @@ class AutoInLDL(KernelDistributionEstimator):
         non-negative weights, also for the constant mean, that predict held-out rows best: half
         way with 1000 observed degrees, further with more.
     floor : bool, default=True
-        Whether no degree is predicted below the 10% quantile of the observed degrees of its
-        label. Where a tenth of these are 0, there is no floor for the label.
+        Whether no degree is predicted below the 10% quantile of the degrees of its label that
+        are learned from. Where a tenth of these are 0, there is no floor for the label.
     calibrate : str or None, default=None
         A name in ``inldl.metrics.METRICS`` such as "clark": predictions are bent towards it by two
         numbers chosen on held-out rows. What one measure gains others lose, so by default it is
@@ -70,7 +73,7 @@ class AutoInLDL(KernelDistributionEstimator):
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
-        The mean of the observed degrees, as a distribution.
+        The mean of the degrees that are learned from, as a distribution.
     floor_ : ndarray of shape (n_labels,)
         The smallest degrees that are predicted, before rows are scaled to sum to 1.
     bend_ : callable or None
@@ -87,6 +90,11 @@ class AutoInLDL(KernelDistributionEstimator):
     Notes
     -----
     Beyond 100000 rows a random sample of as many is learned from; the others are only predicted.
+
+    The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
+    Then a distribution of the degrees of each label, and which of them are hidden, are learned
+    together, and the methods learn from rows filled accordingly (`inldl.solvers.selection`). Holes
+    that depend on features only are left as they are.
 
     Examples
     --------
@@ -145,7 +153,9 @@ class AutoInLDL(KernelDistributionEstimator):
             found = fitting.fit(name, member, share=1 / (len(self._names()) - i))
             if found is not None:
                 self.members_[name], held_out[name] = member, found
-        self._combine(data.y, held_out)
+        if data.mechanism in NOTES:
+            fitting.notes.append(f"{NOTES[data.mechanism]}; what is expected of them was learned.")
+        self._combine(data, held_out)
         if self.bend_ is not None:
             fitting.notes.append(str(self.bend_))
         self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)
@@ -154,14 +164,15 @@ class AutoInLDL(KernelDistributionEstimator):
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)
 
-    def _combine(self, y, held_out):
+    def _combine(self, data, held_out):
         """Weigh what beats the constant mean; the mean itself gets all if nothing does."""
+        y = data.y
         errors = {name: error_of(y, each) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
         self.weights_ = dict.fromkeys(held_out, 0.0)
         self.weights_.update(dict.fromkeys(good or [CONSTANT], 1 / max(len(good), 1)))
         if self.weights == "learned" and good:
-            observed = int(np.count_nonzero(~np.isnan(y)))
+            observed = int(np.count_nonzero(~np.isnan(data.known)))
             trust = observed / (observed + PRIOR)
             for name, best in stacked(y, held_out, [CONSTANT, *good]).items():
                 self.weights_[name] += trust * (best - self.weights_[name])

@@ -7,6 +7,7 @@ from sklearn.model_selection import KFold
 from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
 from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, sample_rows
 from inldl.estimators._parameters import Auto, Count, Jobs, parameters
+from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
 from inldl.solvers.softmax import Features, softmax
 
@@ -100,7 +101,7 @@ class _Folds:
         self.seed, self.n_jobs = seed, n_jobs
 
     def best_alpha(self):
-        """Return the penalty with the smallest squared error at held-out observed degrees."""
+        """Return the penalty with the smallest squared error at what is known of held-out rows."""
         rows = sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)
         features, y = self.features[rows], self.y[rows]
 
@@ -109,7 +110,8 @@ class _Folds:
             found = []
             for alpha in ALPHAS:  # each starts where the stronger penalty ended
                 V = self._fit(features[train], y[train], alpha, V)
-                found.append(np.nansum((_predict(features[test], V) - y[test]) ** 2))
+                known, there = known_cells(y[test], _predict(features[test], V))
+                found.append(np.nansum((known - there) ** 2))
             return found
 
         return ALPHAS[np.argmin(np.sum(self._each_fold(errors, y), axis=0))]

@@ -18,6 +18,7 @@ from joblib import Parallel, delayed
 from scipy import linalg
 
 from inldl.solvers.completion import fill_near
+from inldl.solvers.hidden_mass import partial_rows
 from inldl.solvers.softmax import Array
 
 CHUNK = 2048  # rows at a time: they stay in a cache, and copies of them cost nothing
@@ -61,6 +62,13 @@ class Spectrum:
         deviation = (self.degrees - self.degrees.mean())[:, None]
         return (deviation - fitted) / (1 - 1 / len(self.rows) - leverage)
 
+    def predict(self, features: Array, rows: Array, alphas: Array) -> Array:
+        """Return predictions of rows in which the label is not observed, rows x alphas."""
+        coef = self.basis @ self.coef(alphas)
+        parts = [features[part] @ coef for part in _chunks(rows)]
+        fitted = np.concatenate(parts) if parts else np.zeros((0, len(alphas)))
+        return fitted + (self.degrees.mean() - self.center @ coef)
+
     def leave_one_out(self, features: Array, alpha: float) -> Array:
         """Return a prediction for every row, made without that row's own degree."""
         alphas = np.array([alpha])
@@ -73,17 +81,29 @@ class Spectrum:
 def leave_one_out_errors(
     features: Array, y: Array, alphas: Array, n_jobs: int | None = None
 ) -> Array:
-    """Return the summed squared leave-one-out residuals of all labels, one number per alpha.
+    """Return the summed squared leave-one-out residuals, one number per alpha.
 
-    A label with fewer than two observed degrees says nothing. Threads run over the labels.
+    They are those of all observed degrees, and those of the sums of the holes of a row. The
+    latter are divided by the number of holes, since the errors of as many regressions add up in
+    them. A label with fewer than two observed degrees says nothing. Threads run over the labels.
     """
+    partial = np.flatnonzero(partial_rows(y))
 
-    def error(column: Array) -> Array:
-        if np.count_nonzero(~np.isnan(column)) < 2:
-            return np.zeros(len(alphas))
-        return (Spectrum.of(features, column).residuals(features, alphas) ** 2).sum(axis=0)
+    def error(column: Array) -> tuple[Array, Array]:
+        """Return the squared residuals of a label, and what is predicted for its holes."""
+        seen, predicted = ~np.isnan(column), np.zeros((len(partial), len(alphas)))
+        if np.count_nonzero(seen) < 2:
+            predicted[~seen[partial]] = column[seen].sum() if seen.any() else 1 / y.shape[1]
+            return np.zeros(len(alphas)), predicted
+        label, holes = Spectrum.of(features, column), ~seen[partial]
+        predicted[holes] = label.predict(features, partial[holes], alphas)
+        return (label.residuals(features, alphas) ** 2).sum(axis=0), predicted
 
-    return np.sum(Parallel(n_jobs, prefer="threads")(delayed(error)(c) for c in y.T), axis=0)
+    found = Parallel(n_jobs, prefer="threads")(delayed(error)(c) for c in y.T)
+    rest = np.maximum(1 - np.nansum(y[partial], axis=1), 0)[:, None]
+    gaps = rest - sum(predicted for _, predicted in found)
+    gaps /= np.sqrt(np.isnan(y[partial]).sum(axis=1))[:, None]
+    return np.sum([squares for squares, _ in found], axis=0) + (gaps**2).sum(axis=0)
 
 
 def leave_one_out(features: Array, y: Array, alpha: float, n_jobs: int | None = None) -> Array:

@@ -69,9 +69,14 @@ _BIASED = (
 _ADVICE = {
     "small": _BIASED.format("large"),
     "large": _BIASED.format("small"),
+    "largest": (
+        "Completing fills in nothing above the smallest recorded share of a row. Its error is "
+        "measured on recorded shares, which are larger, so it does not hold for the missing ones."
+    ),
     "zeros": "If an empty cell means 0 in this table, write 0 into it.",
     "few": "Take the completed shares with care.",
     "random": "Completing a table assumes this.",
+    "rows": "Whether that is chance cannot be tested; only features can tell about such rows.",
     "unknown": "Find out why shares are missing.",
 }
 
@@ -81,6 +86,27 @@ def _size(size, strong):
         biased = size.answer in ("small", "large")
         cause = " Features may be the cause; see below." if biased and len(strong) else ""
         yield f"{size.verdict} {_ADVICE[size.answer]}{cause}"
+
+
+_NOTES = {
+    "largest": (
+        "Completing fills in nothing above the smallest recorded share of a row. The expected "
+        "error does not hold for missing shares: it is measured on recorded, larger ones."
+    ),
+    "small": (
+        "The expected error may not hold for missing shares: it is measured on known ones, which "
+        "are larger on average."
+    ),
+    "large": (
+        "The expected error may be too small for missing shares: it is measured on known ones, "
+        "which are smaller on average."
+    ),
+}
+
+
+def note_on_error(size):
+    """Return a note on an error that was measured on known shares, if it may not hold."""
+    return [f"{size.mechanism} {_NOTES[size.answer]}"] if size.answer in _NOTES else []
 
 
 def _labels_by_size(by_label, size, unit):

@@ -6,11 +6,17 @@ import numpy as np
 from scipy import stats
 
 from inldl._validation import sum_tolerance
+from inldl.solvers.hidden_mass import (
+    deviations,
+    error_of_sum,
+    hidden_mass,
+    partial_rows,
+    t_test,
+)
+from inldl.solvers.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism_of
 from inldl.tables._units import PERCENT, amount
 
-LEVEL = 0.01  # p values below it are said aloud
 CONFIDENCE = 0.95
-SMALL_EFFECT = 0.05  # of the expected mass: less is certain in a long table, but of no importance
 FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
 
 
@@ -48,10 +54,13 @@ class SizeTest:
     settled : float
         The share of these rows whose observed degrees sum to 1 already.
     answer : str
-        "small" or "large" if such degrees are missing more often, "zeros" if nearly all hidden
-        degrees must be 0, "random", "few" (rows, to tell), "unknown" or "complete".
+        "small" or "large" if such degrees are missing more often, "largest" if only the largest
+        of each row are recorded, "zeros" if nearly all hidden degrees must be 0, "random", "few"
+        (rows, to tell), "rows" if a row is either complete or empty, "unknown" or "complete".
     verdict : str
-        The same as a sentence.
+        The same as a sentence, with the numbers that show it.
+    mechanism : str
+        Which shares are missing, as a sentence, if their size seems to decide that.
     """
 
     n_rows: int
@@ -63,6 +72,7 @@ class SizeTest:
     settled: float = np.nan
     answer: str = "unknown"
     verdict: str = ""
+    mechanism: str = ""
 
 
 def judge_size(y, labels, whole=1.0, *, totals=True):
@@ -73,27 +83,41 @@ def judge_size(y, labels, whole=1.0, *, totals=True):
     """
     observed = ~np.isnan(y)
     counts = observed.sum(axis=0)
-    partial = observed.any(axis=1) & ~observed.all(axis=1)
+    partial = partial_rows(y)
     untestable = _untestable(observed, partial, counts, labels, totals)
     if untestable:
         return SizeTest(int(partial.sum()), **untestable)
-    means = np.nansum(y, axis=0) / counts
-    scale = observed.any(axis=1).sum() / partial.sum()  # a mean over the rows with holes only
-    error, freedom = _error(scale * _deviations(y, means, counts).sum(axis=1))
-    hidden = 1 - np.nansum(y[partial], axis=1)
-    difference = scale * (1 - means.sum())
-    reach = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * error
+    mass = hidden_mass(y)
+    reach = stats.t.ppf((1 + CONFIDENCE) / 2, mass.freedom) * mass.error
+    rest = 1 - np.nansum(y[partial], axis=1)
     numbers = {
-        "n_rows": len(hidden),
-        "hidden": whole * float(hidden.mean()),
-        "expected": whole * float(hidden.mean() - difference),
-        "lower": whole * float(difference - reach),
-        "upper": whole * float(difference + reach),
-        "p_value": float(_p_value(difference, error, freedom)),
-        "settled": float(np.mean(hidden <= sum_tolerance(y.dtype))),
+        "n_rows": len(rest),
+        "hidden": whole * mass.hidden,
+        "expected": whole * mass.expected,
+        "lower": whole * float(mass.difference - reach),
+        "upper": whole * float(mass.difference + reach),
+        "p_value": mass.p_value,
+        "settled": float(np.mean(rest <= sum_tolerance(y.dtype))),
     }
     answer, verdict = _words(**numbers, unit=PERCENT if whole > 1 else "")
-    return SizeTest(**numbers, answer=answer, verdict=verdict)
+    mechanism = f"{_BY_SIZE.format(answer.capitalize())}." if answer in ("small", "large") else ""
+    if answer == "small" and mechanism_of(y) == "rest":
+        mechanism = _recorded(observed[partial])
+        answer, verdict = "largest", f"{mechanism} {verdict}"
+    return SizeTest(**numbers, answer=answer, verdict=verdict, mechanism=mechanism)
+
+
+_BY_SIZE = "{} shares are missing more often"
+
+
+def _recorded(observed):
+    """Say how many of the largest shares of each row are recorded."""
+    counts = np.bincount(observed.sum(axis=1))
+    if counts.max() < EQUALLY_MANY * len(observed):
+        return "Only the larger shares of each row seem to be recorded."
+    k = int(counts.argmax())
+    what = "largest share of each row seems" if k == 1 else f"{k} largest shares of each row seem"
+    return f"Only the {what} to be recorded."
 
 
 def _untestable(observed, partial, counts, labels, totals):
@@ -104,33 +128,12 @@ def _untestable(observed, partial, counts, labels, totals):
     elif observed.all():
         return {"answer": "complete", "verdict": "No share is missing."}
     elif not partial.any():
-        why = "every row is either complete or empty"
+        verdict = "Shares are missing in whole rows: every row is either complete or empty."
+        return {"answer": "rows", "verdict": verdict}
     elif (counts < 2).any():
         why = f"{labels[int(counts.argmin())]!r} is observed less than twice"
     untested = "Whether shares are missing at random cannot be tested"
     return {"answer": "unknown", "verdict": f"{untested}: {why}."} if why else {}
-
-
-def _deviations(y, means, counts):
-    """Return what each observed degree adds to the error of its mean, and 0 at holes.
-
-    Deviations are enlarged a little, since the mean has adapted to them.
-    """
-    return np.nan_to_num((y - means) / np.sqrt(counts * np.maximum(counts - 1.0, 1)))
-
-
-def _error(parts):
-    """Return the standard error of sums over rows, and its degrees of freedom."""
-    squares = np.square(parts)
-    variance, fourth = squares.sum(axis=0), np.square(squares).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(variance), np.where(fourth > 0, variance**2 / fourth, 1.0)
-
-
-def _p_value(difference, error, freedom):
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(np.abs(difference) > 1e-12, np.abs(difference) / error, 0.0)
-    return 2 * stats.t.sf(ratio, freedom)
 
 
 def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
@@ -152,7 +155,7 @@ def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
     if abs(hidden - expected) < SMALL_EFFECT * expected:
         return "random", f"Shares seem to be missing almost at random: {sums}"
     which = "small" if hidden < expected else "large"
-    return which, f"{which.capitalize()} shares are missing more often: {sums}"
+    return which, f"{_BY_SIZE.format(which.capitalize())}: {sums}"
 
 
 def estimate_hidden_means(y):
@@ -179,9 +182,9 @@ def estimate_hidden_means(y):
     leverage = np.einsum("ij,ij->i", holes @ inverse, holes)
     residuals = (hidden - holes @ found) / np.sqrt(np.maximum(1 - leverage, 0.1))
     means = np.nansum(y, axis=0) / np.maximum(counts, 1)
-    parts = residuals[:, None] * (holes @ inverse) - _deviations(y, means, np.maximum(counts, 1))
-    error, freedom = _error(parts)
-    p_values = np.minimum(_p_value(found - means, error, freedom) * known.sum(), 1)
+    parts = residuals[:, None] * (holes @ inverse) - deviations(y, means, np.maximum(counts, 1))
+    error, freedom = error_of_sum(parts)
+    p_values = np.minimum(t_test(found - means, error, freedom) * known.sum(), 1)
     return np.where(known, found.clip(0, 1), np.nan), np.where(known, p_values, np.nan)
 
 

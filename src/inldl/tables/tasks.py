@@ -20,6 +20,8 @@ from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
+from inldl.tables._findings import note_on_error
+from inldl.tables._missingness import judge_size
 from inldl.tables._shown import ShownRows
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note, group_numbers
@@ -187,6 +189,7 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing = np.isnan(y)
+    size = judge_size(np.asarray(y, dtype=np.float64), list(degrees), totals=scale != "count")
     return Learned(
         model,
         scale,
@@ -194,7 +197,7 @@ def fit_table(
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes,
+        notes + note_on_error(size),
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
     )

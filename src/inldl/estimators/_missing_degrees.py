@@ -1,0 +1,88 @@
+"""Degrees that are missing because of their size, filled in before a method learns from them."""
+
+import numpy as np
+from scipy import stats
+
+from inldl.estimators._kernel_features import FINE, choose_alpha, kernel_features, sample_rows
+from inldl.solvers.completion import projected
+from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.known_cells import known_cells
+from inldl.solvers.masked_ridge import leave_one_out
+from inldl.solvers.selection import LEVEL, SMALL_EFFECT, Selection, mechanism_of
+
+INFORMATIVE = 0.9  # share of the squared error that predictions from features may leave
+CHECKED = 1000  # rows that tell whether features explain the holes
+NOTES = {
+    "small": "Small degrees are missing more often than large ones",
+    "rest": "Only the largest degrees of each row are recorded",
+}
+
+
+def fill_selected(scaled, y, seed, n_jobs=None):
+    """Return why degrees are missing, and the degrees to learn from.
+
+    Holes are left to the method, unless small degrees are missing and no feature explains that:
+    then they are filled with what is expected of hidden degrees of a label; of rows with similar
+    features, if these tell much and any degree may be missing.
+
+    Parameters
+    ----------
+    scaled : ndarray of shape (n, n_features)
+        Scaled columns.
+    y : ndarray of shape (n, n_labels)
+        Degrees in double precision, NaN = unobserved.
+    seed : int
+        For landmarks and samples.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    mechanism : str
+        As in `inldl.solvers.selection.mechanism_of`.
+    degrees : ndarray of shape (n, n_labels)
+        `y` itself if the mechanism is "random" or "large".
+    """
+    mechanism = mechanism_of(y)
+    if mechanism not in NOTES:
+        return mechanism, y
+    if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
+        return "random", y
+    bounded = mechanism == "rest"
+    filled = Selection.learn(y, bounded).fill(y)[0]
+    if bounded:
+        return mechanism, filled
+    prior = projected(_held_out(scaled, filled, seed, n_jobs))
+    mean = np.broadcast_to(filled.mean(axis=0), y.shape)
+    # What is filled in from noise would make that noise look like knowledge.
+    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
+        filled = Selection.learn(y, bounded, prior).fill(y, prior)[0]
+    return mechanism, filled
+
+
+def _squares(y, predicted):
+    """Return the mean squared error at what is known of rows."""
+    known, there = known_cells(y, predicted)
+    return np.nanmean((known - there) ** 2)
+
+
+def _held_out(scaled, y, seed, n_jobs):
+    """Return leave-one-out predictions of a kernel ridge regression."""
+    features = kernel_features(scaled, "rbf", 1.0, FINE, seed).transform(scaled)
+    return leave_one_out(features, y, choose_alpha(features, y, seed, n_jobs), n_jobs)
+
+
+def _features_explain(scaled, y, seed, n_jobs):
+    """Say whether predictions, learned where degrees are observed, agree with what rows hide.
+
+    They do if holes depend on features only, even if these decide the sizes of the degrees.
+    """
+    rows = sample_rows(y, CHECKED, seed)
+    scaled, y = scaled[rows], y[rows]
+    predicted, partial = _held_out(scaled, y, seed, n_jobs), partial_rows(y)
+    y, predicted = y[partial], predicted[partial]
+    expected = np.where(np.isnan(y), predicted, 0).sum(axis=1)
+    gaps = 1 - np.nansum(y, axis=1) - expected
+    if abs(gaps.mean()) < SMALL_EFFECT * abs(expected.mean()):
+        return True
+    return bool(stats.ttest_1samp(gaps, 0).pvalue >= LEVEL)
