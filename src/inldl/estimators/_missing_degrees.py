@@ -1,11 +1,10 @@
 """Degrees that are missing because of their size, filled in before a method learns from them."""
 
 import numpy as np
-from scipy import stats
 
 from inldl.estimators._kernel_features import FINE, choose_alpha, kernel_features, sample_rows
 from inldl.solvers.completion import projected
-from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.hidden_mass import partial_rows, t_test
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_ridge import leave_one_out
 from inldl.solvers.selection import LEVEL, SMALL_EFFECT, Selection, mechanism_of
@@ -83,6 +82,7 @@ def _features_explain(scaled, y, seed, n_jobs):
     y, predicted = y[partial], predicted[partial]
     expected = np.where(np.isnan(y), predicted, 0).sum(axis=1)
     gaps = 1 - np.nansum(y, axis=1) - expected
-    if abs(gaps.mean()) < SMALL_EFFECT * abs(expected.mean()):
+    if len(gaps) < 2 or abs(gaps.mean()) < SMALL_EFFECT * abs(expected.mean()):
         return True
-    return bool(stats.ttest_1samp(gaps, 0).pvalue >= LEVEL)
+    error = gaps.std(ddof=1) / np.sqrt(len(gaps))
+    return bool(t_test(gaps.mean(), error, len(gaps) - 1) >= LEVEL)

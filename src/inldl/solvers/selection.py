@@ -24,7 +24,7 @@ Array = np.ndarray
 
 LEVEL = 0.01  # p values below it count as evidence
 SMALL_EFFECT = 0.05  # of the expected mass: less is certain in a long table, but of no importance
-FEWEST = 30  # rows that show that only the largest degrees are recorded
+FEWEST = 30  # rows with holes that can tell why degrees are missing
 CONSISTENT = 0.995  # share of them that must not contradict
 EQUALLY_MANY = 0.95  # share of them that have the same number of observed degrees
 GRID = 48
@@ -41,7 +41,7 @@ def mechanism_of(y: Array) -> str:
     and the hidden degrees are smaller than random ones would be. "random" is also what cannot be
     told. Degrees that the sum of a row gives are not missing.
     """
-    mass = hidden_mass(y)
+    mass = hidden_mass(y) if partial_rows(y).sum() >= FEWEST else None
     if mass is None or mass.p_value >= LEVEL:
         return "random"
     if abs(mass.difference) < SMALL_EFFECT * mass.expected:
@@ -58,7 +58,7 @@ def _largest_recorded(y: Array) -> bool:
     """
     recorded = (~np.isnan(y)).sum(axis=1)
     y, empty = y[partial_rows(y)], np.count_nonzero(recorded == 0)
-    if len(y) < FEWEST or np.isfinite(bounds_of_largest(y)).mean() < CONSISTENT:
+    if np.isfinite(bounds_of_largest(y)).mean() < CONSISTENT:
         return False
     recorded = (~np.isnan(y)).sum(axis=1)
     counts = np.bincount(recorded)
