@@ -92,7 +92,7 @@ def pooled(estimates, variances=None, *, complete_df=None):
     --------
     >>> from inldl import pooled
     >>> found = pooled([4.0, 5.0, 6.0], [1.0, 1.0, 1.0])
-    >>> found.estimate.item(), found.total.round(4).item(), found.df.item()
+    >>> found.estimate.item(), found.total.round(4).item(), found.df.round(4).item()
     (5.0, 2.3333, 6.125)
     """
     q = _checked("estimates", estimates)
