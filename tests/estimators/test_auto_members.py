@@ -37,7 +37,7 @@ def curved(n=300, C=4, rate=0.4, seed=0):
 
 @members
 def test_predictions_are_distributions(member):
-    X, y, _ = curved()
+    X, y, _ = curved(100)
     model = clone(member).fit(X, y)
     for degrees in (model.predict(X), model.held_out_, model.complete(X, y)):
         assert degrees.dtype == np.float64
@@ -104,7 +104,7 @@ def test_noise_is_not_predicted(member):
 
 @members
 def test_reproducible_for_any_number_of_threads(member):
-    X, y, _ = curved()
+    X, y, _ = curved(100)
     models = [clone(member).set_params(n_jobs=n).fit(X, y) for n in (None, 1, 2)]
     for model in models[1:]:
         np.testing.assert_array_equal(model.predict(X), models[0].predict(X))

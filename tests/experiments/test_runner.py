@@ -170,6 +170,7 @@ def test_misbehaviour_is_recorded_and_the_rest_goes_on(tmp_path):
     assert len(Store(out).frame()) == len(cells)
 
 
+@pytest.mark.slow
 def test_a_cell_that_hangs_is_given_up_and_the_next_one_is_tried(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     cells = grid([DATA], ["difficult_methods:Hangs"], rates=[0.5], splits=2)

@@ -25,7 +25,7 @@ FIGURES = {
 
 
 @pytest.mark.parametrize("width", [COLUMN, pytest.param(FULL, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("count", [3, pytest.param(7, marks=pytest.mark.slow), 20])
+@pytest.mark.parametrize("count", [pytest.param(3, marks=SLOW), pytest.param(7, marks=SLOW), 20])
 @pytest.mark.parametrize("name", FIGURES)
 def test_all_texts_can_be_read_and_panels_have_room(study, drawn_texts, name, count, width):
     figure = FIGURES[name](study(count), width)

@@ -16,7 +16,7 @@ from text_boxes import area, boxes_of, cut_off, overlapping
 
 LONG = "How strongly do you agree that the thing, as it was shown, is <b>useful</b> & cheap: "
 SHAPES = [(2, 3, False), (60, 3, True), (60, 40, True), (2, 40, False), (5, 70, False)]
-QUICK = SHAPES[:3]
+QUICK = SHAPES[0], SHAPES[2]
 
 
 def make(n, n_labels, long=False):
