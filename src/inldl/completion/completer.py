@@ -1,6 +1,7 @@
 """Complete rows with a mixture of members, weighed by degrees that were hidden on purpose."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -107,6 +108,7 @@ class Completer:
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
+        vars(self).pop("sizes_", None)  # of an earlier fit
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         groups = np.arange(n) if groups is None else groups[known]
@@ -164,10 +166,14 @@ class Completer:
         signs = None if signs is None else signs[hidden.rows]
         about = _about(hidden.left, mixed, variance, fills, signs)
         errors = mixed[at] - hidden.degrees
-        where = hidden.rows, hidden.labels
-        self.sizes_ = ErrorSizes(about[at], *where, errors, self.seed)
+        self._errors = about[at], hidden.rows, hidden.labels, errors
         told = _known(mixed, predicted[hidden.rows])
-        self.shared_ = SharedErrors(told, *where, -errors, y.shape[1])
+        self.shared_ = SharedErrors(told, hidden.rows, hidden.labels, -errors, y.shape[1])
+
+    @cached_property
+    def sizes_(self):
+        """Return the expected sizes of errors; plain filling does not need them."""
+        return ErrorSizes(*self._errors, self.seed)
 
     def fill(self, y, predicted):
         """Return the rows with their holes filled.
