@@ -119,9 +119,9 @@ def signs_of_size(X, errors):
     Spearman's correlation of the mean error of a row, relative to the usual one of its labels,
     with the column is more than chance explains, and more than a little.
     """
-    if not isinstance(X, np.ndarray) or len(X) < FEW_ROWS:
-        return ()
     relative, rows = relative_errors(errors)
+    if not isinstance(X, np.ndarray) or len(rows) < FEW_ROWS:
+        return ()
     size = _ranks(relative)
     found = np.array([_ranks(column) @ size for column in X[rows].T])
     least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))
