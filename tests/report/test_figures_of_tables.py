@@ -1,5 +1,6 @@
 """Pictures of tables: what is drawn is what was given, and every name can be read."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,6 +119,12 @@ def test_all_texts_and_panels_have_room(drawn_texts, name, shape, width):
         assert box.height / figure.dpi > (0.03 if scale else 0.35)
         below = [text for text, other in boxes_of(texts) if area(box, other) > 1]
         assert not (scale and below)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_words_are_those_of_people_with_a_table(drawn_texts, name):
+    texts = " ".join(text.get_text() for text in drawn_texts(FIGURES[name](make(5, 3), COLUMN)))
+    assert not re.search("degree|not observed|hidden", texts)
 
 
 @pytest.mark.parametrize("shape", QUICK)

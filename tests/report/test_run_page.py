@@ -149,7 +149,38 @@ def test_alike_ranks_on_two_datasets_prove_nothing(datasets, told):
     names = [f"Data {number}" for number in range(datasets)]
     rows = fabricate(["a", "b", "c"], names, [0.5], metrics=["cosine"])
     rows["cosine"] = rows["method"].map({"a": 0.9, "b": 0.8, "c": 0.7})
-    assert told in document(rows).text
+    text = document(rows).text
+    assert told in text
+    assert "all datasets rank the methods in the same order" in text
+    assert not re.search(r"\binf\b", text)
+
+
+def test_a_finite_f_is_given_as_a_number():
+    rows = fabricate(["a", "b", "c"], ["Gene", "Movie"], [0.5], 1, metrics=["cosine"])
+    rows["cosine"] = [0.9, 0.8, 0.7, 0.9, 0.7, 0.8]  # the last two change places
+    text = document(rows).text
+    assert re.search(r"F of Iman and Davenport \d+\.\d{3} \(p", text)
+    assert "in the same order" not in text
+
+
+def test_only_methods_that_are_meant_to_converge_are_said_not_to():
+    """By contract, an estimator warns if it ends at its cap and should have converged before."""
+    rows = fabricate(["winldl", "inldl-p", "ridge"], ["Gene"], [0.5], 4, metrics=["cosine"])
+    stopped = (rows["method"] == "winldl") | (rows["method"] == "inldl-p") & (rows["split"] > 0)
+    rows["converged"] = np.where(rows["method"] == "ridge", np.nan, ~stopped)
+    warns = stopped & (rows["method"] == "inldl-p")
+    rows["reason"] = np.where(warns, "ConvergenceWarning: InLDLProx did not reach tol.", "")
+    found = document(rows)
+    (table,) = [each for each in found.tables if "not converged" in each[0]]
+    place = table[0].index("not converged")
+    assert {row[0]: row[place] for row in table[1:]} == {
+        "winldl": "–",
+        "inldl-p": "3",
+        "ridge": "0",
+    }
+    assert "A dash under not converged: the method is meant to stop" in found.text
+    other = document(rows[rows["method"] != "winldl"])
+    assert "A dash under not converged" not in other.text
 
 
 def test_failures_are_told_and_their_datasets_named(few):

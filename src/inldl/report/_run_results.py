@@ -1,5 +1,6 @@
 """The results of a run by metric, missing rate and setting: tables, sentences and figures."""
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -178,9 +179,15 @@ def _friedman(test):
         verdict = "no difference between the methods is shown"
     else:
         verdict = "the two do not agree, so more datasets are needed to conclude"
+    f_test = f"F of Iman and Davenport {test.f_statistic:.3f} ({_p_value(test.f_p_value)})"
+    if math.isinf(test.f_statistic):
+        f_test = (
+            f"the F of Iman and Davenport has no finite value ({_p_value(test.f_p_value)}), "
+            "because all datasets rank the methods in the same order"
+        )
     return (
-        f"chi-squared {test.statistic:.3f} ({_p_value(test.p_value)}); F of Iman and Davenport "
-        f"{test.f_statistic:.3f} ({_p_value(test.f_p_value)}). At the level {ALPHA:g}, {verdict}."
+        f"chi-squared {test.statistic:.3f} ({_p_value(test.p_value)}); {f_test}. At the level "
+        f"{ALPHA:g}, {verdict}."
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 from inldl._text import counted, listed
 from inldl.experiments.protocol import RECIPES
@@ -157,16 +158,28 @@ def _costs(rows):
         "predict_seconds": Column("predict (s)", ".4g"),
         "megabytes": Column("memory (MB)", ".1f"),
         "n_iter": Column("iterations", ".0f"),
-        "not_converged": Column("not converged"),
+        "not_converged": Column("not converged", ".0f"),
         "fits": Column("fits"),
     }
     frame = costs(rows).reset_index()
     frame["megabytes"] = frame["peak_memory"] / 1e6
+    meant = frame["not_converged"].eq(0) | frame["method"].isin(_meant_to_converge(rows))
+    frame["not_converged"] = frame["not_converged"].where(meant)
     caption = (
         "Means over the fits that ended well, in CPU seconds; memory is the peak above what was "
         "in use before. Methods that failed somewhere are averaged over what is left."
     )
+    if not meant.all():
+        caption += (
+            " A dash under not converged: the method is meant to stop after a number of "
+            "iterations, and did."
+        )
     return Table.of(frame, columns, caption=caption, name="run-time")
+
+
+def _meant_to_converge(rows):
+    """Return the methods that warned: one that is meant to stop at its last iteration does not."""
+    return set(rows.loc[rows["reason"].str.startswith(ConvergenceWarning.__name__), "method"])
 
 
 def _remarks(rows):

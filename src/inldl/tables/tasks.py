@@ -176,7 +176,7 @@ def fit_table(
     if sampled:
         notes.append(
             f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
-            "rows with a degree of each label are always among them."
+            "rows with a share of each label are always among them."
         )
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
@@ -352,7 +352,7 @@ def _warned(n_outside, n_unseen):
     parts = [f"{count:,} with {what}" for what, count in told.items() if count]
     if not parts:
         return []
-    return [f"Rows unlike those of the fit: {', '.join(parts)}; their degrees are less sure."]
+    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less sure."]
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):

@@ -123,12 +123,12 @@ def reliability(frame, *, coverage=None, width=COLUMN):
     look = {"elinewidth": 0.9, "label": "mean ± standard error", **MODEL}
     dots = axes.errorbar(frame["predicted"], frame["observed"], yerr=frame["error"], **look)
     below.vlines(frame["predicted"], 0, frame["n"], color=GREY, linewidth=3)
-    axes.set(ylabel="observed degree", xlim=(-0.02 * end, end), ylim=(-0.02 * end, end))
-    below.set(xlabel="predicted degree", ylabel="degrees")
+    axes.set(ylabel="observed share", xlim=(-0.02 * end, end), ylim=(-0.02 * end, end))
+    below.set(xlabel="predicted share", ylabel="shares")
     below.set_ylim(bottom=0)
     below.locator_params(axis="y", nbins=3)
     below.locator_params(axis="x", nbins=6)
-    title = None if coverage is None else f"{coverage:.0%} of the degrees lie in their interval"
+    title = None if coverage is None else f"{coverage:.0%} of the shares lie in their interval"
     legend_above(axes.figure, [*line, dots], title)
     return axes.figure
 
@@ -189,7 +189,7 @@ def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL)
         axes.locator_params(axis="x", nbins=4)
     figure = axes.figure
     figure.get_layout_engine().set(w_pad=0.12)
-    figure.supxlabel("root mean square error at held-out degrees (lower is better)")
+    figure.supxlabel("root mean square error at held-out shares (lower is better)")
     legend_above(figure, handles)
     return figure
 

@@ -45,7 +45,7 @@ def completion_map(before, after, labels, *, width=FULL):
         axes.set_ylabel(counted(len(before), "row"))
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
     figure.set_figheight((_tall(before) + names + 0.3) * (1 if beside else 2) + BAR)
-    _colour_bar(image, panels, "degree")
+    _colour_bar(image, panels, "share")
     legend_above(figure, handles)
     return figure
 
@@ -67,7 +67,7 @@ def predicted_map(predicted, labels, *, width=FULL):
     names = name_columns(axes, labels, (width - 0.5) / len(labels))
     axes.set_ylabel(counted(len(degrees), "row"))
     axes.figure.set_figheight(_tall(degrees) + names + BAR)
-    _colour_bar(image, axes, "degree")
+    _colour_bar(image, axes, "share")
     return axes.figure
 
 
@@ -115,7 +115,7 @@ def _fillings(axes, shade, filled):
     look = {"marker": "o", "markersize": 1.8, "markeredgewidth": 0}
     _marks(axes, filled, shade > 0.6, **look)
     dot = Line2D([], [], color="black", linestyle="", label="filled in", **look)
-    return [Patch(label="not observed", **HOLE), dot]
+    return [Patch(label="missing", **HOLE), dot]
 
 
 def _marks(axes, marked, dark, **look):
@@ -223,7 +223,7 @@ def _pattern(axes, observed, counts):
     colours = {"cmap": ListedColormap([LIGHT, OBSERVED]), "vmin": 0, "vmax": 1}
     _squares(axes, observed[picked].astype(float), **colours)
     axes.set_ylabel(f"{counted(rows, 'row')}, sorted")
-    return [Patch(color=OBSERVED, label="observed"), Patch(color=LIGHT, label="missing")]
+    return [Patch(color=OBSERVED, label="known"), Patch(color=LIGHT, label="missing")]
 
 
 @drawn
@@ -242,7 +242,7 @@ def holes_per_row(counts, *, width=COLUMN):
     bars = axes.bar(np.arange(len(counts)), counts, width=0.8, color=GREY)
     if len(counts) <= 4 * width:
         axes.bar_label(bars, [f"{count:.0f}" if count else "" for count in counts], padding=1)
-    axes.set(xlabel="missing degrees of a row", ylabel="rows", xlim=(-0.7, len(counts) - 0.3))
+    axes.set(xlabel="missing shares of a row", ylabel="rows", xlim=(-0.7, len(counts) - 0.3))
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_major_locator().set_params(integer=True)
     axes.margins(y=0.12)
@@ -270,7 +270,7 @@ def hidden_mass(difference, lower, upper, *, width=COLUMN):
     axes.text(0.01, 0.98, "← small ones missing", transform=axes.transAxes, va="top")
     axes.text(0.99, 0.98, "large ones missing →", transform=axes.transAxes, va="top", ha="right")
     axes.set(xlim=(-reach, reach), ylim=(-1, 1.6), yticks=[])
-    axes.set_xlabel("hidden minus expected degree, per row")
+    axes.set_xlabel("missing minus expected share, per row")
     axes.locator_params(axis="x", nbins=5)
     axes.spines["left"].set_visible(False)
     return axes.figure
