@@ -5,13 +5,16 @@ from pathlib import Path
 
 from inldl._validation import check_number
 from inldl.io import TableWriter
+from inldl.io._compression import plain_name
 
 
 def draw_paths(path, n_draws):
     """Return the files of the draws: beside the completed table, and named in their order."""
     check_number("n_draws", n_draws, low=0, integer=True)
     path, width = Path(path), len(str(n_draws))
-    return [path.with_stem(f"{path.stem}-draw{i:0{width}}") for i in range(1, n_draws + 1)]
+    stem = plain_name(path).stem  # of survey.csv.gz, too
+    ending = path.name.removeprefix(stem)
+    return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
 
 
 class DrawFiles:
