@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import AutoInLDL, ConstantLDL, KernelRidgeLDL, evaluate, hide
-from inldl.datasets import load, locate, make_distributions
+from inldl.datasets import load, make_distributions
 from inldl.estimators._missing_degrees import fill_selected
 from inldl.solvers.selection import split_evenly
 
@@ -36,9 +36,8 @@ def test_better_than_means_and_even_splits(mechanism, rate):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["SJAFFE", "SCUT_FBP", "Movie", "Yeast_spo", "emotion6"])
 @pytest.mark.parametrize("mechanism", ["top", "small"])
-def test_better_on_public_data(name, mechanism):
-    if locate(name) is None:
-        pytest.skip(f"{name} is not on this machine")
+def test_better_on_public_data(shared, monkeypatch, name, mechanism):
+    monkeypatch.setenv("INLDL_DATA", str(shared))
     data = load(name)
     rows = np.random.default_rng(0).permutation(len(data.y))[:450]
     y = data.y[rows] / data.y[rows].sum(axis=1, keepdims=True)
