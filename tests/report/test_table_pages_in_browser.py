@@ -4,9 +4,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.report import completion_page
+from inldl.report import comparison_page, completion_page
+from inldl.tables.comparison import DEFAULT, Comparison
 
 SCHEMES = ["light", "dark"]
+ERRORS = ["rmse", "se", "mae"]
+
+
+def compared(folder):
+    """Write the page of a comparison of all methods that are compared by default."""
+    rng = np.random.default_rng(0)
+    errors = [f"{task}_{what}" for task in ("completing", "predicting") for what in ERRORS]
+    columns = [*errors, "cosine", "behind", "behind_se", "seconds"]
+    table = pd.DataFrame(rng.random((len(DEFAULT), len(columns))), columns=columns)
+    table.insert(0, "method", list(DEFAULT))
+    table = table.assign(better_than_constant=True, reason="")
+    page = folder / "compared.html"
+    comparison_page(Comparison(table, DEFAULT[0], "It is best.", 100, [])).write(page)
+    return page, table
 
 
 def page_of(n_labels, folder):
@@ -26,19 +41,20 @@ def page_of(n_labels, folder):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
-    return {n_labels: page_of(n_labels, folder) for n_labels in (4, 12, 24)}
+    made = {n_labels: page_of(n_labels, folder) for n_labels in (4, 12, 24)}
+    return made | {"comparison": compared(folder)}
 
 
 @pytest.fixture
 def opened(driver, pages):
     """Return a function that opens a page on a screen."""
 
-    def load(n_labels, width, scheme="light"):
+    def load(name, width, scheme="light"):
         size = {"width": width, "height": 740, "deviceScaleFactor": 1, "mobile": width < 500}
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        driver.get(pages[n_labels][0].as_uri())
+        driver.get(pages[name][0].as_uri())
         return driver
 
     yield load
@@ -78,9 +94,16 @@ def test_a_wide_screen_has_the_wide_picture_only(opened):
     assert driver.execute_script(count) == [True, False]
 
 
+def test_errors_at_both_tasks_are_seen_on_a_phone(opened):
+    seen = opened("comparison", 390).execute_script(SEEN)
+    assert {"completing rows with holes", "predicting new rows"} < {text for text, *_ in seen}
+    assert max(right for _, _, right, _ in seen) <= 390
+
+
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_twelve_labels_are_seen_at_once(opened, scheme):
-    driver = opened(12, 1280, scheme)
+@pytest.mark.parametrize("name", [12, "comparison"])
+def test_all_columns_are_seen_at_once(opened, name, scheme):
+    driver = opened(name, 1280, scheme)
     right, box, screen, page = driver.execute_script(LAST, 0)
     assert right <= box <= screen
     assert page <= screen

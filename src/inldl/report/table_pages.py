@@ -301,7 +301,8 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    blocks = [Figure(draw, caption, "comparison"), _methods(comparison), Paragraph(sentence)]
+    figure = _wide_and_narrow(draw, caption, "comparison")
+    blocks = [figure, _methods(comparison), Paragraph(sentence)]
     failed = comparison.table[comparison.table["reason"] != ""]
     failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
     sections = [Section("Errors", blocks)]

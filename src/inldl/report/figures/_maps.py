@@ -22,6 +22,7 @@ SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
 MOST_FEATURES = 15
 MOST_ROWS = 400
+LETTER = 0.08  # inches of a letter
 LONGEST_ROW = 14  # characters of the name of a row
 OBSERVED = "#0072b2"
 ROW = 0.11  # inches of a row of a table
@@ -58,7 +59,7 @@ def completion_map(before, after, labels, *, width=FULL):
     for axes in panels[:1] if beside else panels:
         _name_rows(axes, rows, before)
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    figure.set_figheight((_tall(before) + names + 0.3) * (1 if beside else 2) + BAR)
+    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if beside else 2) + BAR)
     _colour_bar(image, panels, "share")
     legend_above(figure, handles)
     return figure
@@ -82,7 +83,7 @@ def predicted_map(predicted, labels, *, width=FULL):
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
     names = name_columns(axes, labels, space / len(labels))
     _name_rows(axes, rows, degrees)
-    axes.figure.set_figheight(_tall(degrees) + names + BAR)
+    axes.figure.set_figheight(_tall(degrees, rows) + names + BAR)
     _colour_bar(image, axes, "share")
     return axes.figure
 
@@ -96,14 +97,16 @@ def _name_rows(axes, rows, values):
     if rows is None:
         axes.set_ylabel(counted(len(values), "row"))
         return
-    step = math.ceil(LINE * len(values) / _tall(values))
+    tall = _tall(values, rows)
+    step = math.ceil(LINE * len(values) / tall)
     name_rows(axes, rows, LONGEST_ROW, step)
-    (title,) = shortened([rows.name or "row"])
+    (title,) = shortened([rows.name or "row"], min(LONGEST_ROW, int(tall / LETTER)))
     axes.set_ylabel(title if step == 1 else f"{title} (one in {step} is named)")
 
 
-def _tall(rows):
-    return float(np.clip(ROW * len(rows), 0.6, 3.6))
+def _tall(values, rows):
+    """Return the height of a map in inches; rows with names are as high as a line, if few."""
+    return float(np.clip((ROW if rows is None else LINE) * len(values), 0.6, 3.6))
 
 
 def _scale(before, after):
@@ -162,7 +165,7 @@ def _colour_bar(image, panels, label):
     width, height = figure.get_size_inches()
     space = {"shrink": 0.7, "pad": 0.16 / height, "fraction": 0.16 / height, "aspect": 6 * width}
     bar = figure.colorbar(image, ax=panels, label=label, location="bottom", **space)
-    bar.ax.locator_params(nbins=5 if width > 5 else 3)
+    bar.ax.locator_params(nbins=4 if width > 5 else 3)
 
 
 @drawn
