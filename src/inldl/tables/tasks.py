@@ -362,7 +362,7 @@ def _warned(n_outside, n_unseen):
     parts = [f"{count:,} with {what}" for what, count in told.items() if count]
     if not parts:
         return []
-    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less sure."]
+    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
