@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl import report
+from inldl.report._renderings import markdown_table
 from inldl.report.document import (
     Choices,
     Code,
@@ -79,8 +80,32 @@ def test_a_frame_becomes_a_table():
     frame = pd.DataFrame({"unused": 0, "share": [0.5, np.nan], "name": ["a", "b"]})
     columns = {"name": Column("label"), "share": Column("%", ".0%")}
     table = Table.of(frame, columns, caption="Shares")
-    assert table.cells(table.rows) == [[("a", ""), ("50%", "")], [("b", ""), ("–", "")]]
+    texts = [[cell.text for cell in row] for row in table.cells(table.rows)]
+    assert texts == [["a", "50%"], ["b", "–"]]
     assert table.caption == "Shares"
+
+
+def test_what_stands_beside_a_value_is_for_pages(capsys):
+    columns = [Column("label"), Column("mean", ".2f")]
+    table = Table(columns, [["a", (0.123, "best", "0.1–<0.2")], ["b", (0.5, "", "")]])
+    page = Document("", sections=[Section("One", [table])])
+    assert "<strong>0.12</strong> <small>0.1–&lt;0.2</small></td>" in page.html()
+    assert "<td>0.50</td>" in page.html()
+    assert markdown_table(table).splitlines()[2:] == ["| a | **0.12** |", "| b | 0.50 |"]
+    show(page)
+    assert "0.2" not in capsys.readouterr().out
+
+
+def test_a_figure_can_be_drawn_for_narrow_screens():
+    wide, narrow = (lambda: _one_line("wide")), (lambda: _one_line("narrow"))
+    text = Document("", sections=[Section("One", [Figure(wide, "It", "it", narrow)])]).html()
+    assert text.count("<figure") == 1
+    assert text.index('class="wide"') < text.index(">wide<") < text.index('class="narrow"')
+    assert text.index('class="narrow"') < text.index(">narrow<")
+    assert (
+        'class="narrow"'
+        not in Document("", sections=[Section("One", [Figure(wide, "It", "it")])]).html()
+    )
 
 
 @pytest.mark.parametrize(

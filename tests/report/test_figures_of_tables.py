@@ -66,6 +66,8 @@ def make(n, n_labels, long=False):
 
 FIGURES = {
     "completion_map": lambda d, w: report.completion_map(d.before, d.after, d.labels, width=w),
+    "named_rows": lambda d, w: report.completion_map(d.before, named(d.after), d.labels, width=w),
+    "predicted_map": lambda d, w: report.predicted_map(named(d.after), d.labels, width=w),
     "reliability": lambda d, w: report.reliability(d.groups, coverage=0.9, width=w),
     "errors_by_label": lambda d, w: report.errors_by_label(d.errors, width=w),
     "influence": lambda d, w: report.influence(d.influence, width=w),
@@ -83,6 +85,12 @@ DRAWN = [
     for shape in (SHAPES[:1] if name in OF_ANY_SHAPE else SHAPES)
     for width in (COLUMN, FULL)
 ]
+
+
+def named(y):
+    """Return rows with names, of which the last is long."""
+    names = [f"row {number}" for number in range(len(y) - 1)]
+    return pd.DataFrame(y, index=pd.Index([*names, LONG], name=LONG))
 
 
 def holes(y):

@@ -378,8 +378,12 @@ def test_the_pages_fit_the_screen(driver, pages, tmp_path, width, scheme):
         )
         assert inner <= outer == width
         broken = """return [...document.querySelectorAll("svg image")]
+            .filter(each => each.checkVisibility())
             .filter(each => !(each.getBoundingClientRect().width > 10)).length"""
         assert driver.execute_script(broken) == 0
+        seen = """return [...document.querySelectorAll("figure.drawing")].map(each =>
+            [...each.querySelectorAll("svg")].filter(each => each.checkVisibility()).length)"""
+        assert set(driver.execute_script(seen)) == {1}
     assert driver.get_log("browser") == []
 
 

@@ -69,7 +69,7 @@ def markdown_text(name):
 def _escaped(table, rows, escape, marks):
     """Return the cells of rows as another language writes them."""
     return [
-        [marks.get(mark, "{}").format(escape(text)) for text, mark in cells]
+        [marks.get(cell.mark, "{}").format(escape(cell.text)) for cell in cells]
         for cells in table.cells(rows)
     ]
 

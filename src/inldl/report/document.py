@@ -15,7 +15,7 @@ A document is a title, a summary, and sections of blocks. `inldl.report.terminal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 MISSING = "–"
 
@@ -75,22 +75,34 @@ class Column:
     words: bool = False  # it holds sentences or names, which may take several lines
     page_only: bool = False  # a terminal has no room for it
 
-    def cell(self, value: Any) -> tuple[str, str]:
-        """Return the text and the mark of a value, or of a pair; a dash is for NaN."""
-        value, mark = value if isinstance(value, tuple) else (value, "")
+    def cell(self, value: Any) -> "Cell":
+        """Return what is shown of a value, or of a value with its mark; a dash is for NaN."""
+        value, mark, *beside = value if isinstance(value, tuple) else (value, "")
         mark = mark or ("text" if self.words else "")
+        return Cell(self._text(value), mark, *beside)
+
+    def _text(self, value: Any) -> str:
         if isinstance(value, str):
-            return value, mark
+            return value
         missing = value is None or value != value
-        return MISSING if missing else format(value, self.form), mark
+        return MISSING if missing else format(value, self.form)
+
+
+class Cell(NamedTuple):
+    """What is shown of a value."""
+
+    text: str
+    mark: str = ""
+    beside: str = ""  # said below it in small letters, such as its interval
 
 
 @dataclass(frozen=True, eq=False)
 class Table(Block):
     """A table, sortable where the renderer can do that.
 
-    A value is a text, a number, or a pair of a value and a mark: "best" (bold), "second"
-    (underlined), "good", "fair" or "bad" (coloured).
+    A value is a text, a number, or a tuple of a value and a mark: "best" (bold), "second"
+    (underlined), "good", "fair" or "bad" (coloured). A third part is a text that pages write
+    below it, such as its interval.
     """
 
     columns: Sequence[Column]  # the first one names the rows
@@ -107,8 +119,8 @@ class Table(Block):
         rows = frame[list(columns)].to_numpy(object)
         return cls(list(columns.values()), rows, caption=caption, name=name)
 
-    def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[tuple[str, str]]]:
-        """Return rows as pairs of text and mark; sentences have the mark "text"."""
+    def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[Cell]]:
+        """Return what is shown of rows; sentences have the mark "text"."""
         return [
             [column.cell(value) for column, value in zip(self.columns, row, strict=True)]
             for row in rows
@@ -123,6 +135,7 @@ class Figure(Block):
     draw: Callable[[], Any]
     caption: str
     name: str = ""  # of the downloaded file, without suffix
+    narrow: Callable[[], Any] | None = None  # draws it for a screen as narrow as a phone's
 
 
 def figure_and_table(draw: Callable[[], Any], caption: str, table: Table) -> list[Block]:

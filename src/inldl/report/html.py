@@ -55,7 +55,10 @@ def _views(document):
 
 def _table_data(table):
     def plain(rows):
-        return [[pair if pair[1] else pair[0] for pair in row] for row in table.cells(rows)]
+        return [
+            [[cell.text, cell.mark] if cell.mark else cell.text for cell in row]
+            for row in table.cells(rows)
+        ]
 
     head = [[column.name, "text"] if column.words else column.name for column in table.columns]
     parts = {"head": head, "rows": plain(table.rows), "foot": plain(table.foot)}
@@ -73,6 +76,7 @@ class Picture:
     """A drawn figure, or why there is none."""
 
     svg: str = ""
+    narrow: str = ""  # the same for a narrow screen, if it is drawn for one
     problem: str = ""
 
 
@@ -83,7 +87,7 @@ def _pictures(document, space):
     pictures = {}
     for number, figure in enumerate(figures):
         pictures[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
-        space -= len(pictures[figure].svg)
+        space -= len(pictures[figure].svg) + len(pictures[figure].narrow)
     return pictures
 
 
@@ -98,10 +102,13 @@ def _picture(block, number):
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         try:
-            figure = block.draw()
+            figures = [draw() for draw in (block.draw, block.narrow) if draw is not None]
         except ValueError as error:
             return Picture(problem=f"This figure cannot be drawn: {error}")
-        figure.patch.set_visible(False)  # the paper shows through, light or dark
-        for axes in figure.axes:
-            axes.patch.set_visible(False)
-        return Picture(small_svg(figure, block.caption, f"d{number}-"))
+        for figure in figures:
+            figure.patch.set_visible(False)  # the paper shows through, light or dark
+            for axes in figure.axes:
+                axes.patch.set_visible(False)
+        prefixes = f"d{number}-", f"n{number}-"
+        pairs = zip(figures, prefixes, strict=False)
+        return Picture(*(small_svg(figure, block.caption, prefix) for figure, prefix in pairs))

@@ -16,7 +16,7 @@ from ._error_sections import error_sentences, quality_sections
 from .document import Code, Column, Document, Facts, Figure, Items, Paragraph, Section, Table
 from .figures import comparison as comparison_figure
 from .figures import completion_map, predicted_map
-from .style import better
+from .style import COLUMN, better
 
 FILLED = (
     "A share is filled in from the known shares of its row and from what the features predict, so "
@@ -30,7 +30,18 @@ EARLIER = (
 
 
 def completion_page(
-    title, facts, notes, before, after, labels, held_out=None, influence=None, *, summary=None
+    title,
+    facts,
+    notes,
+    before,
+    after,
+    labels,
+    held_out=None,
+    influence=None,
+    *,
+    summary=None,
+    ends=(),
+    coverage=None,
 ):
     """Return what is said about a completed table.
 
@@ -43,7 +54,8 @@ def completion_page(
     notes : list of str
         What the owner of the table should know.
     before, after : DataFrame or array of shape (n, C)
-        About 60 rows before and after, NaN = missing. The index of `after` names the rows.
+        About 60 rows before and after, NaN = missing. The index of `after` names the rows; its
+        name is the heading of their names, "row" by default.
     labels : sequence of str
         Names of the labels.
     held_out : HeldOut, optional
@@ -52,6 +64,10 @@ def completion_page(
         By how much the error of each label rises when a feature is shuffled.
     summary : str or list of str, optional
         What is said first; the error at `held_out` by default.
+    ends : pair of DataFrame or array of shape (n, C), optional
+        The lower and the upper ends of the intervals of what was filled in, NaN elsewhere.
+    coverage : float, optional
+        How many of the true shares such intervals contain, such as 0.9.
 
     Returns
     -------
@@ -64,11 +80,11 @@ def completion_page(
         "stronger the colour, the larger."
     )
     marks = np.where(np.isnan(np.asarray(before, dtype=float)), "best", "")
-    told = "The completed rows; shares that were filled in are bold."
+    told = f"The completed rows; shares that were filled in are bold.{_below(ends, coverage)}"
     blocks = [
         Paragraph(FILLED),
-        Figure(partial(completion_map, before, after, labels), caption, "completion"),
-        _rows(after, marks, labels, told, "completed"),
+        _wide_and_narrow(partial(completion_map, before, after, labels), caption, "completion"),
+        _rows(after, marks, labels, told, "completed", ends),
     ]
     shown = Section("Before and after", blocks, page_only=True)
     sections = [shown, *quality_sections(held_out, influence)]
@@ -81,17 +97,42 @@ def _sentences(summary, held_out):
     return [summary] if isinstance(summary, str) else summary
 
 
-def _rows(shares, marks, labels, caption, name):
-    """Return a table of rows of shares."""
-    names = shares.index if hasattr(shares, "index") else range(1, len(shares) + 1)
+def _wide_and_narrow(draw, caption, name):
+    """Return a picture that is drawn again for narrow screens."""
+    return Figure(draw, caption, name, partial(draw, width=COLUMN))
+
+
+def _rows(shares, marks, labels, caption, name, ends=()):
+    """Return a table of rows of shares, with their intervals if there are some."""
+    index = getattr(shares, "index", pd.RangeIndex(1, len(shares) + 1))
     values = np.asarray(shares, dtype=float)
-    percent = np.fmax.reduce(values, axis=None, initial=0) > 1
-    columns = [Column("row"), *(Column(str(label), form_of(percent)) for label in labels)]
+    form = form_of(np.fmax.reduce(values, axis=None, initial=0) > 1)
+    columns = [Column(str(index.name or "row")), *(Column(str(each), form) for each in labels)]
+    parts = [values.tolist(), marks.tolist()] + ([_intervals(*ends, form)] if len(ends) else [])
     rows = [
-        [str(each), *zip(*line, strict=True)]
-        for each, *line in zip(names, values.tolist(), marks.tolist(), strict=True)
+        [str(each), *zip(*line, strict=True)] for each, *line in zip(index, *parts, strict=True)
     ]
     return Table(columns, rows, caption=caption, name=name)
+
+
+def _intervals(lower, upper, form):
+    """Return each interval as a text, and nothing where there is none."""
+
+    def interval(low, high):
+        if np.isnan(low):
+            return ""
+        return "exact" if low == high else f"{low:{form}}–{high:{form}}"
+
+    ends = (np.asarray(each, dtype=float).tolist() for each in (lower, upper))
+    return [list(map(interval, *lines)) for lines in zip(*ends, strict=True)]
+
+
+def _below(ends, coverage):
+    """Return the end of a caption that says what stands below the shares."""
+    if not len(ends):
+        return ""
+    told = "" if coverage is None else f"; about {coverage:.0%} of them contain the true share"
+    return f" Small numbers below are intervals{told}."
 
 
 def completed(written, learned, model, table, out, influence=None):
@@ -109,7 +150,8 @@ def completed(written, learned, model, table, out, influence=None):
     notes = [] if learned is None else learned.notes
     labels = list(written.after.columns)
     about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
-    return completion_page(*about, held_out, influence, summary=summary)
+    intervals = {"ends": written.ends, "coverage": written.coverage}
+    return completion_page(*about, held_out, influence, summary=summary, **intervals)
 
 
 def _filled_in(written):
@@ -136,12 +178,12 @@ def _measured_at(learned):
     return learned.new_rows, f"known shares of rows that were left out ({why})"
 
 
-def prediction_page(title, facts, n_rows, predicted, labels, notes=()):
+def prediction_page(title, facts, n_rows, predicted, labels, notes=(), *, ends=(), coverage=None):
     """Return what is said about predicted rows.
 
     Parameters
     ----------
-    title, facts, notes
+    title, facts, notes, ends, coverage
         As in `completion_page`.
     n_rows : int
         Number of predicted rows.
@@ -153,10 +195,11 @@ def prediction_page(title, facts, n_rows, predicted, labels, notes=()):
     shown = f"{counted(len(predicted), 'row')} of the {n_rows:,}"
     caption = f"{shown}. The stronger the colour, the larger the share."
     marks = np.full(np.shape(predicted), "")
+    told = f"The same in numbers.{_below(ends, coverage)}"
     blocks = [
         Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
-        Figure(partial(predicted_map, predicted, labels), caption, "prediction"),
-        _rows(predicted, marks, labels, "The same in numbers.", "predicted"),
+        _wide_and_narrow(partial(predicted_map, predicted, labels), caption, "prediction"),
+        _rows(predicted, marks, labels, told, "predicted", ends),
     ]
     summary = [f"Predicted {listed(labels, 20)} for {counted(n_rows, 'row')}."]
     sections = [Section("Predicted shares", blocks, page_only=True)]
@@ -168,7 +211,8 @@ def predicted(written, model, table, out, notes=()):
     facts = [("Table", table), ("Predicted table", out), ("Method", str(model.method))]
     labels, notes = list(written.after.columns), [*notes, *written.notes]
     title = f"{table}, predicted"
-    return prediction_page(title, facts, written.n_rows, written.after, labels, notes)
+    about = (title, facts, written.n_rows, written.after, labels, notes)
+    return prediction_page(*about, ends=written.ends, coverage=written.coverage)
 
 
 def model_page(title, facts, notes, held_out=None, influence=None, report="", *, summary=None):
@@ -257,7 +301,8 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    blocks = [Figure(draw, caption, "comparison"), _methods(comparison), Paragraph(sentence)]
+    figure = _wide_and_narrow(draw, caption, "comparison")
+    blocks = [figure, _methods(comparison), Paragraph(sentence)]
     failed = comparison.table[comparison.table["reason"] != ""]
     failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
     sections = [Section("Errors", blocks)]

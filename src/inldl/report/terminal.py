@@ -49,5 +49,5 @@ def _print_table(block):
         else:
             table.add_column(column.name, justify="right", no_wrap=True)
     for cells in block.cells([*block.rows, *block.foot]):
-        table.add_row(*(Text(printable(cells[at][0])) for at in shown))
+        table.add_row(*(Text(printable(cells[at].text)) for at in shown))
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(table)

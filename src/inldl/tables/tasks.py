@@ -22,7 +22,7 @@ from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._findings import note_on_error
 from inldl.tables._missingness import judge_size
-from inldl.tables._shown import ShownRows
+from inldl.tables._shown import ShownRows, id_columns
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note, group_numbers
 
@@ -97,9 +97,14 @@ class Written:
     n_filled_rows : int
         Rows with such degrees.
     before, after : DataFrame
-        Some rows, in the units of the file; the index has their numbers in it, from 1.
+        Some rows, in the units of the file. The index names them: by the id columns, whose name
+        it has, or by their numbers, from 1.
     notes : list of str
         What a user should know.
+    ends : tuple of DataFrame
+        The lower and the upper ends of the intervals of these rows, if there are some.
+    coverage : float or None
+        Of the intervals.
     """
 
     n_rows: int
@@ -109,6 +114,8 @@ class Written:
     before: pd.DataFrame
     after: pd.DataFrame
     notes: list = field(default_factory=list)
+    ends: tuple = ()
+    coverage: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,25 +271,26 @@ def complete_table(
     """
     whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
-    shown, counts = ShownRows(file, file.labels, whole), np.zeros(4, int)
+    ids, counts = id_columns(file, model), np.zeros(4, int)
+    shown = ShownRows(file, file.labels, whole, ids)
     loose = model.examples_ is not None and model.examples_.loose
     how = {"filled": file.labels if holes is None else holes, "overwrite": overwrite}
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
         DrawFiles(file, draw_paths(path, n_draws), model, random_state, **how) as draws,
     ):
-        for piece in _pieces(file, model, done):
+        for piece in _pieces(file, model, ids, done):
             y = file.fractions(piece, scale, normalize=normalize)
             missing = np.isnan(y)
             exact = 0 if loose else missing.sum() - np.isnan(fill_forced(y)).sum()
             counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
             with _placed(file.place_of(first=piece.first)):
                 completed, added = _completed(model, piece, y, coverage, whole)
+            shown.keep(piece, y, completed, added)
             added += [missing.astype(float)] if mark else []
-            shown.keep(piece, y, completed)
             writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, y, scale)
-    return Written(*counts.tolist(), *shown.frames())
+    return Written(*counts.tolist(), *shown.frames(), ends=shown.ends(), coverage=coverage)
 
 
 def check_completion(file, path, *, coverage=None, mark=False, n_draws=0, overwrite=False):
@@ -327,9 +335,10 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
-    shown, n_rows, unfamiliar = ShownRows(file, labels, whole), 0, np.zeros(2, int)
+    ids, n_rows, unfamiliar = id_columns(file, model), 0, np.zeros(2, int)
+    shown = ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in _pieces(file, model, done):
+        for piece in _pieces(file, model, ids, done):
             with _placed(file.place_of(first=piece.first)):
                 predicted, strange = model._predict_and_compare(piece.features)
                 check_predictable(predicted)
@@ -339,11 +348,12 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
                 signs = model._signs(piece.features)
                 ends = model._interval_around(predicted, coverage, signs)
                 added.append(paired_ends(*ends) * whole)
-            shown.keep(piece, np.full(predicted.shape, np.nan), predicted)
+            shown.keep(piece, np.full(predicted.shape, np.nan), predicted, added[1:])
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    return Written(n_rows, n_rows * len(labels), 0, n_rows, *shown.frames(), _warned(*unfamiliar))
+    counts, notes = (n_rows, n_rows * len(labels), 0, n_rows), _warned(*unfamiliar)
+    return Written(*counts, *shown.frames(), notes, shown.ends(), coverage)
 
 
 def _warned(n_outside, n_unseen):
@@ -352,7 +362,7 @@ def _warned(n_outside, n_unseen):
     parts = [f"{count:,} with {what}" for what, count in told.items() if count]
     if not parts:
         return []
-    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less sure."]
+    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
@@ -388,13 +398,14 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     )
 
 
-def _pieces(file, model, done):
-    """Yield the pieces of a file with the columns that a model needs."""
+def _pieces(file, model, ids, done):
+    """Yield the pieces of a file with the columns that a model needs, and those of ids."""
     columns = model.encoder_.columns_
-    text = {column.name for column in columns if column.as_text}
     names = [column.name for column in columns if column.name in file.features]
+    more = [name for name in ids if name not in names]
+    text = {column.name for column in columns if column.as_text} | set(more)
     bound = max(1, file.source.most_rows())
-    for piece in file.pieces(names, text):
+    for piece in file.pieces(names + more, text):
         yield piece
         if done is not None:
             done(min(1.0, piece.rows.stop / bound))

@@ -69,7 +69,7 @@ function sort(table, column) {
 function key(cell) {
   const text = cell.textContent;
   if (text === MISSING || text === "") return null;
-  const known = cell.dataset.value ?? text;
+  const known = cell.dataset.value ?? written(cell);
   if (cell.tagName === "TH") return known;
   if (known.startsWith("inf")) return Infinity;
   const number = parseFloat(known);
@@ -83,15 +83,34 @@ function compare(a, b, sign) {
   return sign * String(a).localeCompare(String(b), "en", { numeric: true });
 }
 
+// Say of what does not fit that there is more of it.
+function sideways() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    const before = box.previousElementSibling;
+    if (before?.className === "sideways") before.remove();
+    if (box.scrollWidth <= box.clientWidth + 1) continue;
+    const columns = box.querySelector("table")?.tHead.rows[0].cells.length;
+    const all = columns ? `all ${columns} columns` : "the whole figure";
+    box.before(element("p", `Scroll sideways to see ${all}.`, { class: "sideways" }));
+  }
+}
+
 // Taking along ------------------------------------------------------------------------------
 
 function cells(table) {
   return [...table.rows].map((row) => [...row.cells]);
 }
 
+// What stands below a number in small letters is not part of it.
+function written(cell) {
+  const copy = cell.cloneNode(true);
+  copy.querySelectorAll("small").forEach((each) => each.remove());
+  return copy.textContent.trimEnd();
+}
+
 // A mean with its deviation becomes two columns.
 function csv(table) {
-  const texts = cells(table).map((row) => row.map((each) => each.textContent));
+  const texts = cells(table).map((row) => row.map(written));
   const pattern = /^([^()]+)\(([\d.]+)\)$/;
   const split = texts[0].map((_, column) => texts.some((row) => pattern.test(row[column] ?? "")));
   const rows = texts.map((row, at) =>
@@ -119,9 +138,9 @@ function tex(text) {
 }
 
 function texCell(cell) {
-  if (cell.querySelector("strong")) return `\\textbf{${tex(cell.textContent)}}`;
-  if (cell.querySelector("u")) return `\\underline{${tex(cell.textContent)}}`;
-  return tex(cell.textContent);
+  if (cell.querySelector("strong")) return `\\textbf{${tex(written(cell))}}`;
+  if (cell.querySelector("u")) return `\\underline{${tex(written(cell))}}`;
+  return tex(written(cell));
 }
 
 function latex(figure) {
@@ -210,6 +229,7 @@ function show(views, chosen) {
     const wanted = block.dataset.when.split("-");
     block.hidden = !wanted.every((place, at) => place === "*" || place === chosen[at]);
   }
+  sideways();
 }
 
 function offer(views) {
@@ -225,5 +245,7 @@ document.querySelectorAll("figure.table table").forEach(sortable);
 document.querySelectorAll(".code").forEach((box) => {
   tools(box, copying("Copy", () => box.querySelector("pre").textContent));
 });
+sideways();
+window.addEventListener("resize", sideways);
 const stored = document.getElementById("views");
 if (stored) offer(JSON.parse(stored.textContent));

@@ -1,17 +1,29 @@
 """Draw tables: what is missing, rows before and after, what each feature does."""
 
+import math
+
 import numpy as np
 import pandas as pd
 
 from inldl._text import counted
 
 from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._panels import LINE, name_columns, name_rows, single_panel, two_panels
+from ._panels import (
+    LINE,
+    name_columns,
+    name_rows,
+    shortened,
+    single_panel,
+    two_panels,
+    widest,
+)
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
 MOST_FEATURES = 15
 MOST_ROWS = 400
+LETTER = 0.08  # inches of a letter
+LONGEST_ROW = 14  # characters of the name of a row
 OBSERVED = "#0072b2"
 ROW = 0.11  # inches of a row of a table
 BAR = 0.6  # inches for the scale of colours and its numbers
@@ -27,14 +39,17 @@ def completion_map(before, after, labels, *, width=FULL):
     Parameters
     ----------
     before, after : array-like of shape (n, C)
-        Degrees, NaN = hole; about 60 rows can be told apart.
+        Degrees, NaN = hole; about 60 rows can be told apart. If `after` is a frame, its index
+        names the rows.
     labels : sequence of str
         Names of the columns. Many labels put the maps one above the other.
     """
+    rows = getattr(after, "index", None)
     before, after = _pair(before, after, labels)
-    beside = (width - 0.5) / 2 / len(labels) > LINE + 0.01
-    slot = (width - 0.5) / (2 if beside else 1) / len(labels)
     figure = new_figure(width, 1)
+    space = width - 0.5 - widest(figure, _row_names(rows))
+    beside = space / 2 / len(labels) > LINE + 0.01
+    slot = space / (2 if beside else 1) / len(labels)
     panels = figure.subplots(*((1, 2) if beside else (2, 1)))
     scale = _scale(before, after)
     for axes, degrees, title in zip(panels, (before, after), ("before", "after"), strict=True):
@@ -42,9 +57,9 @@ def completion_map(before, after, labels, *, width=FULL):
         axes.set_title(title)
         names = name_columns(axes, labels, slot)
     for axes in panels[:1] if beside else panels:
-        axes.set_ylabel(counted(len(before), "row"))
+        _name_rows(axes, rows, before)
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    figure.set_figheight((_tall(before) + names + 0.3) * (1 if beside else 2) + BAR)
+    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if beside else 2) + BAR)
     _colour_bar(image, panels, "share")
     legend_above(figure, handles)
     return figure
@@ -57,22 +72,41 @@ def predicted_map(predicted, labels, *, width=FULL):
     Parameters
     ----------
     predicted : array-like of shape (n, C)
-        Degrees; about 60 rows can be told apart.
+        Degrees; about 60 rows can be told apart. The index of a frame names them.
     labels : sequence of str
         Names of the columns.
     """
+    rows = getattr(predicted, "index", None)
     degrees, _ = _pair(predicted, predicted, labels)
     axes = single_panel(width, 1)
+    space = width - 0.5 - widest(axes.figure, _row_names(rows))
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
-    names = name_columns(axes, labels, (width - 0.5) / len(labels))
-    axes.set_ylabel(counted(len(degrees), "row"))
-    axes.figure.set_figheight(_tall(degrees) + names + BAR)
+    names = name_columns(axes, labels, space / len(labels))
+    _name_rows(axes, rows, degrees)
+    axes.figure.set_figheight(_tall(degrees, rows) + names + BAR)
     _colour_bar(image, axes, "share")
     return axes.figure
 
 
-def _tall(rows):
-    return float(np.clip(ROW * len(rows), 0.6, 3.6))
+def _row_names(rows):
+    return [] if rows is None else shortened(rows, LONGEST_ROW)
+
+
+def _name_rows(axes, rows, values):
+    """Name as many rows as have room, by an index, or say how many there are."""
+    if rows is None:
+        axes.set_ylabel(counted(len(values), "row"))
+        return
+    tall = _tall(values, rows)
+    step = math.ceil(LINE * len(values) / tall)
+    name_rows(axes, rows, LONGEST_ROW, step)
+    (title,) = shortened([rows.name or "row"], min(LONGEST_ROW, int(tall / LETTER)))
+    axes.set_ylabel(title if step == 1 else f"{title} (one in {step} is named)")
+
+
+def _tall(values, rows):
+    """Return the height of a map in inches; rows with names are as high as a line, if few."""
+    return float(np.clip((ROW if rows is None else LINE) * len(values), 0.6, 3.6))
 
 
 def _scale(before, after):
@@ -131,7 +165,7 @@ def _colour_bar(image, panels, label):
     width, height = figure.get_size_inches()
     space = {"shrink": 0.7, "pad": 0.16 / height, "fraction": 0.16 / height, "aspect": 6 * width}
     bar = figure.colorbar(image, ax=panels, label=label, location="bottom", **space)
-    bar.ax.locator_params(nbins=5 if width > 5 else 3)
+    bar.ax.locator_params(nbins=4 if width > 5 else 3)
 
 
 @drawn

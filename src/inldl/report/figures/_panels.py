@@ -105,10 +105,10 @@ def name_columns(axes, names, slot):
     return (width if upright else LINE) + LINE * (step > 1) + 0.1
 
 
-def name_rows(axes, names, most=LONGEST):
-    """Write the names beside the rows, and return the width in inches that it takes."""
+def name_rows(axes, names, most=LONGEST, step=1):
+    """Write one in `step` names beside its row, and return the width in inches that it takes."""
     names = shortened(names, most)
-    _tick(axes.yaxis, names, 1)
+    _tick(axes.yaxis, names, step)
     axes.tick_params(axis="y", length=0)
     return widest(axes.figure, names)
 
