@@ -122,6 +122,8 @@ def signs_of_size(X, errors):
     if not isinstance(X, np.ndarray) or len(X) < FEW_ROWS:
         return ()
     relative, rows = relative_errors(errors)
+    if not len(rows):
+        return ()
     size = _ranks(relative)
     found = np.array([_ranks(column) @ size for column in X[rows].T])
     least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))
