@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.stats import norm
 
 from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
@@ -196,10 +197,12 @@ class Completer:
         for rows in _blocks(len(y)):
             filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
-            reach = np.where(np.isnan(y[rows]), reach, 0)
-            upper = filled + reach
+            most = np.inf
             if self.largest_ is not None:
-                upper = np.minimum(upper, np.maximum(self.largest_.limits(y[rows]), filled))
+                normal = norm.ppf((1 + coverage) / 2) * self.largest_.spread(y[rows])
+                reach, most = np.maximum(reach, normal), self.largest_.limits(y[rows])
+            reach = np.where(np.isnan(y[rows]), reach, 0)
+            upper = np.minimum(filled + reach, np.maximum(most, filled))
             ends = np.maximum(filled - reach, 0), upper
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
@@ -247,7 +250,10 @@ class Completer:
                 spread = self.sizes_.spread(about[unsure])
             shared = self.shared_.draw(_known(filled, predicted), n_draws, for_all)
             errors = own_errors(y, self.members_.root.covariance, TRIALS + n_draws, for_each)
-            out[:, unsure] = draw_rows(y, filled, spread, shared, errors)
+            most = None
+            if self.largest_ is not None:
+                spread, most = np.maximum(spread, self.largest_.spread(y)), self.largest_.limits(y)
+            out[:, unsure] = draw_rows(y, filled, spread, shared, errors, most)
         return out
 
     def _filled(self, y, predicted, signs=None):
