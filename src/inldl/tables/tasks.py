@@ -12,6 +12,7 @@ from inldl._errors import DataError
 from inldl._text import listed
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
+from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
@@ -21,7 +22,7 @@ from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._findings import note_on_error
-from inldl.tables._missingness import judge_size
+from inldl.tables._missingness import COUNTS, judge_size
 from inldl.tables._shown import ShownRows
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note, group_numbers
@@ -176,7 +177,7 @@ def fit_table(
     if sampled:
         notes.append(
             f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
-            "rows with a degree of each label are always among them."
+            "rows with a share of each label are always among them."
         )
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
@@ -189,7 +190,6 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing = np.isnan(y)
-    size = judge_size(np.asarray(y, dtype=np.float64), list(degrees), totals=scale != "count")
     return Learned(
         model,
         scale,
@@ -197,10 +197,19 @@ def fit_table(
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes + note_on_error(size),
+        notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
     )
+
+
+def _size_of_holes(y, labels, scale, sums):
+    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
+    y = np.asarray(y, dtype=np.float64)
+    if sums is not None:  # then a row hides what it lacks, too
+        y = y * sums[:, None]
+        y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
+    return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
 
 
 def _groups(features, name):
@@ -352,7 +361,7 @@ def _warned(n_outside, n_unseen):
     parts = [f"{count:,} with {what}" for what, count in told.items() if count]
     if not parts:
         return []
-    return [f"Rows unlike those of the fit: {', '.join(parts)}; their degrees are less sure."]
+    return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
