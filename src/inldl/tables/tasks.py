@@ -47,6 +47,8 @@ class Learned:
         Rows that were learned from.
     n_missing, n_observed : int
         Degrees of these rows.
+    n_empty : int
+        Missing degrees in rows without an observed one.
     notes : list of str
         What a user should know.
     new_rows : HeldOut
@@ -61,6 +63,7 @@ class Learned:
     n_rows: int
     n_missing: int
     n_observed: int
+    n_empty: int
     notes: list
     new_rows: Any
     sample: tuple = field(repr=False)
@@ -172,7 +175,7 @@ def fit_table(
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
-    groups, sums = _groups(table.features, group), table.sums
+    groups, sums = _groups(table.features, group, file), table.sums
     sampled = table.rows is not None
     if sampled:
         notes.append(
@@ -197,6 +200,7 @@ def fit_table(
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
+        int(missing.all(axis=1).sum()) * missing.shape[1],
         notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
@@ -212,12 +216,17 @@ def _size_of_holes(y, labels, scale, sums):
     return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
 
 
-def _groups(features, name):
+def _groups(features, name, file):
     """Take the column of groups from the features, and return the group of each row."""
     if name is None:
         return None
     if name not in features:
-        known = listed(map(repr, features), 20)
+        if name in file.source.names and name not in file.labels:
+            raise ValueError(
+                f"Rows cannot be grouped by {name!r}, because --id, --ignore, --features or --long "
+                "leaves that column out; name it in --group only, which leaves it out as well."
+            )
+        known = listed(map(repr, features), 20) or "there are none"
         raise ValueError(f"No column {name!r} to group by is among the features ({known}).")
     return group_numbers(features.pop(name), len(features))
 
