@@ -223,8 +223,9 @@ def _groups(features, name, file):
     if name not in features:
         if name in file.source.names and name not in file.labels:
             raise ValueError(
-                f"Rows cannot be grouped by {name!r}, because --id, --ignore, --features or --long "
-                "leaves that column out; name it in --group only, which leaves it out as well."
+                f"Rows cannot be grouped by {name!r}, because --id, --ignore, --features or "
+                "--long leaves that column out; name it in --group only, which leaves it out as "
+                "well."
             )
         known = listed(map(repr, features), 20) or "there are none"
         raise ValueError(f"No column {name!r} to group by is among the features ({known}).")
