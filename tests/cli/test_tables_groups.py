@@ -36,3 +36,10 @@ def test_a_column_that_is_not_there_is_named(table, inldl):
     code, _, words = inldl("fit", table, "-l", "a,b,c", "-o", "m.inldl", "--group", "country")
     assert code == 1
     assert "No column 'country' to group by is among the features ('x', 'person')." in words
+
+
+def test_a_column_that_is_left_out_already_is_named(table, inldl):
+    how = ("fit", table, "-l", "a,b,c", "-o", "m.inldl", "--group", "person", "--id", "person")
+    code, _, words = inldl(*how)
+    assert code == 1
+    assert "name it in --group only, which leaves it out as well." in words

@@ -45,3 +45,25 @@ def test_a_new_row_that_contradicts_has_no_limit():
     given = np.array([[0.1, 0.05, np.nan, np.nan, np.nan]])
     filled = completer.fill(given, predicted[:1])
     np.testing.assert_allclose(filled.sum(), 1)
+
+
+def test_no_draw_is_above_the_smallest_recorded_degree():
+    y, predicted = rows()
+    given = hide(y, 0.6, mechanism="top")
+    draws = Completer().fit(given, predicted).draw(given, predicted, 5, seed=0)
+    holes, limit = np.isnan(given), np.nanmin(given, axis=1)[:, None] + 1e-9
+    assert (draws <= limit)[:, holes].all()
+    assert draws.min() >= 0
+    np.testing.assert_allclose(draws.sum(axis=2), 1)
+    np.testing.assert_array_equal(draws[:, ~holes], np.tile(given[~holes], (5, 1)))
+    assert (draws.std(axis=0) > 1e-4)[holes].mean() > 0.9
+
+
+def test_intervals_know_of_what_predictions_do_not_tell():
+    """Predictions are exact here, but holes are not filled from them."""
+    y, _ = rows()
+    given = hide(y, 0.8, mechanism="top")
+    filled, lower, upper = Completer().fit(given, y).fill_with_intervals(given, y, 0.9)
+    holes = np.isnan(given)
+    assert ((lower <= y) & (y <= upper))[holes].mean() > 0.6
+    assert np.abs(filled - y)[holes].mean() > 0.02

@@ -162,8 +162,8 @@ def test_what_a_computation_left_of_zero_is_zero(read):
 def test_normalize_divides_complete_rows_only(read):
     table = read("x,joy,anger\n1,0.31,0.62\n2,0.5,\n3,0.5,0.5\n", normalize=True)
     np.testing.assert_allclose(table.y, [[1 / 3, 2 / 3], [0.5, np.nan], [0.5, 0.5]])
-    note = "by their sums: 1; that is for learning, a file that is written keeps them as they are."
-    assert table.notes[-2] == f"Complete rows that were divided {note}"
+    note = "divided by their sums for learning; the written file keeps them as they are."
+    assert table.notes[-2] == f"Complete rows that do not sum to 1: 1. They are {note}"
     assert table.notes[-1].startswith("Complete rows sum to 0.93 to 1, so no missing share foll")
     assert table.sums.tolist() == pytest.approx([0.93, 1, 1])
 
@@ -175,7 +175,7 @@ def test_normalize_divides_rows_with_holes_that_are_a_little_too_large(read):
     table = read(content, "joy,anger,fear", normalize=True)
     expected = [[0.5, 0.25, 0.25], [0.67 / 1.03, 0.36 / 1.03, np.nan], [0.2, 0.3, np.nan]]
     np.testing.assert_allclose(table.y, expected)
-    words = "Rows with holes whose known shares sum to more than the whole that were divided by"
+    words = "Rows with holes whose known shares sum to more than 1: 1. They are divided by their"
     assert table.notes[-1].startswith(words)
     assert table.sums is None  # complete rows are exact
     far = content.replace(".36", ".39")
@@ -250,7 +250,7 @@ REFUSED = {
                  "Line 3, column 'anger': the share inf is not finite;"),
     "sum": ("x,joy,anger\n1,0.5,0.5\n2,0.4,0.53\n", {},
             "Line 3: the known shares (columns 'joy' to 'anger') sum to 0.93, not 1 (1 such "
-            "row(s)); correct them, or give normalize=True (--normalize on the command line)"),
+            "row); correct them, or give normalize=True (--normalize on the command line)"),
     "percent sum": ("x,joy,anger\n1,50,50\n2,40,53.5\n", {}, "sum to 93.5, not 100"),
     "observed sum": ("x,joy,anger,fear\n1,0.5,0.5,0\n2,0.7,0.5,\n",
                      {"labels": "joy,anger,fear"}, "Line 3: the known shares (columns 'joy' "

@@ -22,7 +22,7 @@ from inldl.io import read_table
         ),
         (
             "1,.5,.43\n2,.4,\n3,.3,.34\n",
-            "sum to 0.93, not 1 (2 such row(s)); is a label missing from --labels? Else correct",
+            "sum to 0.93, not 1 (2 such rows); is a label missing from --labels? Else correct",
         ),
     ],
 )

@@ -204,7 +204,7 @@ def compare(
         found = compare_methods(
             read.features, read.degrees, wanted, max_rows=rows, scale=read.scale, done=done
         )
-    notes = [*file.notes, *_of_counts(read)]
+    notes = [*file.notes, *_of_counts(read), *_of_sums(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
@@ -256,6 +256,16 @@ def _fit(file, method, options):
 def _of_counts(read):
     """Return a note on the units of a table of counts."""
     return ["Shares are fractions of the sum of their row."] if read.scale == "count" else []
+
+
+def _of_sums(read):
+    """Return a note on methods that are compared on a table whose sums vary."""
+    if read.sums is None:
+        return []
+    return [
+        "Complete rows do not all have the same sum. Methods are compared as if they had; inldl "
+        "complete takes the sums into account, so its error is smaller."
+    ]
 
 
 def _influence(learned):

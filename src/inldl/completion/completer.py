@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.stats import norm
 
 from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
-from inldl.completion.intervals import ErrorSizes, within_rows
+from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
 from inldl.completion.mechanism import LargestRecorded
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.solvers.completion import fill_forced
@@ -20,6 +21,7 @@ FEWEST = 100  # degrees that are needed to weigh the members at all
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
+WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degree
 LABELS_FOR_TREES = 100  # at most
 BLOCK = 1 << 14  # rows that are filled at once
 
@@ -110,6 +112,7 @@ class Completer:
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
         vars(self).pop("sizes_", None)  # of an earlier fit
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
+        self._of_predictions = PredictionErrors(y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         groups = np.arange(n) if groups is None else groups[known]
         trials = self._trials(y, predicted, groups)
@@ -196,10 +199,15 @@ class Completer:
         for rows in _blocks(len(y)):
             filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
             reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
-            reach = np.where(np.isnan(y[rows]), reach, 0)
-            upper = filled + reach
+            most = np.inf
             if self.largest_ is not None:
-                upper = np.minimum(upper, np.maximum(self.largest_.limits(y[rows]), filled))
+                normal = norm.ppf((1 + coverage) / 2) * self.largest_.spread(y[rows])
+                reach, most = np.maximum(reach, normal), self.largest_.limits(y[rows])
+            elif self._hid_no_whole_rows():
+                empty = np.isnan(y[rows]).all(axis=1, keepdims=True)
+                reach = np.where(empty, self._of_predictions.reach(coverage), reach)
+            reach = np.where(np.isnan(y[rows]), reach, 0)
+            upper = np.minimum(filled + reach, np.maximum(most, filled))
             ends = np.maximum(filled - reach, 0), upper
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
@@ -247,8 +255,19 @@ class Completer:
                 spread = self.sizes_.spread(about[unsure])
             shared = self.shared_.draw(_known(filled, predicted), n_draws, for_all)
             errors = own_errors(y, self.members_.root.covariance, TRIALS + n_draws, for_each)
-            out[:, unsure] = draw_rows(y, filled, spread, shared, errors)
+            most = None
+            if self.largest_ is not None:
+                spread, most = np.maximum(spread, self.largest_.spread(y)), self.largest_.limits(y)
+            elif self._hid_no_whole_rows():
+                empty = np.isnan(y).all(axis=1, keepdims=True)
+                spread = np.where(empty, self._of_predictions.spread, spread)
+            out[:, unsure] = draw_rows(y, filled, spread, shared, errors, most)
         return out
+
+    def _hid_no_whole_rows(self):
+        """Say whether hidden degrees tell nothing about rows of which nothing is known."""
+        found = self.refilled_
+        return found is not None and np.isnan(found.left).all(axis=1).sum() < WHOLE_ROWS
 
     def _filled(self, y, predicted, signs=None):
         """Return completed rows, and what tells the sizes of their errors."""

@@ -13,6 +13,7 @@ TRIALS = 16  # pairs of errors on which moves and scales are fitted
 STEPS = 10  # of the fit
 LEAST, MOST = 0.5, 4.0  # scale of a row's errors
 ENOUGH = 3  # errors for each number that may tell them; their mean alone is told by fewer
+BISECTIONS = 30
 NUMBERS = 4_000_000  # that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
 
@@ -72,7 +73,7 @@ def own_errors(y, covariance, n_draws, generator):
     return errors.reshape(n_draws, n, n_labels)
 
 
-def draw_rows(y, filled, spread, shared, errors):
+def draw_rows(y, filled, spread, shared, errors, most=None):
     """Return draws of rows that have several holes.
 
     Parameters
@@ -87,17 +88,20 @@ def draw_rows(y, filled, spread, shared, errors):
         Errors that rows have in common.
     errors : ndarray of shape (TRIALS + n_draws, n, C)
         Errors of their own, of variance 1.
+    most : ndarray of shape (n, 1), optional
+        What no hole of a row exceeds; what the row leaves to them by default.
 
     Returns
     -------
     ndarray of shape (n_draws, n, C)
     """
     holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
+    possible = holes, rest, most
     mean, spread = np.where(holes, filled, 0), np.where(holes, spread, 0)
     errors, shared = (_of_sum_0(each, spread) for each in (errors * spread, shared * holes))
     trials, errors = errors[:TRIALS], errors[TRIALS:]
-    move, scale = _fitted(mean, spread, np.concatenate([trials, -trials]), holes, rest)
-    draws = _projected(mean + move + scale * errors + shared, holes, rest)
+    move, scale = _fitted(mean, spread, np.concatenate([trials, -trials]), *possible)
+    draws = _projected(mean + move + scale * errors + shared, *possible)
     return np.where(holes, draws, y)
 
 
@@ -107,17 +111,18 @@ def _of_sum_0(errors, spread):
     return errors - share * errors.sum(axis=2, keepdims=True)
 
 
-def _fitted(mean, spread, errors, holes, rest):
+def _fitted(mean, spread, errors, holes, rest, most):
     """Return a move of each degree, and a scale of the errors of each row.
 
     Projecting onto degrees that are not negative raises the small ones and cuts errors short.
     With move and scale the projected trials have the mean and the total variance that they should.
     """
-    possible = mean * np.maximum(rest[:, None] - mean, 0)  # of a degree between 0 and the rest
+    largest = rest[:, None] if most is None else most
+    possible = mean * np.maximum(largest - mean, 0)  # of a degree between 0 and the largest
     target = np.minimum(spread**2, possible).sum(axis=1)
     move, scale = np.zeros(mean.shape), np.ones((len(mean), 1))
     for _ in range(STEPS):
-        draws = _projected(mean + move + scale * errors, holes, rest)
+        draws = _projected(mean + move + scale * errors, holes, rest, most)
         variance = ((draws - mean) ** 2).mean(axis=0).sum(axis=1)
         ratio = np.sqrt((target + TINY) / (variance + TINY))[:, None]
         move += np.where(holes, mean - draws.mean(axis=0), 0)
@@ -125,8 +130,28 @@ def _fitted(mean, spread, errors, holes, rest):
     return move, scale
 
 
-def _projected(rows, holes, rest):
+def _projected(rows, holes, rest, most):
     """Return rows whose holes are not negative and sum to the rest, and that are 0 elsewhere."""
+    if most is not None:
+        return _projected_below(rows, holes, rest[:, None], most)
     columns = np.where(holes, rows, -np.inf).reshape(-1, rows.shape[-1]).T.copy(order="C")
     _kernels.project_columns(columns, np.tile(rest, len(rows)))
     return np.where(holes, columns.T.reshape(rows.shape), 0)
+
+
+def _projected_below(rows, holes, rest, most):
+    """Return the same where no hole exceeds `most`: less a threshold, which bisection finds."""
+
+    def less(threshold):
+        return np.where(holes, np.clip(rows - threshold, 0, most), 0)
+
+    low = np.where(holes, rows, np.inf).min(axis=-1, keepdims=True) - most
+    high = np.where(holes, rows, -np.inf).max(axis=-1, keepdims=True)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        above = less(middle).sum(axis=-1, keepdims=True) > rest
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    out = less(high)
+    room = np.where(holes, most - out, 0)
+    lack = np.maximum(rest - out.sum(axis=-1, keepdims=True), 0)
+    return out + room * np.minimum(lack / np.maximum(room.sum(axis=-1, keepdims=True), TINY), 1)

@@ -72,6 +72,36 @@ class ErrorSizes:
         return self._at_least(shares) * _most(about)
 
 
+class PredictionErrors:
+    """Errors of predictions, which are all that is known of rows without an observed degree.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, n_labels)
+        Degrees, NaN = unobserved.
+    predicted : ndarray of shape (n, n_labels)
+        Predictions, each made without the row.
+
+    Attributes
+    ----------
+    spread : ndarray of shape (n_labels,)
+        The root mean squared errors of the labels, averaged a little with those of all.
+    """
+
+    def __init__(self, y, predicted):
+        errors = np.abs(y - predicted)
+        self._all = errors[~np.isnan(errors)]
+        self._labels = [each[~np.isnan(each)] for each in errors.T]
+        mean = np.mean(self._all**2)
+        own = [((each**2).sum() + PRIOR * mean) / (len(each) + PRIOR) for each in self._labels]
+        self.spread = np.sqrt(own)
+
+    def reach(self, coverage):
+        """Return how far intervals of each label reach to both sides."""
+        own = np.array([conformal(each, coverage) for each in self._labels])
+        return np.where(np.isinf(own), conformal(self._all, coverage), own)
+
+
 class RowSizes:
     """Learn how large the errors of rows are, relative to the usual ones.
 

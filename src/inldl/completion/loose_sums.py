@@ -29,8 +29,8 @@ class LooseSums:
 
     def fit(self, y, predicted, groups=None, signs=None):
         """Learn from rows, as `Completer.fit` does."""
+        self.largest_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
-        self.largest_ = max(1.0, float(np.nanmax(np.append(np.nansum(y, axis=1), 1))))
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.largest_, np.nan)))
         opened = self._opened(y, predicted)
         self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs)
@@ -64,10 +64,7 @@ class LooseSums:
 
     def _opened(self, y, predicted):
         """Return rows and predictions with what they lack as one more label."""
-        y = y / self.largest_
-        predicted = predicted * (1 - self.lack_)
-        lacks = 1 - y.sum(axis=1, keepdims=True), 1 - predicted.sum(axis=1, keepdims=True)
-        return [np.hstack(each) for each in zip((y, predicted), lacks, strict=True)]
+        return with_lack(y / self.largest_), with_lack(predicted * (1 - self.lack_))
 
     def _closed(self, rows):
         return rows[..., :-1] * self.largest_
@@ -75,3 +72,13 @@ class LooseSums:
     def _kept(self, y, found):
         """Return what was found, with the given degrees to the bit."""
         return np.where(np.isnan(y), self._closed(found), y)
+
+
+def largest_sum(y):
+    """Return the largest sum of the known degrees of a row, or 1 if all are smaller."""
+    return float(np.nansum(y, axis=1).max(initial=1.0))
+
+
+def with_lack(rows):
+    """Return rows with one more label: what they lack to 1, which is missing if a degree is."""
+    return np.hstack([rows, 1 - rows.sum(axis=1, keepdims=True)])

@@ -6,7 +6,9 @@ recorded are larger than all that are missing.
 
 from dataclasses import dataclass
 
-from inldl.solvers.selection import Selection, mechanism_of
+import numpy as np
+
+from inldl.solvers.selection import Selection, mechanism_of, split_evenly
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,3 +37,12 @@ class LargestRecorded:
     def limits(self, y):
         """Return what the holes of each row cannot exceed, as a column."""
         return self.selection.bounds(y)
+
+    def spread(self, y):
+        """Return the standard deviations of the holes around what is filled in, 0 elsewhere.
+
+        What is expected of a hole lies as far from what is filled in as that does from an even
+        split.
+        """
+        filled, variance = self.selection.fill(y)
+        return np.sqrt(variance + (split_evenly(y) - filled) ** 2)

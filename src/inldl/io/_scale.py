@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from inldl._text import counted
 from inldl._validation import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
 
 ROUNDING = 1e-9  # what a computation may leave of 0
@@ -124,7 +125,7 @@ class Degrees:
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
         start = f"the known shares ({self._span}) sum to"
-        end = f"{compared} {whole:g} ({bad.sum()} such row(s)); {advice}."
+        end = f"{compared} {whole:g} ({counted(int(bad.sum()), 'such row')}); {advice}."
         self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
 
     def _shares_of_counts(self, notes, evidence):
@@ -155,7 +156,7 @@ class Degrees:
         if normalize:
             self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
             self._refuse_zero_sums(np.where(complete, sums, 1))
-            notes += _normalized_notes(off, few)
+            notes += _normalized_notes(off, few, f"{whole:g}")
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
@@ -192,15 +193,15 @@ def _missing_count(place, evidence):
     )
 
 
-def _normalized_notes(complete, holed):
+def _normalized_notes(complete, holed, whole):
     """Return notes on the rows that a user wants to have divided."""
     kinds = {
-        "Complete rows": complete,
-        "Rows with holes whose known shares sum to more than the whole": holed,
+        f"Complete rows that do not sum to {whole}": complete,
+        f"Rows with holes whose known shares sum to more than {whole}": holed,
     }
     return [
-        f"{which} that were divided by their sums: {rows.sum()}; that is for learning, a file "
-        "that is written keeps them as they are."
+        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
+        "keeps them as they are."
         for which, rows in kinds.items()
         if rows.any()
     ]

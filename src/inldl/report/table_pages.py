@@ -168,12 +168,15 @@ def _filled_in(written):
 def _measured_at(learned):
     """Return the shares that tell how good filled ones are, and what they are.
 
-    They are those of new rows where no share could be hidden.
+    They are those of new rows where no share could be hidden, or most are missing in whole rows.
     """
-    if learned.completion.overall()["n"]:
+    whole_rows = learned.n_empty > learned.n_missing / 2
+    if learned.completion.overall()["n"] and not whole_rows:
         return learned.completion, "known shares that were hidden on purpose"
     why = "too few are known to hide some"
-    if len(learned.model.label_names_) == 2:
+    if whole_rows:
+        why = "most of the missing shares are in rows without a known one"
+    elif len(learned.model.label_names_) == 2:
         why = "with two labels, a hidden share is 1 minus the other"
     return learned.new_rows, f"known shares of rows that were left out ({why})"
 

@@ -91,7 +91,8 @@ def _size(size, strong):
 _NOTES = {
     "largest": (
         "Completing fills in nothing above the smallest recorded share of a row. The expected "
-        "error does not hold for missing shares: it is measured on recorded, larger ones."
+        "error does not hold for missing shares, nor does its comparison with column means: both "
+        "are measured on recorded, larger ones."
     ),
     "small": (
         "The expected error may not hold for missing shares: it is measured on known ones, which "

@@ -17,6 +17,7 @@ from inldl.solvers.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism
 from inldl.tables._units import PERCENT, amount
 
 CONFIDENCE = 0.95
+COUNTS = "the totals of rows with a missing count are not known"
 FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
 
 
@@ -75,16 +76,16 @@ class SizeTest:
     mechanism: str = ""
 
 
-def judge_size(y, labels, whole=1.0, *, totals=True):
+def judge_size(y, labels, whole=1.0, *, untold=""):
     """Return the `SizeTest` of degrees whose rows can all be distributions.
 
-    Its numbers are in the units of a table whose rows sum to `whole`. Without `totals`, the sums
-    of rows with holes are not known.
+    Its numbers are in the units of a table whose rows sum to `whole`. `untold` says why sums of
+    rows tell nothing about their holes, if they do not.
     """
     observed = ~np.isnan(y)
     counts = observed.sum(axis=0)
     partial = partial_rows(y)
-    untestable = _untestable(observed, partial, counts, labels, totals)
+    untestable = _untestable(observed, partial, counts, labels, untold)
     if untestable:
         return SizeTest(int(partial.sum()), **untestable)
     mass = hidden_mass(y)
@@ -120,11 +121,10 @@ def _recorded(observed):
     return f"Only the {what} to be recorded."
 
 
-def _untestable(observed, partial, counts, labels, totals):
+def _untestable(observed, partial, counts, labels, why):
     """Return the answer and a sentence if nothing can be tested, else nothing."""
-    why = ""
-    if not totals:
-        why = "the totals of rows with a missing count are not known"
+    if why:
+        pass
     elif observed.all():
         return {"answer": "complete", "verdict": "No share is missing."}
     elif not partial.any():

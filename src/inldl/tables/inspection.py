@@ -9,7 +9,7 @@ from inldl._validation import check_2d, check_rows, is_off, names_or_numbers, su
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
-from inldl.tables._missingness import SizeTest, estimate_hidden_means, judge_size
+from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, judge_size
 from inldl.tables._units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
@@ -132,8 +132,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
-    told_by_sums = totals or not holes.any()
-    hidden_means = estimate_hidden_means(some) if told_by_sums else (np.nan, np.nan)
+    untold = _untold_by_sums(degrees, holes, totals, whole)
+    hidden_means = (np.nan, np.nan) if untold else estimate_hidden_means(some)
     results = {
         "n_rows": len(degrees),
         "n_features": len(columns),
@@ -142,7 +142,7 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "by_label": _by_label(degrees, holes, labels, *hidden_means, whole),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels, whole, totals=told_by_sums),
+        "size": judge_size(possible, labels, whole, untold=untold),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where),
@@ -150,7 +150,20 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "notes": _notes(len(rows), len(some), len(degrees)),
         "unit": PERCENT if whole > 1 else "",
     }
-    return Inspection(**results, findings=list_findings(results, totals=told_by_sums))
+    return Inspection(**results, findings=list_findings(results, totals=not untold))
+
+
+def _untold_by_sums(y, holes, totals, whole):
+    """Return why the sums of rows tell nothing about their holes, or nothing if they do."""
+    if not holes.any():
+        return ""
+    if not totals:
+        return COUNTS
+    with np.errstate(invalid="ignore"):  # inf - inf
+        off = is_off(np.abs(y.sum(axis=1) - 1), y)[~holes.any(axis=1)]
+    if off.sum() <= len(off) / 2:
+        return ""
+    return f"most complete rows do not sum to {whole:g}, so what a row hides is not known"
 
 
 def _degrees(X, y):
@@ -204,8 +217,8 @@ def _checks(y, whole):
     over = (n_seen < y.shape[1]) & (is_off(sums - 1, y))
     yield f"known shares that sum to more than {whole}", correct, True, over, ("sum", sums)
     off = (n_seen == y.shape[1]) & is_off(np.abs(sums - 1), y)
-    divide = "correct the numbers, or divide each such row by its sum (normalize)"
-    yield f"a sum other than {whole}", divide, True, off, ("sum", sums)
+    accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
+    yield f"a sum other than {whole}", accept, True, off, ("sum", sums)
     nothing = "such a row can be predicted from its features, but little is learned from it"
     yield "no known share", nothing, False, n_seen == 0, None
 

@@ -19,8 +19,8 @@ class HeldOut:
     ----------
     observed, predicted, constant : ndarray of shape (m,)
         The degree, the prediction, and what the constant mean gives in its place: for missing
-        degrees of given rows the means moved or scaled to what the row leaves, whichever is
-        better.
+        degrees of given rows the means moved or scaled to what the row leaves (or as they are, if
+        the sums of rows vary), whichever is best.
     label, row : ndarray of int of shape (m,)
         Where it stands.
     labels : list of str
@@ -149,6 +149,8 @@ def of_completion(model):
     )
     means, at = _means_of_others(model.examples_.degrees)[found.row], np.arange(len(found.row))
     ways = [fill(found.left, means)[at, found.label] for fill in (fill_rows, fill_in_proportion)]
+    if model.examples_.loose:  # a row need not sum to 1, and nor need the means
+        ways.append(means[at, found.label])
     constant = min(
         ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=found.weights)
     )

@@ -12,6 +12,7 @@ from inldl._errors import DataError
 from inldl._text import listed
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
+from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
@@ -21,7 +22,7 @@ from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._findings import note_on_error
-from inldl.tables._missingness import judge_size
+from inldl.tables._missingness import COUNTS, judge_size
 from inldl.tables._shown import ShownRows, id_columns
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note, group_numbers
@@ -46,6 +47,8 @@ class Learned:
         Rows that were learned from.
     n_missing, n_observed : int
         Degrees of these rows.
+    n_empty : int
+        Missing degrees in rows without an observed one.
     notes : list of str
         What a user should know.
     new_rows : HeldOut
@@ -60,6 +63,7 @@ class Learned:
     n_rows: int
     n_missing: int
     n_observed: int
+    n_empty: int
     notes: list
     new_rows: Any
     sample: tuple = field(repr=False)
@@ -178,7 +182,7 @@ def fit_table(
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
-    groups, sums = _groups(table.features, group), table.sums
+    groups, sums = _groups(table.features, group, file), table.sums
     sampled = table.rows is not None
     if sampled:
         notes.append(
@@ -196,7 +200,6 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing = np.isnan(y)
-    size = judge_size(np.asarray(y, dtype=np.float64), list(degrees), totals=scale != "count")
     return Learned(
         model,
         scale,
@@ -204,18 +207,34 @@ def fit_table(
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
-        notes + note_on_error(size),
+        int(missing.all(axis=1).sum()) * missing.shape[1],
+        notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
     )
 
 
-def _groups(features, name):
+def _size_of_holes(y, labels, scale, sums):
+    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
+    y = np.asarray(y, dtype=np.float64)
+    if sums is not None:  # then a row hides what it lacks, too
+        y = y * sums[:, None]
+        y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
+    return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
+
+
+def _groups(features, name, file):
     """Take the column of groups from the features, and return the group of each row."""
     if name is None:
         return None
     if name not in features:
-        known = listed(map(repr, features), 20)
+        if name in file.source.names and name not in file.labels:
+            raise ValueError(
+                f"Rows cannot be grouped by {name!r}, because --id, --ignore, --features or "
+                "--long leaves that column out; name it in --group only, which leaves it out as "
+                "well."
+            )
+        known = listed(map(repr, features), 20) or "there are none"
         raise ValueError(f"No column {name!r} to group by is among the features ({known}).")
     return group_numbers(features.pop(name), len(features))
 
