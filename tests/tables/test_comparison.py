@@ -354,5 +354,5 @@ def test_tables_that_are_refused(holey):
         compare(X[:2], y[:2])
     with pytest.raises(ValueError, match="The label 'fuel' has no observed degree"):
         compare(X, y.assign(fuel=NAN))
-    with pytest.raises(ValueError, match=r"No method can be fitted to the table: .*durations"):
+    with pytest.raises(ValueError, match=r"holds times of day or durations"):
         compare(X.assign(day=pd.timedelta_range("1D", periods=len(X))), y, ["ridge"])
