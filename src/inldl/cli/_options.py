@@ -75,7 +75,7 @@ _SCALE = "What the shares are: auto, fraction, percent or count."
 _INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between."
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
-_SUMS = "Divide complete rows by their sums for learning; the file keeps them as they are."
+_SUMS = "Accept complete rows with other sums; known shares stay as they are in the file."
 _LONG = (
     "For a table with one row per thing and label: "
     '"id=county,label=party,value=votes"; add "absent=0" if a label without a row means 0.'
