@@ -6,7 +6,7 @@ import pytest
 from inldl import AutoInLDL, ConstantLDL, KernelRidgeLDL, evaluate, hide
 from inldl.datasets import load, make_distributions
 from inldl.estimators._missing_degrees import fill_selected
-from inldl.solvers.selection import split_evenly
+from inldl.solvers.selection import mechanism_of, split_evenly
 
 
 def cosine(truth, predicted):
@@ -68,9 +68,9 @@ def test_the_report_says_what_is_missing():
 def test_random_holes_are_left_to_the_methods():
     X, y = make_distributions(200, random_state=0)
     given = hide(y, 0.5, random_state=0)
-    mechanism, filled = fill_selected(X, given, 0)
-    assert mechanism == "random"
-    assert filled is given
+    data = KernelRidgeLDL(random_state=0).fit(X, given)._prepare(X, given, None)
+    assert data.mechanism == "random"
+    assert data.y is data.known
 
 
 def test_holes_that_features_explain_are_left_to_the_methods():
@@ -81,6 +81,7 @@ def test_holes_that_features_explain_are_left_to_the_methods():
     y = np.column_stack([first, 0.6 * (1 - first), 0.4 * (1 - first)])
     given = y.copy()
     given[(X[:, 0] < 0.5) & (rng.random(300) < 0.7), :2] = np.nan
-    mechanism, filled = fill_selected(X, given, 0)
+    assert mechanism_of(given) == "small"
+    mechanism, filled = fill_selected(X, given, "small", 0)
     assert mechanism == "random"
     assert filled is given

@@ -110,7 +110,8 @@ class Completer:
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        vars(self).pop("sizes_", None)  # of an earlier fit
+        for name in ("sizes_", "shared_"):  # of an earlier fit
+            vars(self).pop(name, None)
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
         self._of_predictions = PredictionErrors(y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
@@ -118,10 +119,8 @@ class Completer:
         trials = self._trials(y, predicted, groups)
         if trials is None:
             row, label = np.nonzero(~np.isnan(y))
-            errors = (y - predicted)[row, label]
-            self.shared_ = SharedErrors(
-                _known(predicted, predicted)[row], row, label, errors, n_labels
-            )
+            known = _known(predicted, predicted)[row]
+            self._common = known, row, label, (y - predicted)[row, label], n_labels
         else:
             self._weigh(known, y, predicted, signs, *trials)
         return self
@@ -171,12 +170,18 @@ class Completer:
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
         told = _known(mixed, predicted[hidden.rows])
-        self.shared_ = SharedErrors(told, hidden.rows, hidden.labels, -errors, y.shape[1])
+        self._common = told, hidden.rows, hidden.labels, -errors, y.shape[1]
+        self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
 
     @cached_property
     def sizes_(self):
         """Return the expected sizes of errors; plain filling does not need them."""
         return ErrorSizes(*self._errors, self.seed)
+
+    @cached_property
+    def shared_(self):
+        """Return the errors that completed rows have in common, which only draws need."""
+        return SharedErrors(*self._common)
 
     def fill(self, y, predicted):
         """Return the rows with their holes filled.
@@ -198,16 +203,11 @@ class Completer:
         out = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
             filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
-            reach = np.inf if self.refilled_ is None else self.sizes_.reach(about, coverage)
-            most = np.inf
-            if self.largest_ is not None:
-                normal = norm.ppf((1 + coverage) / 2) * self.largest_.spread(y[rows])
-                reach, most = np.maximum(reach, normal), self.largest_.limits(y[rows])
-            elif self._hid_no_whole_rows():
-                empty = np.isnan(y[rows]).all(axis=1, keepdims=True)
-                reach = np.where(empty, self._of_predictions.reach(coverage), reach)
+            reach, most = self._reach(y[rows], about, coverage)
             reach = np.where(np.isnan(y[rows]), reach, 0)
-            upper = np.minimum(filled + reach, np.maximum(most, filled))
+            upper = filled + reach
+            if most is not None:
+                upper = np.minimum(upper, np.maximum(most, filled))
             ends = np.maximum(filled - reach, 0), upper
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
         return out
@@ -249,25 +249,31 @@ class Completer:
         unsure = np.isnan(fill_forced(y)).any(axis=1)
         if unsure.any():
             y, filled, predicted = y[unsure], filled[unsure], predicted[unsure]
-            if self.refilled_ is None:  # all that is known of these rows is their prediction
-                spread = np.sqrt(np.broadcast_to(self.members_.plain["near"].spread, y.shape))
-            else:
-                spread = self.sizes_.spread(about[unsure])
+            spread, most = self._reach(y, about[unsure])
             shared = self.shared_.draw(_known(filled, predicted), n_draws, for_all)
             errors = own_errors(y, self.members_.root.covariance, TRIALS + n_draws, for_each)
-            most = None
-            if self.largest_ is not None:
-                spread, most = np.maximum(spread, self.largest_.spread(y)), self.largest_.limits(y)
-            elif self._hid_no_whole_rows():
-                empty = np.isnan(y).all(axis=1, keepdims=True)
-                spread = np.where(empty, self._of_predictions.spread, spread)
             out[:, unsure] = draw_rows(y, filled, spread, shared, errors, most)
         return out
 
-    def _hid_no_whole_rows(self):
-        """Say whether hidden degrees tell nothing about rows of which nothing is known."""
-        found = self.refilled_
-        return found is not None and np.isnan(found.left).all(axis=1).sum() < WHOLE_ROWS
+    def _reach(self, y, about, coverage=None):
+        """Return how far degrees may be from what is filled in, and what they cannot exceed.
+
+        That is as far as a share `coverage` of them is, or else a standard deviation. If nothing
+        could be hidden, and in rows of which nothing is known unless such rows were hidden, the
+        errors of predictions are all that tells it.
+        """
+        errors, empty = self._of_predictions, np.isnan(y).all(axis=1, keepdims=True)
+        predicted = errors.spread if coverage is None else errors.reach(coverage)
+        if self.refilled_ is None:
+            reach = np.broadcast_to(predicted if coverage is None else np.inf, y.shape)
+        else:
+            sizes = self.sizes_
+            reach = sizes.spread(about) if coverage is None else sizes.reach(about, coverage)
+            reach = reach if self._hid_rows else np.where(empty, predicted, reach)
+        if self.largest_ is None:
+            return reach, None
+        normal = 1.0 if coverage is None else norm.ppf((1 + coverage) / 2)
+        return np.maximum(reach, normal * self.largest_.spread(y)), self.largest_.limits(y)
 
     def _filled(self, y, predicted, signs=None):
         """Return completed rows, and what tells the sizes of their errors."""

@@ -14,6 +14,7 @@ from inldl.completion.loose_sums import LooseSums
 MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
+SIGN_ROWS = 2000  # are enough to see which features tell the sizes of errors
 FEW_ROWS = 100  # fewer show no sign of the sizes of errors
 MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
 CHANCE = 4.0  # standard errors that a correlation of the best of many columns may have by chance
@@ -43,9 +44,9 @@ class Examples:
 
     _in_file: ClassVar = FileState(
         {"predicted": Array(2), "degrees": Array(2, finite=False), "signs": Array(2)},
-        omitted=("_completer",),
+        omitted=("_completer", "_row_sizes"),
     )
-    _completer = None
+    _completer = _row_sizes = None
 
     predicted: np.ndarray
     degrees: np.ndarray
@@ -80,8 +81,10 @@ class Examples:
 
     def row_sizes(self):
         """Return what the features tell about the sizes of errors of predictions."""
-        relative, rows = relative_errors(np.abs(self.degrees - self.predicted))
-        return rows, RowSizes(self.signs[rows], relative)
+        if self._row_sizes is None:
+            relative, rows = relative_errors(np.abs(self.degrees - self.predicted))
+            self._row_sizes = rows, RowSizes(self.signs[rows], relative)
+        return self._row_sizes
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
@@ -122,6 +125,8 @@ def signs_of_size(X, errors):
     relative, rows = relative_errors(errors)
     if not isinstance(X, np.ndarray) or len(rows) < FEW_ROWS:
         return ()
+    some = evenly(len(rows), SIGN_ROWS)
+    relative, rows = relative[some], rows[some]
     size = _ranks(relative)
     found = np.array([_ranks(column) @ size for column in X[rows].T])
     least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))

@@ -50,15 +50,12 @@ class ErrorSizes:
 
         Labels that were judged too rarely take the errors of all; infinite if these are too few.
         """
-        pooled = conformal(self._scores, coverage)
-        own = [conformal(scores, coverage) for scores in self._by_label(about.shape[1])]
-        return self._expected(about) * np.where(np.isinf(own), pooled, own)
+        scores = self._by_label(about.shape[1])
+        return self._expected(about) * conformal_by_label(scores, coverage)
 
     def spread(self, about):
         """Return the expected root mean squared errors, for rows of all labels."""
-        scores, mean = self._by_label(about.shape[1]), np.mean(self._scores**2)
-        own = [((s**2).sum() + PRIOR * mean) / (len(s) + PRIOR) for s in scores]
-        return self._expected(about) * np.sqrt(own)
+        return self._expected(about) * spread_by_label(self._by_label(about.shape[1]))
 
     def _by_label(self, n_labels):
         return [self._scores[self._label == j] for j in range(n_labels)]
@@ -89,17 +86,12 @@ class PredictionErrors:
     """
 
     def __init__(self, y, predicted):
-        errors = np.abs(y - predicted)
-        self._all = errors[~np.isnan(errors)]
-        self._labels = [each[~np.isnan(each)] for each in errors.T]
-        mean = np.mean(self._all**2)
-        own = [((each**2).sum() + PRIOR * mean) / (len(each) + PRIOR) for each in self._labels]
-        self.spread = np.sqrt(own)
+        self._labels = [each[~np.isnan(each)] for each in np.abs(y - predicted).T]
+        self.spread = spread_by_label(self._labels)
 
     def reach(self, coverage):
         """Return how far intervals of each label reach to both sides."""
-        own = np.array([conformal(each, coverage) for each in self._labels])
-        return np.where(np.isinf(own), conformal(self._all, coverage), own)
+        return conformal_by_label(self._labels, coverage)
 
 
 class RowSizes:
@@ -144,6 +136,18 @@ def conformal(scores, coverage):
     """Return the smallest score that a new one exceeds with at most 1 - coverage; inf if none."""
     rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
     return np.partition(scores, rank - 1)[rank - 1] if rank <= len(scores) else np.inf
+
+
+def conformal_by_label(labels, coverage):
+    """Return the same for the scores of each label; that of all where a label has too few."""
+    own = np.array([conformal(scores, coverage) for scores in labels])
+    return np.where(np.isinf(own), conformal(np.concatenate(labels), coverage), own)
+
+
+def spread_by_label(labels):
+    """Return the root mean squares of each label, averaged a little with that of all."""
+    mean = np.mean(np.concatenate(labels) ** 2)
+    return np.sqrt([((s**2).sum() + PRIOR * mean) / (len(s) + PRIOR) for s in labels])
 
 
 def within_rows(y, completed, lower, upper):

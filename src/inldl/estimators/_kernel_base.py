@@ -20,8 +20,9 @@ from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
-from inldl.estimators._missing_degrees import fill_selected
+from inldl.estimators._missing_degrees import NOTES, fill_selected
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.selection import mechanism_of
 
 Kernel = Literal["auto", "rbf", "laplacian"]
 
@@ -141,8 +142,11 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
         dense, known = columns.dense(X), fill_forced(y)
-        mechanism, y = fill_selected(columns.scaled(dense), known, seed, self.n_jobs)
-        return Prepared(dense, known, y, mechanism, columns, seed, started, names)
+        data = Prepared(dense, known, known, mechanism_of(known), columns, seed, started, names)
+        if data.mechanism not in NOTES:
+            return data
+        mechanism, y = fill_selected(data.scaled, known, data.mechanism, seed, self.n_jobs)
+        return replace(data, mechanism=mechanism, y=y)
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""

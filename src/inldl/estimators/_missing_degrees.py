@@ -7,7 +7,7 @@ from inldl.solvers.completion import projected
 from inldl.solvers.hidden_mass import partial_rows, t_test
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_ridge import leave_one_out
-from inldl.solvers.selection import LEVEL, SMALL_EFFECT, Selection, mechanism_of
+from inldl.solvers.selection import LEVEL, SMALL_EFFECT, Selection
 
 INFORMATIVE = 0.9  # share of the squared error that predictions from features may leave
 CHECKED = 1000  # rows that tell whether features explain the holes
@@ -17,12 +17,12 @@ NOTES = {
 }
 
 
-def fill_selected(scaled, y, seed, n_jobs=None):
+def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     """Return why degrees are missing, and the degrees to learn from.
 
-    Holes are left to the method, unless small degrees are missing and no feature explains that:
-    then they are filled with what is expected of hidden degrees of a label; of rows with similar
-    features, if these tell much and any degree may be missing.
+    Holes are left to the method if a feature explains that small degrees are missing. Else they
+    are filled with what is expected of hidden degrees of a label; of rows with similar features,
+    if these tell much and any degree may be missing.
 
     Parameters
     ----------
@@ -30,6 +30,8 @@ def fill_selected(scaled, y, seed, n_jobs=None):
         Scaled columns.
     y : ndarray of shape (n, n_labels)
         Degrees in double precision, NaN = unobserved.
+    mechanism : {"small", "rest"}
+        As in `inldl.solvers.selection.mechanism_of`.
     seed : int
         For landmarks and samples.
     n_jobs : int or None
@@ -38,13 +40,10 @@ def fill_selected(scaled, y, seed, n_jobs=None):
     Returns
     -------
     mechanism : str
-        As in `inldl.solvers.selection.mechanism_of`.
+        The same, or "random" if features explain it.
     degrees : ndarray of shape (n, n_labels)
-        `y` itself if the mechanism is "random" or "large".
+        `y` itself if the mechanism is "random".
     """
-    mechanism = mechanism_of(y)
-    if mechanism not in NOTES:
-        return mechanism, y
     if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
         return "random", y
     bounded = mechanism == "rest"

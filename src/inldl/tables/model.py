@@ -247,10 +247,12 @@ class Model(IntervalMixin, DistributionEstimator):
         return framed(X, degrees, list(self.label_names_))
 
     def _predict_and_compare(self, X):
-        """Return predictions as an array, and the rows that are unfamiliar to the encoder."""
+        """Return predictions, signs of their errors, and rows unfamiliar to the encoder."""
         cells = self.encoder_._read(X)
-        predicted = self.estimator_.predict(self.encoder_._encoded(cells))
-        return np.asarray(predicted), self.encoder_._unfamiliar(cells)
+        encoded = self.encoder_._encoded(cells)
+        signs = None if self.examples_ is None else self.examples_.signs_of(encoded)
+        predicted = np.asarray(self.estimator_.predict(encoded))
+        return predicted, signs, self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.

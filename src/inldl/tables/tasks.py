@@ -240,12 +240,11 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in _pieces(file, model, ids, done):
             with _placed(file.place_of(first=piece.first)):
-                predicted, strange = model._predict_and_compare(piece.features)
+                predicted, signs, strange = model._predict_and_compare(piece.features)
                 check_predictable(predicted)
             unfamiliar += [rows.sum() for rows in strange]
             added = [rounded_rows(predicted * whole)]
             if coverage is not None:
-                signs = model._signs(piece.features)
                 ends = model._interval_around(predicted, coverage, signs)
                 added.append(paired_ends(*ends) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, added[1:])
