@@ -138,6 +138,9 @@ def test_an_error_that_does_not_hold_is_said(tmp_path):
         "Only the 2 largest shares of each row seem to be recorded"
     )
     assert "The expected error does not hold for missing shares" in learned.notes[-1]
+    file = TableFile(tmp_path / "top.csv", LABELS)
+    written = complete_table(file, learned.model, tmp_path / "out.csv", scale="percent")
+    assert written.below_recorded
 
 
 def test_of_random_holes_nothing_is_said(learned):

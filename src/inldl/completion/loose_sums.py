@@ -29,9 +29,9 @@ class LooseSums:
 
     def fit(self, y, predicted, groups=None, signs=None):
         """Learn from rows, as `Completer.fit` does."""
-        self.largest_ = largest_sum(y)
+        self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
-        self.lack_ = float(np.nanmean(np.append(1 - sums / self.largest_, np.nan)))
+        self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
         opened = self._opened(y, predicted)
         self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs)
         self.weights_ = self.completer_.weights_
@@ -45,7 +45,7 @@ class LooseSums:
             return None
         ours = found.label < found.left.shape[1] - 1
         kept = {name: values[ours] for name, values in vars(found).items()}
-        degrees = {name: kept[name] * self.largest_ for name in ("degrees", "filled")}
+        degrees = {name: kept[name] * self.sum_ for name in ("degrees", "filled")}
         return replace(found, **kept | degrees | {"left": self._closed(kept["left"])})
 
     def fill(self, y, predicted):
@@ -64,10 +64,10 @@ class LooseSums:
 
     def _opened(self, y, predicted):
         """Return rows and predictions with what they lack as one more label."""
-        return with_lack(y / self.largest_), with_lack(predicted * (1 - self.lack_))
+        return with_lack(y / self.sum_), with_lack(predicted * (1 - self.lack_))
 
     def _closed(self, rows):
-        return rows[..., :-1] * self.largest_
+        return rows[..., :-1] * self.sum_
 
     def _kept(self, y, found):
         """Return what was found, with the given degrees to the bit."""

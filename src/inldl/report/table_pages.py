@@ -23,6 +23,10 @@ FILLED = (
     "that the row sums to the whole. How much each of them counts was learned from shares that "
     "were hidden on purpose."
 )
+BELOW_RECORDED = (
+    "Only the largest shares of each row seem to be recorded. A missing share is filled in with "
+    "what is to be expected of the smaller ones, never above the smallest recorded of its row."
+)
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
     "measures it on rows with known shares."
@@ -42,6 +46,7 @@ def completion_page(
     summary=None,
     ends=(),
     coverage=None,
+    how=FILLED,
 ):
     """Return what is said about a completed table.
 
@@ -68,6 +73,8 @@ def completion_page(
         The lower and the upper ends of the intervals of what was filled in, NaN elsewhere.
     coverage : float, optional
         How many of the true shares such intervals contain, such as 0.9.
+    how : str
+        How shares were filled in.
 
     Returns
     -------
@@ -82,7 +89,7 @@ def completion_page(
     marks = np.where(np.isnan(np.asarray(before, dtype=float)), "best", "")
     told = f"The completed rows; shares that were filled in are bold.{_below(ends, coverage)}"
     blocks = [
-        Paragraph(FILLED),
+        Paragraph(how),
         _wide_and_narrow(partial(completion_map, before, after, labels), caption, "completion"),
         _rows(after, marks, labels, told, "completed", ends),
     ]
@@ -151,7 +158,8 @@ def completed(written, learned, model, table, out, influence=None):
     labels = list(written.after.columns)
     about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
     intervals = {"ends": written.ends, "coverage": written.coverage}
-    return completion_page(*about, held_out, influence, summary=summary, **intervals)
+    how = BELOW_RECORDED if written.below_recorded else FILLED
+    return completion_page(*about, held_out, influence, summary=summary, how=how, **intervals)
 
 
 def _filled_in(written):

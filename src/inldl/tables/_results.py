@@ -89,6 +89,8 @@ class Written:
         The lower and the upper ends of the intervals of these rows, if there are some.
     coverage : float or None
         Of the intervals.
+    below_recorded : bool
+        Whether shares were filled as where only the largest of each row are recorded.
     """
 
     n_rows: int
@@ -100,6 +102,7 @@ class Written:
     notes: list = field(default_factory=list)
     ends: tuple = ()
     coverage: float | None = None
+    below_recorded: bool = False
 
 
 @dataclass(frozen=True, eq=False)

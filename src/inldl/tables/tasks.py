@@ -190,7 +190,9 @@ def complete_table(
             added += [missing.astype(float)] if mark else []
             writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, y, scale)
-    return Written(*counts.tolist(), *shown.frames(), ends=shown.ends(), coverage=coverage)
+    below = getattr(model._completer(), "largest_", None) is not None
+    found = {"ends": shown.ends(), "coverage": coverage, "below_recorded": below}
+    return Written(*counts.tolist(), *shown.frames(), **found)
 
 
 def check_completion(file, path, *, coverage=None, mark=False, n_draws=0, overwrite=False):
