@@ -20,6 +20,10 @@ TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
 )
+WEIGHTLESS = (
+    "All weights in sample_weight are zero, so no row counts; give at least one row a weight "
+    "above 0."
+)
 
 
 def sum_tolerance(dtype):
@@ -129,6 +133,41 @@ def check_weights(weights, first_row=0):
         )
 
 
+def as_weights(sample_weight, n=None):
+    """Return the weights of n rows in double precision, or None if there are none."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    _check_1d(weights)
+    if n is not None and len(weights) != n:
+        raise ValueError(
+            f"There are {n} rows and {len(weights)} weights; give one weight per sample."
+        )
+    check_weights(weights)
+    if not weights.any():
+        raise ValueError(WEIGHTLESS)
+    return weights
+
+
+def weights_beside(sample_weight):
+    """Return the weights of rows, wherever they are, as what is beside the rows of a fit."""
+    if sample_weight is None:
+        return {}
+    if hasattr(sample_weight, "to_dask_array"):
+        sample_weight = sample_weight.to_dask_array()
+    if not is_chunked(sample_weight):
+        sample_weight = np.asarray(sample_weight)
+    _check_1d(sample_weight)
+    return {"sample_weight": sample_weight[:, None]}
+
+
+def _check_1d(weights):
+    if weights.ndim != 1:
+        raise ValueError(
+            f"sample_weight must be 1-D, one weight per sample, but its shape is {weights.shape}."
+        )
+
+
 _CHECKS = {"sample_weight": check_weights}
 
 
@@ -138,6 +177,20 @@ def validate_beside(name, a, first_row=0):
     if name in _CHECKS:
         _CHECKS[name](a, first_row)
     return a
+
+
+def validate_weighted_fit(estimator, X, y, sample_weight, *, accept_sparse="csr"):
+    """Return what `validate_fit` does, then the weights of the rows, or None.
+
+    Rows without weight are left out.
+    """
+    weights = as_weights(sample_weight)
+    options = {"accept_sparse": accept_sparse, "sample_weight": weights}
+    X, y, names = validate_fit(estimator, X, y, **options)
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        X, y, weights = X[kept], y[kept], weights[kept]
+    return X, y, names, weights
 
 
 def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
@@ -298,10 +351,7 @@ def _survey_some(y, rows, first_row):
 def judge(surveys, names):
     """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
     if all(found.weightless for found in surveys):
-        raise ValueError(
-            "All of sample_weight is 0, so there is nothing to learn from; give at least one row "
-            "a weight above 0."
-        )
+        raise ValueError(WEIGHTLESS)
     unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
     if unseen.size:
         label = int(unseen[0])

@@ -14,7 +14,7 @@ from inldl._validation import (
     FLOATS,
     check_predictable,
     validate_features,
-    validate_fit,
+    validate_weighted_fit,
 )
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
@@ -33,7 +33,7 @@ class Prepared:
 
     Degrees that the sum forces are filled in `known`, and in `y` also those that are missing
     because of their size (`mechanism`); `started` is when the fit began. `names` are the fitted
-    attributes about the columns of X and y.
+    attributes about the columns of X and y. `weights` are those of the rows, or None.
     """
 
     dense: np.ndarray
@@ -44,6 +44,7 @@ class Prepared:
     seed: int
     started: float
     names: dict
+    weights: np.ndarray | None = None
 
     @cached_property
     def scaled(self):
@@ -54,7 +55,9 @@ class Prepared:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
-        return replace(self, dense=self.dense[rows], known=self.known[rows], y=self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        arrays = {"dense": self.dense[rows], "known": self.known[rows], "y": self.y[rows]}
+        return replace(self, **arrays, weights=weights)
 
 
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
@@ -72,7 +75,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
         Parameters
@@ -82,17 +85,22 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             1000 dense ones, are reduced to 100 principal components.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, y, label_names = validate_fit(self, X, y)
+        given = X
+        X, y, label_names, weights = validate_weighted_fit(self, X, y, sample_weight)
         with one_blas_thread():  # the same sums for any n_jobs
-            data = self._prepare(X, y, label_names)
+            data = self._prepare(X, y, label_names, weights)
             self._fit_prepared(data)
         self._keep_errors(X, data.known)
+        self._predict_weightless(given, sample_weight)
         return self
 
     def _fit_prepared(self, data):
@@ -130,19 +138,20 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
                 first_row += len(rows)
         return out
 
-    def _prepare(self, X, y, label_names):
+    def _prepare(self, X, y, label_names, weights=None):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
             )
         seed = seed_from(self.random_state)
-        columns = Columns().fit(X, seed)
+        columns = Columns().fit(X, seed, weights)
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
         dense, known = columns.dense(X), fill_forced(y)
-        data = Prepared(dense, known, known, mechanism_of(known), columns, seed, started, names)
+        about = columns, seed, started, names, weights
+        data = Prepared(dense, known, known, mechanism_of(known), *about)
         if data.mechanism not in NOTES:
             return data
         mechanism, y = fill_selected(data.scaled, known, data.mechanism, seed, self.n_jobs)
@@ -150,7 +159,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""
-        chosen = {"kernel": self.kernel, "scale": self.scale}
+        chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
         return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from inldl._file_state import FileState
@@ -153,7 +154,13 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     def _store(self, rows, coef, intercept, result):
         super()._store(rows, coef, intercept, result)
         self.held_out_ = None
+        X, y, weights = rows.X, rows.y, rows.beside.get("sample_weight")
         if self.cross_fit is not None:
+            own = None
+            if weights is not None:
+                kept = np.flatnonzero(weights)
+                X, y, own = X[kept], y[kept], weights.ravel()[kept]
             plain = clone(self).set_params(cross_fit=None, checkpoint=None)
-            self.held_out_ = predict_held_out(plain, rows.X, rows.y, self.cross_fit)
-        self._keep_errors(rows.X, rows.y)
+            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
+        self._keep_errors(X, y)
+        self._predict_weightless(rows.X, weights)

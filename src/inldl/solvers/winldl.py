@@ -23,6 +23,7 @@ from inldl.solvers.linear import (
     Array,
     FeatureSums,
     Regression,
+    RowWeights,
     fitted,
     moments,
     predict_columns,
@@ -32,12 +33,16 @@ from inldl.solvers.loop import Sweep
 
 @dataclass
 class Block:
-    """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them."""
+    """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them.
+
+    With weights, all but the features are of the rows that have one.
+    """
 
     X: Any
     state: Array
     given: Array
     thresholds: Array
+    weights: RowWeights | None = None
 
 
 @dataclass(frozen=True)
@@ -77,8 +82,11 @@ class WInLDLProblem:
     initial: tuple[Array, Array] | None = None
     watched = ("coef_change", "degree_change")
 
-    def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
         """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees."""
+        weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
+        if weights is not None:
+            y = weights.take(y.T).T
         if self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
@@ -87,9 +95,12 @@ class WInLDLProblem:
         U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
             Z = predict_columns(X, *self.initial).T
+            Z = Z if weights is None else weights.take(Z.T).T
         state, given = lanes((U, Z), X.dtype), lanes((y, ratio), X.dtype)
-        block = Block(X, state, given, unknown_thresholds(state))
-        return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
+        block = Block(X, state, given, unknown_thresholds(state), weights)
+        if weights is not None:
+            degrees = degrees * weights.own[:, None]
+        return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Factor X'X and regress 1/C onto X."""
@@ -116,6 +127,8 @@ class WInLDLProblem:
         """
         dtype = block.X.dtype
         S = fitted(block.X, coef.astype(dtype, copy=False))
+        if block.weights is not None:
+            S = block.weights.take(S)
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
         total, change = _kernels.winldl_step(
             S,
@@ -126,7 +139,10 @@ class WInLDLProblem:
             ratios,
             self.impute,
         )
-        sums = moments(S, block.X), total.astype(float, copy=False)
+        if block.weights is not None:
+            sums = block.weights.moments(S, block.X)
+        else:
+            sums = moments(S, block.X), total.astype(float, copy=False)
         return block, Sums(sums, (float(change),))
 
     def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
