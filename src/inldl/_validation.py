@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from inldl._errors import DataError
+from inldl._sample_weights import WEIGHTLESS, as_weights, check_1d, check_weights
 
 FLOATS = [np.float64, np.float32]
 MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
@@ -19,10 +20,6 @@ _FIRST = 100  # rows that tell at once that numbers are not rounded
 TOO_LARGE = (
     "The squares of the features overflow; scale X first, for example with "
     "sklearn.preprocessing.StandardScaler."
-)
-WEIGHTLESS = (
-    "All weights in sample_weight are zero, so no row counts; give at least one row a weight "
-    "above 0."
 )
 
 
@@ -121,34 +118,6 @@ def check_rows(X, y, name="y"):
         )
 
 
-def check_weights(weights, first_row=0):
-    """Refuse weights of rows that are negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(
-            "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
-            "correct it, or give 0 to leave the row out.",
-            value=weights.flat[bad[0]],
-            row=int(first_row + bad[0]),
-        )
-
-
-def as_weights(sample_weight, n=None):
-    """Return the weights of n rows in double precision, or None if there are none."""
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    _check_1d(weights)
-    if n is not None and len(weights) != n:
-        raise ValueError(
-            f"There are {n} rows and {len(weights)} weights; give one weight per sample."
-        )
-    check_weights(weights)
-    if not weights.any():
-        raise ValueError(WEIGHTLESS)
-    return weights
-
-
 def weights_beside(sample_weight):
     """Return the weights of rows, wherever they are, as what is beside the rows of a fit."""
     if sample_weight is None:
@@ -157,15 +126,8 @@ def weights_beside(sample_weight):
         sample_weight = sample_weight.to_dask_array()
     if not is_chunked(sample_weight):
         sample_weight = np.asarray(sample_weight)
-    _check_1d(sample_weight)
+    check_1d(sample_weight)
     return {"sample_weight": sample_weight[:, None]}
-
-
-def _check_1d(weights):
-    if weights.ndim != 1:
-        raise ValueError(
-            f"sample_weight must be 1-D, one weight per sample, but its shape is {weights.shape}."
-        )
 
 
 _CHECKS = {"sample_weight": check_weights}

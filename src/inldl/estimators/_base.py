@@ -18,10 +18,10 @@ from inldl._engines import (
     row_blocks,
 )
 from inldl._file_state import Array, FileState
+from inldl._sample_weights import as_weights
 from inldl._validation import (
     FLOATS,
     as_degrees,
-    as_weights,
     check_fillable,
     check_label_order,
     check_predictable,
@@ -229,10 +229,9 @@ class LinearDistributionEstimator(DistributionEstimator):
     def _solve_rotated(self, rows, initial, shape):
         """Do the same for more features than rows, in as many columns as there are rows."""
         weights = rows.beside.get("sample_weight")
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            weights = weights[kept]
-            rows = MemoryRows(rows.X[kept], rows.y[kept], beside={"sample_weight": weights})
+        if weights is not None:
+            rows = rows.take(np.flatnonzero(weights))
+            weights = rows.beside["sample_weight"]
         rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
         if initial is not None:
             initial = rotation.rotated(*initial), np.zeros(shape[2])

@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import FileState
-from inldl._validation import FLOATS, as_weights, validate_features, validate_fit
+from inldl._sample_weights import as_weights
+from inldl._validation import FLOATS, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 from inldl.estimators._parameters import Jobs, parameters
 from inldl.solvers.completion import projected

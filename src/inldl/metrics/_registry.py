@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from inldl._sample_weights import as_weights
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -140,7 +142,7 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
             sample_weight: Weights = None,
         ) -> float | FloatArray:
             values = _row_values(formula, _checked(y_true, y_pred))
-            weights = _weights(sample_weight, len(values))
+            weights = as_weights(sample_weight, len(values))
             return values if per_row else mean_of_rows(values, weights)
 
         name = formula.__name__
@@ -192,7 +194,7 @@ def evaluate(
     """
     chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
     pair = _checked(y_true, y_pred)
-    weights = _weights(sample_weight, len(pair.p))
+    weights = as_weights(sample_weight, len(pair.p))
     return {each.name: mean_of_rows(_row_values(each.formula, pair), weights) for each in chosen}
 
 
@@ -201,7 +203,7 @@ def measure_any(
 ) -> float:
     """Compute the mean of one metric for any true degrees that `fit` accepts."""
     pair = _checked(y_true, y_pred, any_truth=True)
-    weights = _weights(sample_weight, len(pair.p))
+    weights = as_weights(sample_weight, len(pair.p))
     return mean_of_rows(_row_values(find_metric(name).formula, pair), weights)
 
 
@@ -254,12 +256,6 @@ def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = 
 
 def _row_values(formula: Formula, pair: Pair) -> FloatArray:
     return np.where(pair.observed.any(axis=1), formula(pair), np.nan)
-
-
-def _weights(sample_weight: Weights, n: int) -> FloatArray | None:
-    from inldl._validation import as_weights  # needs scikit-learn, too
-
-    return as_weights(sample_weight, n)
 
 
 def mean_of_rows(values: FloatArray, weights: FloatArray | None = None) -> float:
