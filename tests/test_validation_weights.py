@@ -42,7 +42,9 @@ def test_a_label_must_be_observed_in_a_row_with_weight():
 
 def test_at_least_one_row_needs_a_weight():
     empty, full = (survey(np.array([GOOD, GOOD]), 0, np.full(2, w)) for w in (0.0, 1.0))
-    with pytest.raises(ValueError, match="All of sample_weight is 0, .*give at least one row"):
+    with pytest.raises(
+        ValueError, match=r"All weights in sample_weight are zero, .*give at least one row"
+    ):
         judge([empty, empty], None)
     with warnings.catch_warnings(action="error"):
         judge([empty, full], None)

@@ -8,7 +8,8 @@ from inldl._version import __version__ as __version__
 
 _OTHERS = {"Model": "inldl.tables:Model", "complete": "inldl.estimators.completing:complete",
            "evaluate": "inldl.metrics:evaluate", "hide": "inldl.datasets:hide",
-           "pooled": "inldl.pooling:pooled"}  # fmt: skip
+           "pooled": "inldl.pooling:pooled",
+           "vote_weights": "inldl.estimators.vote_weights:vote_weights"}  # fmt: skip
 
 
 def __getattr__(name):

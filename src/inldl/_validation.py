@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
 from inldl._errors import DataError
+from inldl._sample_weights import WEIGHTLESS, as_weights, check_1d, check_weights
 
 FLOATS = [np.float64, np.float32]
 MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
@@ -117,16 +118,16 @@ def check_rows(X, y, name="y"):
         )
 
 
-def check_weights(weights, first_row=0):
-    """Refuse weights of rows that are negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(
-            "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
-            "correct it, or give 0 to leave the row out.",
-            value=weights.flat[bad[0]],
-            row=int(first_row + bad[0]),
-        )
+def weights_beside(sample_weight):
+    """Return the weights of rows, wherever they are, as what is beside the rows of a fit."""
+    if sample_weight is None:
+        return {}
+    if hasattr(sample_weight, "to_dask_array"):
+        sample_weight = sample_weight.to_dask_array()
+    if not is_chunked(sample_weight):
+        sample_weight = np.asarray(sample_weight)
+    check_1d(sample_weight)
+    return {"sample_weight": sample_weight[:, None]}
 
 
 _CHECKS = {"sample_weight": check_weights}
@@ -138,6 +139,20 @@ def validate_beside(name, a, first_row=0):
     if name in _CHECKS:
         _CHECKS[name](a, first_row)
     return a
+
+
+def validate_weighted_fit(estimator, X, y, sample_weight, *, accept_sparse="csr"):
+    """Return what `validate_fit` does, then the weights of the rows, or None.
+
+    Rows without weight are left out.
+    """
+    weights = as_weights(sample_weight)
+    options = {"accept_sparse": accept_sparse, "sample_weight": weights}
+    X, y, names = validate_fit(estimator, X, y, **options)
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        X, y, weights = X[kept], y[kept], weights[kept]
+    return X, y, names, weights
 
 
 def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
@@ -298,10 +313,7 @@ def _survey_some(y, rows, first_row):
 def judge(surveys, names):
     """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
     if all(found.weightless for found in surveys):
-        raise ValueError(
-            "All of sample_weight is 0, so there is nothing to learn from; give at least one row "
-            "a weight above 0."
-        )
+        raise ValueError(WEIGHTLESS)
     unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
     if unseen.size:
         label = int(unseen[0])

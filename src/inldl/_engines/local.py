@@ -39,6 +39,11 @@ class MemoryRows:
     beside: dict[str, np.ndarray] = field(default_factory=dict)
     in_memory = True
 
+    def take(self, rows: np.ndarray) -> "MemoryRows":
+        """Return some of the rows."""
+        beside = {name: a[rows] for name, a in self.beside.items()}
+        return MemoryRows(self.X[rows], self.y[rows], self.label_names, beside)
+
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
 

@@ -91,6 +91,14 @@ _GROUP = (
     "A column of groups, such as persons: errors are measured on groups that were left out. It "
     "is not learned from."
 )
+_WEIGHT = (
+    "A column that says how much each row counts, such as a survey weight; only ratios matter. It "
+    "is not learned from."
+)
+_VOTES = (
+    "For counts: rows count by how sure their shares are, which is estimated; shares of 3 votes "
+    "say less than those of 300."
+)
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (
     "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
@@ -175,9 +183,10 @@ class ScaleOptions(TableOptions):
 
 @dataclass(frozen=True)
 class ShareOptions(ScaleOptions):
-    """And what is learned of rows with other sums."""
+    """And what is learned of rows with other sums, and how much rows count."""
 
     normalize: Annotated[bool, flag("--normalize", help=_SUMS)] = False
+    weight: Annotated[str | None, _column(_WEIGHT)] = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +194,7 @@ class FitOptions(ShareOptions):
     """And which rows belong together, and how much work a fit may be."""
 
     group: Annotated[str | None, _column(_GROUP)] = None
+    votes: Annotated[bool, flag("--votes", help=_VOTES)] = False
     learn_from: Annotated[int | None, typer.Option("--learn-from", help=_ROWS, min=2)] = None
     jobs: Annotated[int, workers("Threads")] = 1
 
@@ -245,7 +255,7 @@ def scale_for(model, file, scale, context):
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
-    for name in ("method", "learn_from", "jobs"):
+    for name in ("method", "learn_from", "jobs", "weight", "votes"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
             raise ValueError(

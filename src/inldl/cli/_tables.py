@@ -85,6 +85,7 @@ def fit(
         inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
         inldl fit survey.csv -l "emo_*" -o survey.inldl --page model.html
         inldl fit survey.csv -l "emo_*" -o survey.inldl --method "winldl(mu=2)"
+        inldl fit votes.csv -l "party_*" -o votes.inldl --votes
     """
     from inldl.io._replacing import check_free
     from inldl.io.model_file import check_savable, save_model
@@ -151,7 +152,8 @@ def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> N
 
     fitted = o.load_model_of_table(model)
     file = options.open(table, list(fitted.label_names_), model=model)
-    found = evaluate_table(file, fitted, scale=options.scale, normalize=options.normalize)
+    read = {"scale": options.scale, "normalize": options.normalize}
+    found = evaluate_table(file, fitted, **read, weight=options.weight)
     options.show(evaluated(found, fitted, file.path.name, file.notes))
 
 
@@ -195,15 +197,16 @@ def compare(
     from inldl._specs import split_list
     from inldl.report import comparison_page
     from inldl.tables import compare as compare_methods
+    from inldl.tables._row_weights import take_weights
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
     file = options.open(table, labels)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     read = file.read(scale=options.scale, normalize=options.normalize)
+    weights = take_weights(read.features, options.weight, file)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        found = compare_methods(
-            read.features, read.degrees, wanted, max_rows=rows, scale=read.scale, done=done
-        )
+        how = {"max_rows": rows, "scale": read.scale, "sample_weight": weights}
+        found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
     notes = [*file.notes, *_of_counts(read), *_of_sums(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
@@ -249,6 +252,7 @@ def _fit(file, method, options):
 
     read = {"scale": options.scale, "normalize": options.normalize}
     more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
+    more |= {"weight": options.weight, "votes": options.votes}
     with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(file, method, **read, **more)
 

@@ -8,7 +8,7 @@ from inldl._engines import row_blocks
 from inldl._validation import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
-from inldl.solvers.known_cells import known_cells
+from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
@@ -16,19 +16,27 @@ MOST_ROWS = 100_000  # with 400 features more rows change little but time and me
 PILOT = 500  # rows of a trial whose time is extrapolated
 
 
-def error_of(y, predicted):
+def error_of(y, predicted, weights=None):
     """Return the root mean square of the error at what is known of the rows."""
     known, there = known_cells(y, predicted)
-    return float(np.sqrt(np.nanmean((known - there) ** 2)))
+    squares = (known - there) ** 2
+    if weights is None:
+        return float(np.sqrt(np.nanmean(squares)))
+    total = float((weights @ np.nan_to_num(squares)).sum())
+    return float(np.sqrt(total / count_known(y, weights)))
 
 
-def stacked(y, held_out, names):
-    """Return the weights, not negative and of sum 1, with the least error at what is known."""
+def stacked(y, held_out, names, weights=None):
+    """Return the weights, not negative and of sum 1, with the least error at what is known.
+
+    `weights` are those of rows.
+    """
     cells = [known_cells(y, held_out[name]) for name in names]
     known = cells[0][0]
     seen = ~np.isnan(known)
     parts = np.column_stack([there[seen] for _, there in cells])
-    return dict(zip(names, simplex_weights(parts, known[seen]).tolist(), strict=True))
+    each = None if weights is None else np.broadcast_to(weights[:, None], seen.shape)[seen]
+    return dict(zip(names, simplex_weights(parts, known[seen], each).tolist(), strict=True))
 
 
 class Budget:
@@ -109,7 +117,8 @@ class Fitting:
 
         def choose(size):
             data = self._part(size)[1]
-            found.append(choose_kernel(data.scaled, data.y, data.seed, self.n_jobs))
+            rows = data.scaled, data.y, data.seed, self.n_jobs
+            found.append(choose_kernel(*rows, weights=data.weights))
             return 0
 
         n = min(ROWS_FOR_KERNEL, len(self.rows))
@@ -135,18 +144,18 @@ class Fitting:
         member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
-        self._say(f"{name}: held-out error {error_of(self.data.y, held_out):.5f}")
+        self._say(f"{name}: held-out error {self._error(held_out):.5f}")
         return held_out
 
-    def report(self, y, held_out, weights, combined):
+    def report(self, held_out, weights, combined):
         """Return the report."""
-        members = {}
+        members, y = {}, self.data.y
         for name, predicted in held_out.items():
             rows, seconds, member = self.fitted.get(name, (len(y), 0.0, None))
             alpha = getattr(member, "alpha_", None)
             chosen = {} if alpha is None else {"alpha": alpha}
             members[name] = MemberReport(
-                error_of(y, predicted), weights[name], rows, seconds, chosen
+                self._error(predicted), weights[name], rows, seconds, chosen
             )
         left_out = [name for name in self.fitted if not weights[name]]
         worse = [n for n in left_out if members[n].error >= members[CONSTANT].error]
@@ -156,7 +165,10 @@ class Fitting:
         if light:
             self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
         chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
-        return AutoReport(len(y), *chosen, members, error_of(y, combined), self.notes)
+        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes)
+
+    def _error(self, predicted):
+        return error_of(self.data.y, predicted, self.data.weights)
 
     def warn(self):
         """Warn of what the time budget has changed."""

@@ -18,6 +18,7 @@ from inldl._engines import (
     row_blocks,
 )
 from inldl._file_state import Array, FileState
+from inldl._sample_weights import as_weights
 from inldl._validation import (
     FLOATS,
     as_degrees,
@@ -28,9 +29,11 @@ from inldl._validation import (
     label_names,
     like,
     validate_features,
-    validate_fit,
+    validate_weighted_fit,
+    weights_beside,
 )
 from inldl.metrics import METRICS, Pair
+from inldl.metrics._registry import mean_of_rows
 from inldl.solvers.limits import beside_rows, limits_of, limits_of_block
 from inldl.solvers.linear import Rotation, predict_columns
 from inldl.solvers.loop import iterations, run
@@ -143,9 +146,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_label_order(self, y)
         rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))
-        seen = ~np.isnan(rows)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[seen]
-        return float(np.average(rows[seen], weights=weights)) if seen.any() else float("nan")
+        return mean_of_rows(rows, as_weights(sample_weight, len(rows)))
 
     def _example_row(self):
         """Return features that it can predict, to try out a loaded model."""
@@ -194,7 +195,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
         Parameters
@@ -206,13 +207,20 @@ class LinearDistributionEstimator(DistributionEstimator):
             are fitted on the cluster of the active Dask client, or on this machine without one.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. They may be a Dask array if `X` is one.
 
         Returns
         -------
         self
         """
+        return self._fit(X, y, weights_beside(sample_weight))
+
+    def _fit(self, X, y, beside):
+        """Fit to rows and what is known beside them."""
         self._check_parameters()
-        rows = open_rows(self, X, y, fitting=True)
+        rows = open_rows(self, X, y, fitting=True, beside=beside)
         initial = self._starting_point(rows)
         with one_blas_thread():  # a wide X is rotated before an engine sees it
             coef, intercept, result = self._solve(rows, initial)
@@ -233,11 +241,15 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _solve_rotated(self, rows, initial, shape):
         """Do the same for more features than rows, in as many columns as there are rows."""
-        rotation = Rotation(rows.X, bool(self.fit_intercept))
+        weights = rows.beside.get("sample_weight")
+        if weights is not None:
+            rows = rows.take(np.flatnonzero(weights))
+            weights = rows.beside["sample_weight"]
+        rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
         if initial is not None:
             initial = rotation.rotated(*initial), np.zeros(shape[2])
         problem = self._problem(False, rotation.expand, initial)
-        rotated = MemoryRows(rotation.features, rows.y)
+        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
         result = self._iterate(problem, rotated, shape, initial)
         coef, intercept = rotation.coef(result.shared.coef)
         return coef, intercept * bool(self.fit_intercept), result
@@ -290,8 +302,7 @@ class LinearDistributionEstimator(DistributionEstimator):
 
         check_is_fitted(self)
         check_label_order(self, y)
-        n, names = X.shape[0], label_names(y)
-        beside, groups = beside_rows(n, *known, self.n_labels_, names)
+        beside, groups = beside_rows(X, y, *known)
         rows = open_rows(self, X, y, beside=beside)
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)
@@ -303,8 +314,9 @@ class LinearDistributionEstimator(DistributionEstimator):
 class SoftmaxDistributionEstimator(DistributionEstimator):
     """Base of estimators that predict the softmax of a linear function.
 
-    A method states `_check_parameters()`, `_solve(features, y)` and, in `_rescale`, whether its
-    parameters count in units of the largest feature.
+    A method states `_check_parameters()`, `_solve(features, y, weights)`, where weights are those
+    of the rows or None, and, in `_rescale`, whether its parameters count in units of the largest
+    feature.
     """
 
     _rescale = False
@@ -312,7 +324,7 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
     def _to_onnx(self, graph, features):
         return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the model.
 
         Parameters
@@ -321,17 +333,22 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
             The features; float32 stays so in products, the coefficients are float64.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, y, self.label_names_ = validate_fit(self, X, y, accept_sparse=False)
+        X, y, self.label_names_, weights = validate_weighted_fit(
+            self, X, y, sample_weight, accept_sparse=False
+        )
         self.n_labels_ = y.shape[1]
         features = Features(X, bool(self.fit_intercept), self._rescale)
         with one_blas_thread():  # products this small lose more than they gain by threads
-            result = self._solve(features, y)
+            result = self._solve(features, y, weights)
         self.coef_, self.intercept_ = features.split(result.shared)
         self._set_history(result)
         return self

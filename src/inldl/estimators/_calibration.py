@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from inldl.metrics import METRICS
-from inldl.solvers.known_cells import known_cells
+from inldl.solvers.known_cells import known_cells, quantiles
 
 POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
@@ -44,15 +44,16 @@ class Calibration:
         )
 
 
-def choose_calibration(metric, y, held_out):
+def choose_calibration(metric, y, held_out, weights=None):
     """Return the calibration with the best value of `metric` on rows predicted without them."""
     rows = slice(None, None, -(-len(y) // MOST_ROWS))
     y, held_out = y[rows], held_out[rows]
+    weights = None if weights is None else weights[rows]
     measure, sign = METRICS[metric].function, -1 if METRICS[metric].higher_is_better else 1
-    floors = {level: _floor(y, level) for level in LEVELS}
+    floors = {level: _floor(y, level, weights) for level in LEVELS}
 
     def value(predicted):
-        return measure(*known_cells(y, predicted))
+        return measure(*known_cells(y, predicted), sample_weight=weights)
 
     values = {
         (power, level): value(_bent(held_out, floors[level], power))
@@ -65,14 +66,14 @@ def choose_calibration(metric, y, held_out):
     return Calibration(metric, power, level, floors[level], value(held_out), values[power, level])
 
 
-def _floor(y, level):
+def _floor(y, level, weights):
     """Return a quantile of the positive observed degrees of each label; none is the quantile 0."""
     if not level:
         return np.zeros(y.shape[1])
     positive = np.where(y > 0, y, np.nan)
     seen = ~np.isnan(positive).all(axis=0)
     floor = np.zeros(y.shape[1])
-    floor[seen] = np.nanquantile(positive[:, seen], level, axis=0)
+    floor[seen] = quantiles(positive[:, seen], level, weights)
     return floor
 
 

@@ -15,7 +15,7 @@ def seed_from(random_state):
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def group_rows(A, n_groups, seed):
+def group_rows(A, n_groups, seed, weights=None):
     """Return the row numbers of each group that k-means finds, at most `n_groups`, none empty."""
     largest = max(A.max(), -A.min())
     if largest > 1e15:  # the squares of float32 end at 3e38
@@ -23,5 +23,5 @@ def group_rows(A, n_groups, seed):
     means = KMeans(min(n_groups, len(A)), random_state=seed)
     with warnings.catch_warnings():  # fewer distinct rows than groups is no trouble here
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels = means.fit_predict(A)
+        labels = means.fit_predict(A, sample_weight=weights)
     return [np.flatnonzero(labels == group) for group in np.unique(labels)]

@@ -56,6 +56,17 @@ class IntervalMixin:
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
         self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
 
+    def _predict_weightless(self, X, sample_weight):
+        """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
+        if self.held_out_ is None or sample_weight is None:
+            return
+        sample_weight = np.asarray(sample_weight)
+        if sample_weight.all():
+            return
+        predicted = np.asarray(self.predict(X), dtype=self.held_out_.dtype)
+        predicted[np.flatnonzero(sample_weight)] = self.held_out_
+        self.held_out_ = predicted
+
     def _fault(self, degrees):
         if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
             return "its examples are not finite rows of its labels"
@@ -347,7 +358,7 @@ class _Errors:
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
 
 
-def predict_held_out(estimator, X, y, n_folds, groups=None):
+def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
     """Return predictions of the rows of `X`, each made by a clone that did not see the row.
 
     Parameters
@@ -362,6 +373,8 @@ def predict_held_out(estimator, X, y, n_folds, groups=None):
         Clones; each predicts a random part of the rows, the same ones each time.
     groups : ndarray of shape (n_samples,), optional
         Rows of one group are predicted by the same clone.
+    sample_weight : ndarray of shape (n_samples,), optional
+        Weights of the rows, for the fits of the clones.
 
     Returns
     -------
@@ -381,7 +394,8 @@ def predict_held_out(estimator, X, y, n_folds, groups=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the fit to all rows has said it
         for train, test in folds.split(y, groups=groups):
-            model = clone(estimator).fit(X[train], with_every_label(y[train]))
+            weights = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
+            model = clone(estimator).fit(X[train], with_every_label(y[train]), **weights)
             out[test] = model.predict(X[test])
     return out
 

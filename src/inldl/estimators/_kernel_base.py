@@ -10,14 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._engines import one_blas_thread, row_blocks
 from inldl._file_state import FileState
+from inldl._sample_weights import as_weights
 from inldl._validation import (
     FLOATS,
-    as_degrees,
     check_predictable,
-    label_names,
     like,
     validate_features,
-    validate_fit,
+    validate_weighted_fit,
 )
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
@@ -37,7 +36,7 @@ class Prepared:
 
     Degrees that the sum forces are filled in `known`, and in `y` also those that have limits or
     are missing because of their size (`mechanism`); `started` is when the fit began. `names` are
-    the fitted attributes about the columns of X and y.
+    the fitted attributes about the columns of X and y. `weights` are those of the rows, or None.
     """
 
     dense: np.ndarray
@@ -48,6 +47,7 @@ class Prepared:
     seed: int
     started: float
     names: dict
+    weights: np.ndarray | None = None
 
     @cached_property
     def scaled(self):
@@ -58,7 +58,9 @@ class Prepared:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
-        return replace(self, dense=self.dense[rows], known=self.known[rows], y=self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        arrays = {"dense": self.dense[rows], "known": self.known[rows], "y": self.y[rows]}
+        return replace(self, **arrays, weights=weights)
 
 
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
@@ -76,7 +78,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, *, lower=None, upper=None, sums=None):
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
         """Fit the model.
 
         Parameters
@@ -86,6 +88,9 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             1000 dense ones, are reduced to 100 principal components.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. They are learned from as they are expected
             between their bounds.
@@ -97,12 +102,17 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         self
         """
         self._check_parameters()
-        limits = limits_of(as_degrees(y), lower, upper, sums, label_names(y))
-        X, y, names = validate_fit(self, X, y if limits is None else like(y, limits.any_filled()))
+        given, limits = X, limits_of(y, lower, upper, sums)
+        if limits is not None:
+            y = like(y, limits.any_filled())
+            if sample_weight is not None:
+                limits = limits.take(np.flatnonzero(as_weights(sample_weight)))
+        X, y, names, weights = validate_weighted_fit(self, X, y, sample_weight)
         with one_blas_thread():  # the same sums for any n_jobs
-            data = self._prepare(X, y, names, limits)
+            data = self._prepare(X, y, names, weights, limits)
             self._fit_prepared(data)
         self._keep_errors(X, data.known, limits=limits)
+        self._predict_weightless(given, sample_weight)
         return self
 
     def _fit_prepared(self, data):
@@ -140,19 +150,20 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
                 first_row += len(rows)
         return out
 
-    def _prepare(self, X, y, label_names, limits=None):
+    def _prepare(self, X, y, label_names, weights=None, limits=None):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
             )
         seed = seed_from(self.random_state)
-        columns = Columns().fit(X, seed)
+        columns = Columns().fit(X, seed, weights)
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
         dense, known = columns.dense(X), fill_forced(y)
-        data = Prepared(dense, known, known, "random", columns, seed, started, names)
+        about = columns, seed, started, names, weights
+        data = Prepared(dense, known, known, "random", *about)
         if limits is not None:
             filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
             data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
@@ -164,7 +175,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""
-        chosen = {"kernel": self.kernel, "scale": self.scale}
+        chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
         return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)

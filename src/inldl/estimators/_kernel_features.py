@@ -36,8 +36,8 @@ class Columns:
         )
     )
 
-    def fit(self, X, seed):
-        """Learn the components and the scale of `X`."""
+    def fit(self, X, seed, weights=None):
+        """Learn the components and the scale of `X`; the weights of rows count in the scale."""
         if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
             raise ValueError(TOO_LARGE)
         self.reducer_ = _reducer(X, seed)
@@ -46,7 +46,8 @@ class Columns:
         dense = self.dense(X)
         self.varying_ = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0))
         if self.varying_.size:
-            self.scaler_ = StandardScaler().fit(dense[:, self.varying_])
+            varying = dense[:, self.varying_]
+            self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)
         return self
 
     def dense(self, X):
@@ -124,19 +125,20 @@ class KernelChoice:
     errors: dict = field(default_factory=dict)
 
 
-def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto"):
+def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None):
     """Choose the kernel and its scale, where "auto", by the smallest leave-one-out error.
 
     The scale is chosen with few landmarks, then RBF is compared with the L1 kernel.
     """
     rows = sample_rows(y, ROWS_FOR_KERNEL, seed)
     Z, y, errors = Z[rows], y[rows], {}
+    weights = None if weights is None else weights[rows]
 
     def best(candidates, n_landmarks):
         for pair in candidates:
             features = kernel_features(Z, *pair, n_landmarks, seed).transform(Z)
-            squares = leave_one_out_errors(features, y, ALPHAS, n_jobs).min()
-            errors[pair] = float(np.sqrt(squares / count_known(y)))
+            squares = leave_one_out_errors(features, y, ALPHAS, n_jobs, weights).min()
+            errors[pair] = float(np.sqrt(squares / count_known(y, weights)))
         return min(candidates, key=errors.__getitem__)
 
     given = None if scale == "auto" else scale
@@ -148,9 +150,10 @@ def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto"):
     return KernelChoice(*found, errors)
 
 
-def choose_alpha(features, y, seed, n_jobs=None):
+def choose_alpha(features, y, seed, n_jobs=None, weights=None):
     """Return the penalty with the smallest leave-one-out error."""
     rows = sample_rows(y, ROWS_FOR_ALPHA, seed)
     if len(rows) < len(y):
         features, y = features[rows], y[rows]
-    return float(ALPHAS[np.argmin(leave_one_out_errors(features, y, ALPHAS, n_jobs))])
+        weights = None if weights is None else weights[rows]
+    return float(ALPHAS[np.argmin(leave_one_out_errors(features, y, ALPHAS, n_jobs, weights))])

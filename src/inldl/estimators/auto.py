@@ -14,6 +14,7 @@ from inldl.estimators.kernel_ridge import KernelRidgeLDL
 from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
 from inldl.metrics import METRICS
 from inldl.solvers.completion import projected
+from inldl.solvers.known_cells import mean_degrees, quantiles
 from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {
@@ -146,7 +147,7 @@ class AutoInLDL(KernelDistributionEstimator):
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
         choice = fitting.choose_kernel()
-        held_out, self.members_ = {CONSTANT: _held_out_mean(data.y)}, {}
+        held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
         for i, name in enumerate(self._names()):
             member = MEMBERS[name](random_state=data.seed, **shared)
@@ -158,7 +159,7 @@ class AutoInLDL(KernelDistributionEstimator):
         self._combine(data, held_out)
         if self.bend_ is not None:
             fitting.notes.append(str(self.bend_))
-        self.report_ = fitting.report(data.y, held_out, self.weights_, self.held_out_)
+        self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
         fitting.warn()
 
     def _names(self):
@@ -166,24 +167,25 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _combine(self, data, held_out):
         """Weigh what beats the constant mean; the mean itself gets all if nothing does."""
-        y = data.y
-        errors = {name: error_of(y, each) for name, each in held_out.items()}
+        y, weights = data.y, data.weights
+        errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
         self.weights_ = dict.fromkeys(held_out, 0.0)
         self.weights_.update(dict.fromkeys(good or [CONSTANT], 1 / max(len(good), 1)))
         if self.weights == "learned" and good:
-            observed = int(np.count_nonzero(~np.isnan(data.known)))
-            trust = observed / (observed + PRIOR)
-            for name, best in stacked(y, held_out, [CONSTANT, *good]).items():
+            seen = ~np.isnan(data.known)
+            observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()
+            trust = float(observed / (observed + PRIOR))
+            for name, best in stacked(y, held_out, [CONSTANT, *good], weights).items():
                 self.weights_[name] += trust * (best - self.weights_[name])
             self._drop_light_members()
-        self.constant_ = projected(np.nanmean(y, axis=0)[None])[0]
+        self.constant_ = projected(mean_degrees(y, weights)[None])[0]
         self.floor_ = np.zeros(y.shape[1])
         if self.floor:
-            self.floor_ = np.maximum(np.nanquantile(y, SMALL, axis=0), 0)
+            self.floor_ = np.maximum(quantiles(y, SMALL, weights), 0)
         self.bend_, self.held_out_ = None, self._mixed(held_out)
         if self.calibrate is not None:
-            self.bend_ = choose_calibration(self.calibrate, y, self.held_out_)
+            self.bend_ = choose_calibration(self.calibrate, y, self.held_out_, weights)
             self.held_out_ = self.bend_(self.held_out_)
 
     def _drop_light_members(self):
@@ -208,6 +210,6 @@ class AutoInLDL(KernelDistributionEstimator):
         return degrees / degrees.sum(axis=1, keepdims=True)
 
 
-def _held_out_mean(y):
+def _held_out_mean(y, weights):
     """Return the mean of the degrees that are observed in other rows, for each row."""
-    return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0))
+    return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))

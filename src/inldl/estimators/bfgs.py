@@ -90,9 +90,9 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         """
         return cls(**{"l2": 0.0, "fit_intercept": False, "start": "eye"} | changes)
 
-    def _solve(self, features, y):
+    def _solve(self, features, y, weights):
         start = features.start(self.start, y.shape[1])
-        problem = CrossEntropy(features, y, self.l2)
+        problem = CrossEntropy(features, y, self.l2, weights)
         result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
         if not result.converged and self.max_iter > 0:
             warn_user(

@@ -5,9 +5,10 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._validation import validate_features, validate_fit
+from inldl._validation import validate_features, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._parameters import parameters
+from inldl.solvers.known_cells import mean_degrees
 
 
 @parameters
@@ -46,7 +47,7 @@ class ConstantLDL(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Remember the distribution.
 
         Parameters
@@ -55,17 +56,19 @@ class ConstantLDL(DistributionEstimator):
             Only its shape is used.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in the means.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        _, y, self.label_names_ = validate_fit(self, X, y)
+        _, y, self.label_names_, weights = validate_weighted_fit(self, X, y, sample_weight)
         self.n_labels_ = y.shape[1]
         means = np.zeros(self.n_labels_)
         if self.strategy == "mean":
-            means = np.maximum(np.nanmean(y, axis=0, dtype=float), 0)
+            means = np.maximum(mean_degrees(y, weights), 0)
         uniform = np.full(self.n_labels_, 1 / self.n_labels_)
         self.distribution_ = means / means.sum() if means.sum() > 0 else uniform
         return self

@@ -126,18 +126,19 @@ class EDLLRL(SoftmaxDistributionEstimator):
         }  # fmt: skip
         return cls(**program | changes)
 
-    def _solve(self, features, y):
+    def _solve(self, features, y, weights):
         seed = seed_from(self.random_state)
         D, observed = zero_filled(y.astype(np.float64, copy=False))
         problem = EDLLRLProblem(
             features,
             D,
             np.ones_like(D) if self.loss == "zero" else observed.astype(np.float64),
-            group_rows(features.X, self.n_groups, seed),
+            group_rows(features.X, self.n_groups, seed, weights),
             lam1=self.lam1,
             lam2=self.lam2,
             exact=self.gradient == "exact",
             hard=self.threshold == "hard",
+            weights=weights,
         )
         V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":

@@ -91,9 +91,10 @@ class ForestLDL(KernelDistributionEstimator):
 
         for i, (train, test) in enumerate(folds.split(data.y)):
             seed = (data.seed + i) % 2**31
-            completed = _completed(features[train], data.y[train], seed, self.n_jobs)
+            weights = None if data.weights is None else data.weights[train]
+            completed = _completed(features[train], data.y[train], seed, self.n_jobs, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
-            forest = self._forest(len(train), seed).fit(data.dense[train], target)
+            forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
             self.held_out_[test] = _predict(forest, data.dense[test], self.n_labels_)
             self.forests_.append(forest)
@@ -118,10 +119,11 @@ class ForestLDL(KernelDistributionEstimator):
         )
 
 
-def _completed(features, y, seed, n_jobs):
+def _completed(features, y, seed, n_jobs, weights):
     """Return y without holes, by what a ridge regression on these rows alone predicts."""
-    raw = leave_one_out(features, y, choose_alpha(features, y, seed, n_jobs), n_jobs)
-    return fill_near(y, raw, spread_of(y, raw))
+    alpha = choose_alpha(features, y, seed, n_jobs, weights)
+    raw = leave_one_out(features, y, alpha, n_jobs, weights)
+    return fill_near(y, raw, spread_of(y, raw, weights))
 
 
 def _predict(forest, dense, n_labels):

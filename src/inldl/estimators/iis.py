@@ -93,9 +93,9 @@ class IISLDL(SoftmaxDistributionEstimator):
         preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}
         return cls(**preset | changes)
 
-    def _solve(self, features, y):
+    def _solve(self, features, y, weights):
         return solve(
-            CrossEntropy(features, y),
+            CrossEntropy(features, y, weights=weights),
             features.start(self.start, y.shape[1]),
             max_iter=self.max_iter,
             tol=self.tol,

@@ -69,12 +69,13 @@ class KernelRidgeLDL(KernelDistributionEstimator):
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)
-        features, y = self.map_.transform(data.scaled), data.y
+        features, y, weights = self.map_.transform(data.scaled), data.y, data.weights
         self.alpha_ = self.alpha
         if self.alpha == "auto":
-            self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs)
-        raw = leave_one_out(features, y, self.alpha_, self.n_jobs)
-        result = fit_completed(features, y, raw, self.alpha_, max_iter=self.max_iter)
+            self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights)
+        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
+        options = {"max_iter": self.max_iter, "weights": weights}
+        result = fit_completed(features, y, raw, self.alpha_, **options)
         self.coef_, self.intercept_, self.n_iter_ = result.coef, result.intercept, result.n_iter
         self.held_out_ = projected(raw)
 

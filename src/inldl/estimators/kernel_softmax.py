@@ -77,10 +77,11 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     def _learn(self, data):
         self.map_ = self._fitted_map(data)
         features = self.map_.transform(data.scaled)
-        center = features.mean(axis=0)
+        center = np.average(features, 0, data.weights)
         features -= center
-        squares, basis = eigenbasis(features)
-        problem = _Folds(features @ basis, squares, data.y, data.seed, self.n_jobs)
+        squares, basis = eigenbasis(features, data.weights)
+        rows = features @ basis, data.y, data.weights
+        problem = _Folds(*rows, squares, data.seed, self.n_jobs)
         self.alpha_ = problem.best_alpha() if self.alpha == "auto" else self.alpha
         self.held_out_, V = problem.cross_fit(self.alpha_)
         self.coef_ = basis @ V[:-1]
@@ -96,9 +97,9 @@ class _Folds:
     Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`.
     """
 
-    def __init__(self, features, squares, y, seed, n_jobs):
-        self.features, self.squares, self.y = features, squares, y
-        self.seed, self.n_jobs = seed, n_jobs
+    def __init__(self, features, y, weights, squares, seed, n_jobs):
+        self.features, self.y, self.weights = features, y, weights
+        self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
 
     def best_alpha(self):
         """Return the penalty with the smallest squared error at what is known of held-out rows."""
@@ -106,12 +107,14 @@ class _Folds:
         features, y = self.features[rows], self.y[rows]
 
         def errors(train, test):
-            V = start_at_mean(y[train], features.shape[1])
+            w_train, w_test = self._weights(rows[train]), self._weights(rows[test])
+            V = start_at_mean(y[train], features.shape[1], w_train)
             found = []
             for alpha in ALPHAS:  # each starts where the stronger penalty ended
-                V = self._fit(features[train], y[train], alpha, V)
+                V = self._fit(features[train], y[train], alpha, V, w_train)
                 known, there = known_cells(y[test], _predict(features[test], V))
-                found.append(np.nansum((known - there) ** 2))
+                squares = (known - there) ** 2
+                found.append(np.nansum(squares if w_test is None else squares * w_test[:, None]))
             return found
 
         return ALPHAS[np.argmin(np.sum(self._each_fold(errors, y), axis=0))]
@@ -121,18 +124,22 @@ class _Folds:
         held_out = np.empty(self.y.shape)
 
         def fit(train, test):
-            V = start_at_mean(self.y[train], self.features.shape[1])
-            V = self._fit(self.features[train], self.y[train], alpha, V)
+            weights = self._weights(train)
+            V = start_at_mean(self.y[train], self.features.shape[1], weights)
+            V = self._fit(self.features[train], self.y[train], alpha, V, weights)
             held_out[test] = _predict(self.features[test], V)
             return V
 
         start = np.mean(self._each_fold(fit, self.y), axis=0)
-        return held_out, self._fit(self.features, self.y, alpha, start)
+        return held_out, self._fit(self.features, self.y, alpha, start, self.weights)
 
-    def _fit(self, features, y, alpha, V):
-        squares = self.squares * (len(y) / len(self.y))
-        problem = MaskedSoftmax(Features(features, True), squares, y, alpha)
+    def _fit(self, features, y, alpha, V, weights):
+        share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
+        problem = MaskedSoftmax(Features(features, True), self.squares * share, y, alpha, weights)
         return problem.minimise(V, MAX_ITER)
+
+    def _weights(self, rows):
+        return None if self.weights is None else self.weights[rows]
 
     def _each_fold(self, function, y):
         folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=self.seed)

@@ -119,12 +119,15 @@ class LDM(SoftmaxDistributionEstimator):
         }  # fmt: skip
         return cls(**published | changes)
 
-    def _solve(self, features, y):
+    def _solve(self, features, y, weights):
         seed = seed_from(self.random_state)
         D, _ = zero_filled(y.astype(np.float64, copy=False))
-        groups = group_rows(D, self.n_groups, seed)
+        groups = group_rows(D, self.n_groups, seed, weights)
         parts = [(slice(None), self.l2), *((rows, self.l3) for rows in groups)]
-        problem = LDMProblem(features, D, self.l1, [part for part in parts if part[1] > 0])
+        parts = [part for part in parts if part[1] > 0]
+        if weights is not None:
+            D = D * weights[:, None]
+        problem = LDMProblem(features, D, self.l1, parts, weights)
         V = np.zeros((features.n_parameters, D.shape[1]))
         if self.start == "uniform":
             V = np.random.default_rng(seed).uniform(-0.1, 0.1, V.shape)

@@ -7,14 +7,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import FileState
+from inldl._sample_weights import as_weights
 from inldl._validation import FLOATS, validate_features, validate_fit
 from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 from inldl.estimators._parameters import Jobs, parameters
 from inldl.solvers.completion import projected
+
+MOST_COPIES = 100  # of a row, for a regressor that knows no weights
 
 
 def _check_part(name, part, method, example):
@@ -99,7 +102,7 @@ class RegressorLDL(DistributionEstimator):
         tags.input_tags.allow_nan = all(part.allow_nan for part in inputs)
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Fit the regressors.
 
         Parameters
@@ -109,22 +112,31 @@ class RegressorLDL(DistributionEstimator):
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed; they are of
             use only to a `completer`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. A
+            `regressor` or a `completer` whose `fit` has no `sample_weight` gets rows repeated, if
+            the weights are whole numbers up to 100; others it cannot take.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        weights = as_weights(sample_weight)
         checked, degrees, self.label_names_ = validate_fit(
-            self, X, y, accept_sparse=self._accept_sparse()
+            self, X, y, accept_sparse=self._accept_sparse(), sample_weight=weights
         )
         self.n_labels_ = degrees.shape[1]
         X = self._features(X, checked)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, y, degrees = (_safe_indexing(a, kept) for a in (X, y, degrees))
+            weights = weights[kept]
         self.completer_ = None
         if self.completer is not None:
-            self.completer_ = clone(self.completer).fit(X, y)
+            self.completer_ = _fit_weighted(clone(self.completer), X, y, weights)
             degrees = np.asarray(self.completer_.complete(X, y))
-        self.regressors_ = self._fit_regressors(X, degrees)
+        self.regressors_ = self._fit_regressors(X, degrees, weights)
         return self
 
     def predict(self, X):
@@ -182,7 +194,7 @@ class RegressorLDL(DistributionEstimator):
         """Return what the parts get: a frame as it came if its names are known, else an array."""
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
-    def _fit_regressors(self, X, degrees):
+    def _fit_regressors(self, X, degrees, weights):
         """Fit one regressor to all labels if nothing is missing and it is able to, else one each.
 
         A single label goes in as a vector, which is what most regressors expect.
@@ -194,7 +206,7 @@ class RegressorLDL(DistributionEstimator):
             names = labels if self.label_names_ is None else self.label_names_
             parts = [(j if target.single_output else [j], names[j]) for j in labels]
         return self._parallel(
-            delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label)
+            delayed(_fit_observed)(clone(self._template()), X, degrees[:, columns], label, weights)
             for columns, label in parts
         )
 
@@ -209,15 +221,38 @@ class RegressorLDL(DistributionEstimator):
         return projected(raw)
 
 
-def _fit_observed(regressor, X, y, label):
+class WeightsRefused(ValueError):
+    """Say that an estimator cannot learn from weighted rows."""
+
+
+def _fit_weighted(estimator, X, y, weights):
+    """Fit to weighted rows; repeat them for an estimator that knows no weights."""
+    if weights is None:
+        return estimator.fit(X, y)
+    if has_fit_parameter(estimator, "sample_weight"):
+        return estimator.fit(X, y, sample_weight=weights)
+    if (weights != np.floor(weights)).any() or weights.max() > MOST_COPIES:
+        raise WeightsRefused(
+            f"The fit of {estimator} has no sample_weight, and rows cannot be repeated instead, "
+            f"as their weights are not all whole numbers up to {MOST_COPIES}; use another "
+            "regressor, such as Ridge(), or give no weights."
+        )
+    rows = np.repeat(np.arange(len(weights)), weights.astype(int))
+    return estimator.fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+
+
+def _fit_observed(regressor, X, y, label, weights=None):
     """Fit `regressor` to the rows in which `y` is observed, or say for which label that failed."""
     n = len(y)
     rows = np.flatnonzero(~np.isnan(y.reshape(n, -1)).any(axis=1))
     if len(rows) < n:
         X, y = _safe_indexing(X, rows), y[rows]
+        weights = None if weights is None else weights[rows]
     try:
-        regressor.fit(X, y)
+        _fit_weighted(regressor, X, y, weights)
         regressor.predict(_safe_indexing(X, [0]))  # k-NN with too few rows fails here, not in fit
+    except WeightsRefused:
+        raise
     except ValueError as error:
         what = "the labels" if label is None else "label {label}"
         fewer = "; a regressor that needs fewer rows, or a completer, may help"

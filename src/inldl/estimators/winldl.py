@@ -2,13 +2,16 @@
 
 from typing import Literal
 
+import numpy as np
 from sklearn.base import clone
 
 from inldl._file_state import FileState
-from inldl._validation import check_label_names
+from inldl._validation import check_label_names, weights_beside
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
+from inldl.solvers.inside import Inside
+from inldl.solvers.limits import beside_rows, limits_of_block
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -118,6 +121,35 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     verbose: int = 0
     warm_start: bool = False
     checkpoint: object = None
+    _groups = ()  # labels of which sums are known, while it is fitted
+
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features: float64 or float32 (computed in that precision), C or Fortran order,
+            frames, CSR; never copied as a whole. Mapped files from 256 MB on, and arrays of Zarr
+            and HDF5, stay on disk and are read once in each iteration. Dask arrays and frames
+            are fitted on the cluster of the active Dask client, or on this machine without one.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. They may be a Dask array if `X` is one.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. Each iteration projects its row onto the
+            distributions between them, where it otherwise projects onto all distributions.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
+
+        Returns
+        -------
+        self
+        """
+        known, self._groups = beside_rows(X, y, lower, upper, sums)
+        return self._fit(X, y, weights_beside(sample_weight) | known)
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:
@@ -148,12 +180,23 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             close_rows=self.close_rows,
             expand=expand,
             initial=initial,
+            groups=self._groups,
         )
 
     def _store(self, rows, coef, intercept, result):
         super()._store(rows, coef, intercept, result)
         self.held_out_ = None
+        weights = rows.beside.get("sample_weight")
+        again = weights is not None and self.cross_fit is not None
+        kept = rows.take(np.flatnonzero(weights)) if again else rows
+        X, y, known = kept.X, kept.y, dict(kept.beside)
+        own, limits = known.pop("sample_weight", None), None
         if self.cross_fit is not None:
+            limits = limits_of_block(y, self._groups, **known) if known else None
+            if limits is not None:  # parts of the rows are learned from as they are expected
+                y = np.where(limits.told, Inside.learn(limits).fill(limits)[0], y)
             plain = clone(self).set_params(cross_fit=None, checkpoint=None)
-            self.held_out_ = predict_held_out(plain, rows.X, rows.y, self.cross_fit)
-        self._keep_errors(rows.X, rows.y)
+            own = None if own is None else own.ravel()
+            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
+        self._keep_errors(X, kept.y, limits=limits)
+        self._predict_weightless(rows.X, weights)

@@ -271,7 +271,8 @@ class TableFile:
             scale, told = "percent", [*told, _SIGNED]
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
         notes = self.notes + told + notes
-        return Table(self.labels, y, features, scale, notes, self, rows, degrees.sums)
+        votes = values.sum(axis=1) if scale == "count" else None
+        return Table(self.labels, y, features, scale, notes, self, rows, degrees.sums, votes)
 
     def _gathered(self, most, keep):
         """Return the label columns, the feature columns, and the numbers of the rows kept.

@@ -82,6 +82,8 @@ class Table:
         Which rows of the file these are, if they are not all.
     sums : ndarray of shape (n,) or None
         What rows were divided by, if some sums are not those of rounded numbers.
+    votes : ndarray of shape (n,) or None
+        The sums of rows of counts.
     """
 
     labels: list[str]
@@ -92,6 +94,7 @@ class Table:
     file: Any
     rows: np.ndarray | None = None
     sums: np.ndarray | None = None
+    votes: np.ndarray | None = None
 
     @property
     def degrees(self):

@@ -1,8 +1,8 @@
 """Measure how close predicted distributions are to true ones.
 
-Call every metric as ``metric(y_true, y_pred, *, per_row=False)``. In the formulas, p is a row of
-``y_true`` and q the same row of ``y_pred``. Where a degree of ``y_true`` is NaN (missing), the
-metric ignores both p and q.
+Call every metric as ``metric(y_true, y_pred, *, per_row=False, sample_weight=None)``. In the
+formulas, p is a row of ``y_true`` and q the same row of ``y_pred``. Where a degree of ``y_true``
+is NaN (missing), the metric ignores both p and q.
 """
 
 from ._paper import *  # noqa: F403

@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, cast, overload
 import numpy as np
 import numpy.typing as npt
 
+from inldl._sample_weights import as_weights
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -42,8 +44,9 @@ def ratio(above: FloatArray, below: FloatArray, *, otherwise: float = 0.0) -> Fl
     return np.divide(above, below, out=np.full_like(above, otherwise), where=below > 0)
 
 
+Weights = npt.ArrayLike | None
 Formula = Callable[[Pair], FloatArray]
-Scorer = Callable[[Any, Any, Any], float]
+Scorer = Callable[..., float]
 
 _SHARED_DOC = """\
 Parameters
@@ -54,6 +57,8 @@ y_pred : array-like of shape (n, C)
     Predicted distributions. Rows must be complete and sum to 1.
 per_row : bool, default False
     Return the value of each row instead of the mean.
+sample_weight : array-like of shape (n,), optional
+    How much each row counts in the mean.
 
 Returns
 -------
@@ -69,15 +74,30 @@ class MetricFunction(Protocol):
 
     @overload
     def __call__(
-        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, per_row: Literal[False] = False
+        self,
+        y_true: npt.ArrayLike,
+        y_pred: npt.ArrayLike,
+        *,
+        per_row: Literal[False] = False,
+        sample_weight: Weights = None,
     ) -> float: ...
     @overload
     def __call__(
-        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, per_row: Literal[True]
+        self,
+        y_true: npt.ArrayLike,
+        y_pred: npt.ArrayLike,
+        *,
+        per_row: Literal[True],
+        sample_weight: Weights = None,
     ) -> FloatArray: ...
     @overload
     def __call__(
-        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, per_row: bool
+        self,
+        y_true: npt.ArrayLike,
+        y_pred: npt.ArrayLike,
+        *,
+        per_row: bool,
+        sample_weight: Weights = None,
     ) -> float | FloatArray: ...
 
 
@@ -90,7 +110,7 @@ class Metric:
     name : str
         The key in ``METRICS``.
     function : callable
-        ``function(y_true, y_pred, *, per_row=False)``.
+        ``function(y_true, y_pred, *, per_row=False, sample_weight=None)``.
     higher_is_better : bool
         True for similarities, False for distances.
     perfect : float
@@ -115,10 +135,15 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
 
     def register(formula: Formula) -> MetricFunction:
         def measure(
-            y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, per_row: bool = False
+            y_true: npt.ArrayLike,
+            y_pred: npt.ArrayLike,
+            *,
+            per_row: bool = False,
+            sample_weight: Weights = None,
         ) -> float | FloatArray:
             values = _row_values(formula, _checked(y_true, y_pred))
-            return values if per_row else _mean(values)
+            weights = as_weights(sample_weight, len(values))
+            return values if per_row else mean_of_rows(values, weights)
 
         name = formula.__name__
         # The names make the metric picklable: grid search sends scorers to other processes.
@@ -139,7 +164,11 @@ def find_metric(name: str) -> Metric:
 
 
 def evaluate(
-    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, metrics: Iterable[str] | None = None
+    y_true: npt.ArrayLike,
+    y_pred: npt.ArrayLike,
+    metrics: Iterable[str] | None = None,
+    *,
+    sample_weight: Weights = None,
 ) -> dict[str, float]:
     """Compute the means over rows of several metrics, checking the input once.
 
@@ -149,6 +178,8 @@ def evaluate(
         True degrees, NaN where missing, and predicted distributions, as for each metric.
     metrics : iterable of str, optional
         Names from ``METRICS``; all of them by default.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts in the means.
 
     Returns
     -------
@@ -163,13 +194,17 @@ def evaluate(
     """
     chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
     pair = _checked(y_true, y_pred)
-    return {each.name: _mean(_row_values(each.formula, pair)) for each in chosen}
+    weights = as_weights(sample_weight, len(pair.p))
+    return {each.name: mean_of_rows(_row_values(each.formula, pair), weights) for each in chosen}
 
 
-def measure_any(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str) -> float:
+def measure_any(
+    y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str, sample_weight: Weights = None
+) -> float:
     """Compute the mean of one metric for any true degrees that `fit` accepts."""
     pair = _checked(y_true, y_pred, any_truth=True)
-    return _mean(_row_values(find_metric(name).formula, pair))
+    weights = as_weights(sample_weight, len(pair.p))
+    return mean_of_rows(_row_values(find_metric(name).formula, pair), weights)
 
 
 def scorer(name: str) -> Scorer:
@@ -183,10 +218,10 @@ def scorer(name: str) -> Scorer:
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)``, where y may have missing degrees. Distances get a minus sign,
-        because higher scores must be better. It accepts any y that ``fit`` accepts, even with a
-        warning: complete rows that do not sum to 1 are divided by their sum, and negative degrees
-        count as 0.
+        ``scorer(estimator, X, y, sample_weight=None)``, where y may have missing degrees.
+        Distances get a minus sign, because higher scores must be better. It accepts any y that
+        ``fit`` accepts, even with a warning: complete rows that do not sum to 1 are divided by
+        their sum, and negative degrees count as 0.
     """
     # scikit-learn imports pandas if it is installed: do not load both with the metrics.
     from sklearn.metrics import make_scorer
@@ -223,9 +258,13 @@ def _row_values(formula: Formula, pair: Pair) -> FloatArray:
     return np.where(pair.observed.any(axis=1), formula(pair), np.nan)
 
 
-def _mean(values: FloatArray) -> float:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if defined.size else float("nan")
+def mean_of_rows(values: FloatArray, weights: FloatArray | None = None) -> float:
+    """Return the mean of the rows that have a value, or NaN if there are none."""
+    defined = ~np.isnan(values)
+    if weights is None:
+        return float(values[defined].mean()) if defined.any() else float("nan")
+    total = weights[defined].sum()
+    return float(values[defined] @ weights[defined] / total) if total > 0 else float("nan")
 
 
 def _public_doc(formula: Formula) -> str:

@@ -20,7 +20,11 @@ def penalties(rho: float, growth: float, cap: float) -> Iterator[float]:
 
 @dataclass(frozen=True)
 class EDLLRLProblem:
-    """The parts of the objective of EDL-LRL, for degrees D that count where `counted` is 1."""
+    """The parts of the objective of EDL-LRL, for degrees D that count where `counted` is 1.
+
+    A row with the weight w counts as w equal rows, in the trace norms too: there it is multiplied
+    by the root of w. Multipliers L are those of one of these rows.
+    """
 
     features: Features
     D: Array
@@ -30,6 +34,12 @@ class EDLLRLProblem:
     lam2: float
     exact: bool = True
     hard: bool = False
+    weights: Array | None = None
+
+    @property
+    def rows(self) -> Array | float:
+        """How much each row counts."""
+        return 1.0 if self.weights is None else self.weights[:, None]
 
     def augmented(self, V: Array, Z: Array, L: Array, rho: float) -> tuple[float, Array]:
         """Return what V minimises for given Z and multipliers L, and its gradient.
@@ -37,24 +47,32 @@ class EDLLRLProblem:
         Unless `exact`, the gradient passes through the diagonal of the softmax Jacobian only.
         """
         P = softmax(self.features.scores(V))
-        E, apart = self.counted * (P - self.D), P - Z
+        E, apart, w = self.counted * (P - self.D), P - Z, self.rows
         norm, slope = self.features.penalty(V)
-        value = float((E**2).sum() / 2 + (L * apart).sum() + rho / 2 * (apart**2).sum())
-        G = E + L + rho * apart
+        value = float((w * E**2).sum() / 2 + (w * L * apart).sum())
+        value += float(rho / 2 * (w * apart**2).sum())
+        G = w * (E + L + rho * apart)
         R = through_softmax(P, G) if self.exact else P * (1 - P) * G
         return value + self.lam1 * norm, self.features.moments(R) + self.lam1 * slope
 
     def shrunk(self, A: Array, tau: float) -> tuple[Array, float]:
         """Return A with the singular values of each group shrunk, and the sum of what is left."""
-        Z, total = np.empty_like(A), 0.0
+        Z, total, root = np.empty_like(A), 0.0, np.sqrt(self.rows)
+        A = A * root
         for rows in self.groups:
             Z[rows], norm = _kernels.shrink_singular_values(A[rows], tau, hard=self.hard)
             total += norm
-        return Z, total
+        return Z / root, total
+
+    def root_mean_square(self, A: Array) -> float:
+        """Return the root of the mean square of a matrix of rows."""
+        if self.weights is None:
+            return float(np.sqrt((A**2).mean()))
+        return float(np.sqrt(np.average((A**2).mean(axis=1), weights=self.weights)))
 
     def objective(self, V: Array, P: Array) -> float:
         """Return the objective, for distributions P = softmax(XW)."""
-        loss = float((self.counted * (P - self.D) ** 2).sum()) / 2
+        loss = float((self.rows * self.counted * (P - self.D) ** 2).sum()) / 2
         norms = self.shrunk(P, 0.0)[1]
         return loss + self.lam1 * self.features.penalty(V)[0] + self.lam2 * norms
 
@@ -86,6 +104,6 @@ def _iterations(
         P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)
-        gap, change = (float(np.sqrt((A**2).mean())) for A in (P - Z, Z - before))
+        gap, change = (problem.root_mean_square(A) for A in (P - Z, Z - before))
         changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
         yield V, changes, max(gap, change) <= tol

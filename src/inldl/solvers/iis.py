@@ -60,11 +60,12 @@ def solve(
 def _iterations(
     problem: CrossEntropy, V: Array, tol: float, unit_mass: bool
 ) -> Iterator[Iteration]:
-    scaling = Scaling(problem.features, problem.degrees)
+    scaling = Scaling(problem.features, problem.degrees, problem.weights)
+    unit: Array | float = 1.0 if problem.weights is None else problem.weights[:, None]
     log_P = problem.log_P(V)
     value = problem.value(V, log_P)
     while True:
-        P = np.exp(log_P) if unit_mass else problem.mass * np.exp(log_P)
+        P = (unit if unit_mass else problem.mass) * np.exp(log_P)
         candidate = V + scaling.step(P)
         log_P = problem.log_P(candidate)
         fall = value - problem.value(candidate, log_P)
@@ -76,11 +77,12 @@ def _iterations(
 class Scaling:
     """The update of iterative scaling for given rows and degrees."""
 
-    def __init__(self, features: Features, degrees: Array) -> None:
+    def __init__(self, features: Features, degrees: Array, weights: Array | None = None) -> None:
         self.features = features
         self.target = features.moments(degrees)
         s = row_sums(features)
         self.s = s[s > TINY]
+        self.weights = None if weights is None else weights[s > TINY]
         self.pieces = cut(s, rows_per_block(features.n_parameters))
 
     def step(self, P: Array) -> Array:
@@ -88,7 +90,7 @@ class Scaling:
         if not self.pieces:
             return np.zeros_like(self.target)
         sums = self.sums(P)
-        mean = float(self.s.mean())
+        mean = float(np.average(self.s, weights=self.weights))
         a, b = sums.positive.sum(axis=0), sums.negative.sum(axis=0)
         ratio = log_ratio(np.maximum(a, 0), np.maximum(b, 0), self.target)
         start = np.clip(ratio, -FLOOR, FLOOR) / mean

@@ -34,6 +34,41 @@ def known_cells(y: Array, predicted: Array) -> tuple[Array, Array]:
     return np.column_stack([y, rest]), np.column_stack([np.where(holes, 0, predicted), sums])
 
 
-def count_known(y: Array) -> int:
-    """Return how many cells of rows are known."""
+def count_known(y: Array, weights: Array | None = None) -> float:
+    """Return how many cells of rows are known; each counts as much as its row."""
+    if weights is not None:
+        return float(weights @ ((~np.isnan(y)).sum(axis=1) + partial_rows(y)))
     return int(np.count_nonzero(~np.isnan(y)) + np.count_nonzero(partial_rows(y)))
+
+
+def quantiles(y: Array, level: float, weights: Array | None = None) -> Array:
+    """Return a quantile of the observed degrees of each label, each counting as much as its row.
+
+    Whole-number weights give what rows repeated as often would: positions between two degrees
+    are interpolated. Weights that are smaller than 1 on average are scaled up to that. Every label
+    is observed somewhere.
+    """
+    if weights is None:
+        return np.nanquantile(y, level, axis=0)
+    return np.array([_quantile(column, level, weights) for column in y.T])
+
+
+def _quantile(column: Array, level: float, weights: Array) -> float:
+    seen = np.flatnonzero(~np.isnan(column))
+    order = seen[np.argsort(column[seen], kind="stable")]
+    ends = np.cumsum(weights[order] / min(weights.mean(), 1.0))
+    at = level * max(ends[-1] - 1, 0)  # repeated rows are numbered 0, 1, ...
+    below, above = np.searchsorted(ends, [np.floor(at), np.ceil(at)], side="right")
+    low, high = column[order[[below, min(above, len(order) - 1)]]]
+    return float(low + (at - np.floor(at)) * (high - low))
+
+
+def mean_degrees(y: Array, weights: Array | None = None) -> Array:
+    """Return the mean of the observed degrees of each label, each counting as much as its row.
+
+    Every label is observed somewhere.
+    """
+    if weights is None:
+        return np.nanmean(y, axis=0, dtype=float)
+    seen = ~np.isnan(y)
+    return weights @ np.where(seen, y, 0) / (weights @ seen)

@@ -24,12 +24,16 @@ TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class LDMProblem:
-    """The objective of LDM for zero-filled degrees D; a part is some rows and their weight."""
+    """The objective of LDM for zero-filled degrees D; a part is some rows and their weight.
+
+    `weights` are those of single rows; D has been multiplied by them.
+    """
 
     features: Features
     D: Array
     l1: float
     parts: list[tuple[Array | slice, float]]
+    weights: Array | None = None
 
     def objective(self, V: Array, residuals: Array | None) -> tuple[float, Array]:
         """Return F and its gradient for given I - Z of each part; None = no manifold term."""
@@ -49,8 +53,9 @@ class LDMProblem:
         value, G = 0.0, np.zeros_like(P)
         for (rows, weight), residual in zip(self.parts, residuals, strict=True):
             E = P[rows] @ residual
-            value += weight * float((E**2).sum())
-            G[rows] += 2 * weight * (E @ residual.T)
+            weighted = E if self.weights is None else E * self.weights[rows, None]
+            value += weight * float((E * weighted).sum())
+            G[rows] += 2 * weight * (weighted @ residual.T)
         return value, G
 
     def residuals(self, V: Array) -> Array:
@@ -58,6 +63,8 @@ class LDMProblem:
         P = softmax(self.features.scores(V))
         C = P.shape[1]
         P -= 1 / C  # Z only sees differences of labels; this way small ones are not rounded away
+        if self.weights is not None:
+            P *= np.sqrt(self.weights)[:, None]
         H = np.array([P[rows].T @ P[rows] for rows, _ in self.parts]).reshape(-1, C, C)
         return np.eye(C) - reconstruction(H)
 

@@ -157,31 +157,32 @@ class Limits:
 
 
 def limits_of(
-    y: Array,
+    y: Any,
     lower: Any = None,
     upper: Any = None,
-    sums: Mapping[Sequence[Any], Any] | None = None,
+    sums: Mapping[Any, Any] | None = None,
     names: Any = None,
-    first_row: int = 0,
+    first_row: int | None = 0,
 ) -> Limits | None:
     """Check what a user knows of unobserved degrees; None if that is nothing.
 
     Parameters
     ----------
-    y : ndarray of shape (n, n_labels)
+    y : array-like of shape (n, n_labels)
         Degrees, NaN = unobserved.
     lower, upper : array-like of shape (n, n_labels), optional
         Bounds, NaN = none.
     sums : dict of tuple to array-like of shape (n,), optional
         The sums of groups of labels, given by their names or numbers; NaN = unknown.
     names : sequence of str, optional
-        Names of the labels.
+        Names of the labels; those of the columns of `y` by default.
     first_row : int, default=0
-        The number of the first row, for messages.
+        The number of the first row, for messages; None if it is not known.
     """
     if lower is None and upper is None and not sums:
         return None
-    y = y.astype(np.float64)
+    names = label_names(y) if names is None else names
+    y = as_degrees(y).astype(np.float64)
     low = _bounds(lower, "lower", y, names, 0.0)
     high = _bounds(upper, "upper", y, names, 1.0)
     groups, totals = _sums(sums or {}, y, names)
@@ -197,7 +198,7 @@ def limits_of(
 
 
 def beside_rows(
-    n: int, lower: Any, upper: Any, sums: Mapping[Any, Any] | None, n_labels: int, names: Any
+    X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any] | None
 ) -> tuple[dict[str, Any], tuple[tuple[int, ...], ...]]:
     """Return limits as arrays that engines carry beside the rows, and the labels of the groups.
 
@@ -206,25 +207,26 @@ def beside_rows(
     """
     known = {name: a for name, a in (("lower", lower), ("upper", upper)) if a is not None}
     groups: tuple[tuple[int, ...], ...] = ()
+    n, n_labels = (a.shape if hasattr(a, "shape") else np.shape(a) for a in (X, y))
     if sums:
-        groups = tuple(tuple(_columns(labels, n_labels, names)) for labels in sums)
-        known["sums"] = _totals(sums, n)
-    if known:
-        known["row"] = np.arange(n, dtype=np.float64)[:, None]
+        groups = tuple(tuple(_columns(labels, n_labels[1], label_names(y))) for labels in sums)
+        known["sums"] = _totals(sums, n[0])
+    if known and n[0] == n[0]:  # a frame of Dask may not know how long it is
+        known["row"] = np.arange(n[0], dtype=np.float64)[:, None]
     return known, groups
 
 
 def limits_of_block(
     y: Array,
     groups: tuple[tuple[int, ...], ...],
-    row: Array,
+    row: Array | None = None,
     lower: Array | None = None,
     upper: Array | None = None,
     sums: Array | None = None,
 ) -> Limits | None:
     """Return the limits of a block of rows; `row` are their numbers."""
     totals = {} if sums is None else dict(zip(groups, sums.T, strict=True))
-    return limits_of(y, lower, upper, totals, first_row=int(row[0, 0]))
+    return limits_of(y, lower, upper, totals, first_row=None if row is None else int(row[0, 0]))
 
 
 @dataclass(frozen=True)
@@ -232,13 +234,15 @@ class _Facts:
     """What messages say, and how far sums may be off."""
 
     names: Any
-    first_row: int
+    first_row: int | None
     margin: float
 
-    def label(self, column: int) -> Any:
+    def label(self, column: Any) -> Any:
         return int(column) if self.names is None else self.names[column]
 
-    def row(self, row: int) -> int:
+    def row(self, row: int) -> Any:
+        if self.first_row is None:
+            return f"row {row} of a block of rows"
         return int(self.first_row + row)
 
 
@@ -342,7 +346,7 @@ def _check_sums(limits: Limits, facts: _Facts) -> None:
             row = int(np.flatnonzero(wrong)[0])
             labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(inside[row]))
             raise DataError(
-                "In {row} {labels} must sum to {total:.6g}, but what is known of them allows "
+                "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them allows "
                 "only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "
                 "bounds, the sums or the observed degrees of the row.",
                 row=facts.row(row), labels=labels, total=total[row], least=least[row],

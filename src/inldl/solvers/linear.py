@@ -56,30 +56,73 @@ def _narrow(X: Array, n_labels: int) -> bool:
     return 2 <= n_labels <= 12 and X.shape[1] >= 64 and len(X) >= 4 and X.flags.c_contiguous
 
 
-def gram(X: Any) -> Array:
-    """Return X'X in double precision: its small eigenvalues decide the solution."""
+def gram(X: Any, weights: Array | None = None) -> Array:
+    """Return X'X in double precision: its small eigenvalues decide the solution.
+
+    With weights w of the rows it is X' diag(w) X.
+    """
     if sparse.issparse(X):
         X = X.astype(np.float64)
+        if weights is not None:
+            X = sparse.diags_array(np.sqrt(weights)) @ X
         return (X.T @ X).toarray()
     X = X.astype(np.float64, copy=False)
+    if weights is not None:
+        X = X * np.sqrt(weights)[:, None]
     with np.errstate(all="ignore"):  # what overflows is told by `_finite`
         return np.matmul(X.T, X)
 
 
+class RowWeights:
+    """The weights of the rows of a block: how much each counts in sums over rows.
+
+    A row of weight 0 takes no part in the work on rows. Matrices are labels x rows: `take` leaves
+    those rows out, `spread` puts them back as 0.
+    """
+
+    def __init__(self, sample_weight: Array, dtype: Any):
+        self.all = sample_weight.ravel().astype(np.float64, copy=False)
+        self.kept = None if self.all.all() else np.flatnonzero(self.all)
+        self.own = (self.all if self.kept is None else self.all[self.kept]).astype(dtype)
+        self.root = np.sqrt(self.own)
+
+    def take(self, A: Array) -> Array:
+        """Return the columns of rows that have a weight."""
+        return A if self.kept is None else np.ascontiguousarray(A[:, self.kept])
+
+    def spread(self, A: Array) -> Array:
+        """Return columns for all rows from those that `take` returned."""
+        if self.kept is None:
+            return A
+        out = np.zeros((len(A), len(self.all)), A.dtype)
+        out[:, self.kept] = A
+        return out
+
+    def moments(self, R: Array, X: Any) -> tuple[Array, Array]:
+        """Return (X'diag(w)R)' and R'w, for R of the rows that have a weight."""
+        R = R * self.own
+        return moments(self.spread(R), X), R.sum(axis=1, dtype=np.float64)
+
+
 class FeatureSums(NamedTuple):
-    """What a regression onto X needs of the features: X'X, X'1, n, and n times the precision."""
+    """What a regression onto X needs of the features: X'X, X'1, n, and n times the precision.
+
+    With weights w of the rows these are X' diag(w) X, X'w and the sum of w.
+    """
 
     gram: Array
     total: Array
-    n: int
+    n: float
     rounding: float
 
     @classmethod
-    def of(cls, X: Any) -> Self:
+    def of(cls, X: Any, weights: RowWeights | None = None) -> Self:
         """Return the sums of a block of rows."""
-        ones = np.ones((1, X.shape[0]), X.dtype)
-        n = X.shape[0]
-        return cls(gram(X), moments(ones, X)[0], n, n * float(np.finfo(X.dtype).eps))
+        ones, n, w = np.ones((1, X.shape[0]), X.dtype), X.shape[0], None
+        if weights is not None:
+            w, n = weights.all, float(weights.all.sum())
+            ones = w[None].astype(X.dtype)
+        return cls(gram(X, w), moments(ones, X)[0], n, n * float(np.finfo(X.dtype).eps))
 
 
 class Regression:
@@ -172,17 +215,21 @@ class Rotation:
     """Features of a wide X in as many columns as it has rows, for the same ridge regression.
 
     With [X 1] = P diag(s) Q', a ridge on T = P diag(s) has the solution Q'W; nothing of the
-    size columns x columns is formed.
+    size columns x columns is formed. With weights w of the rows, none of them 0, P, s and Q are
+    those of diag(w)^1/2 [X 1], and T = [X 1] Q.
     """
 
-    def __init__(self, X: Any, fit_intercept: bool):
+    def __init__(self, X: Any, fit_intercept: bool, weights: Array | None = None):
         kernel = _finite(_row_products(X)) + float(fit_intercept)
-        squares, P = linalg.eigh(kernel, check_finite=False)
+        root = np.ones(1) if weights is None else np.sqrt(weights.ravel().astype(np.float64))
+        weighted = kernel if weights is None else kernel * np.outer(root, root)
+        squares, P = linalg.eigh(weighted, check_finite=False)
         kept = squares > len(kernel) * np.finfo(float).eps * squares[-1]
         scale = np.sqrt(squares[kept])
         self._X = X
-        self._back = P[:, kept] / scale
-        self.features = (P[:, kept] * scale).astype(X.dtype)
+        self._back = root[:, None] * (P[:, kept] / scale)
+        T = P[:, kept] * scale if weights is None else kernel @ self._back
+        self.features = T.astype(X.dtype)
 
     def rotated(self, coef: Array, intercept: Array) -> Array:
         """Return the coefficients for T from coefficients and intercept for X."""

@@ -9,7 +9,7 @@ labels x rows here.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from inldl.solvers.linear import (
     FeatureSums,
     LinearMap,
     Regression,
+    RowWeights,
     fitted_with_bias,
     moments,
 )
@@ -28,11 +29,41 @@ from inldl.solvers.loop import Sweep
 
 @dataclass
 class Block:
-    """Rows of features and degrees (NaN = unobserved); A is what InLDL-p shrinks next."""
+    """Rows of features and degrees (NaN = unobserved); A is what InLDL-p shrinks next.
+
+    With weights, Y and A are of the rows that have one.
+    """
 
     X: Any
     Y: Array
     A: Any = None
+    weights: RowWeights | None = None
+
+    @classmethod
+    def of(cls, X: Any, y: Array, sample_weight: Array | None) -> Self:
+        """Return a block of some rows."""
+        Y = np.ascontiguousarray(y.T, dtype=X.dtype)
+        if sample_weight is None:
+            return cls(X, Y)
+        weights = RowWeights(sample_weight, X.dtype)
+        return cls(X, weights.take(Y), weights=weights)
+
+    def fitted(self, coef: Array, intercept: Array) -> Array:
+        """Return XW + b."""
+        P = fitted_with_bias(self.X, coef, intercept)
+        return P if self.weights is None else self.weights.take(P)
+
+    def regressed(self, M: Array) -> tuple[Array, Array]:
+        """Return what a regression of M onto X needs: (X'M)' and M'1."""
+        if self.weights is not None:
+            return self.weights.moments(M, self.X)
+        return moments(M, self.X), M.sum(axis=1, dtype=np.float64)
+
+    def gram(self, A: Array) -> Array:
+        """Return A'A of a matrix that has a column for each row."""
+        if self.weights is not None:
+            A = A * self.weights.root
+        return np.matmul(A, A.T).astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -54,19 +85,6 @@ class LowRank:
     fit_intercept: bool
 
 
-def _regressed(M: Array, X: Any) -> tuple[Array, Array]:
-    """Return what a regression of M onto X needs: (X'M)' and M'1."""
-    return moments(M, X), M.sum(axis=1, dtype=np.float64)
-
-
-def _gram(A: Array) -> Array:
-    return np.matmul(A, A.T).astype(np.float64, copy=False)
-
-
-def _columns(y: Array, dtype: Any) -> Array:
-    return np.ascontiguousarray(y.T, dtype=dtype)
-
-
 class ProximalProblem(LowRank):
     """InLDL-p. From P = 0: G = P with the observed degrees put in; S = shrink(G, lam);
     M = proj(S); W = regression of M onto X; P = XW.
@@ -74,11 +92,11 @@ class ProximalProblem(LowRank):
 
     watched: ClassVar = ("objective_change",)
 
-    def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
         """Start at P = 0, where G holds the observed degrees."""
-        Y = _columns(y, X.dtype)
-        G = np.where(np.isnan(Y), X.dtype.type(0), Y)
-        return Block(X, Y, G), Sums((*FeatureSums.of(X), _gram(G)))
+        block = Block.of(X, y, sample_weight)
+        block.A = np.where(np.isnan(block.Y), X.dtype.type(0), block.Y)
+        return block, Sums((*FeatureSums.of(X, block.weights), block.gram(block.A)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Proximal:
         """Make the first proximal step."""
@@ -92,10 +110,13 @@ class ProximalProblem(LowRank):
 
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
-        P = fitted_with_bias(block.X, coef, intercept)
+        P = block.fitted(coef, intercept)
         block.A = np.where(np.isnan(block.Y), P, block.Y)
         apart = block.A - P
-        return block, Sums((float(np.vdot(apart, apart)) / 2, _gram(P), _gram(block.A)))
+        if block.weights is not None:
+            apart *= block.weights.root
+        loss = float(np.vdot(apart, apart)) / 2
+        return block, Sums((loss, block.gram(P), block.gram(block.A)))
 
     def next(self, shared: Proximal, sums: Sums, sweep: Sweep) -> Proximal:
         """Make another proximal step."""
@@ -122,7 +143,7 @@ class ProximalProblem(LowRank):
         """Shrink the singular values, project onto the simplex, and sum for the regression."""
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
         _kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
-        return block, Sums(_regressed(M, block.X))
+        return block, Sums(block.regressed(M))
 
 
 @dataclass(frozen=True)
@@ -151,11 +172,11 @@ class AlternatingProblem(LowRank):
     rho: float
     watched: ClassVar = ("primal_residual", "dual_residual")
 
-    def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
         """Start at Z = U = 0 with the first M."""
-        block = Block(X, _columns(y, X.dtype))
+        block = Block.of(X, y, sample_weight)
         M = self._distributions(block, np.zeros_like(block.Y))
-        return block, Sums((*FeatureSums.of(X), *_regressed(M, X)))
+        return block, Sums((*FeatureSums.of(X, block.weights), *block.regressed(M)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Alternating:
         """Regress the first M onto X."""
@@ -170,8 +191,8 @@ class AlternatingProblem(LowRank):
 
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Find the next M."""
-        M = self._distributions(block, fitted_with_bias(block.X, coef, intercept))
-        return block, Sums(_regressed(M, block.X))
+        M = self._distributions(block, block.fitted(coef, intercept))
+        return block, Sums(block.regressed(M))
 
     def next(self, shared: Alternating, sums: Sums, sweep: Sweep) -> Alternating:
         """Regress M onto X, shrink to Z and move U."""

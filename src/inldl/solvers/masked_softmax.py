@@ -22,16 +22,26 @@ class MaskedSoftmax:
 
     `features` are the rows in the eigenbasis of their Gram matrix, whose eigenvalues are
     `squares`, with a bias; `alpha` penalises all coefficients but that. A negative degree in `y`
-    counts as 0.
+    counts as 0. Weights of the rows multiply their terms, and are part of the Gram matrix.
     """
 
-    def __init__(self, features: Features, squares: Array, y: Array, alpha: float) -> None:
+    def __init__(
+        self,
+        features: Features,
+        squares: Array,
+        y: Array,
+        alpha: float,
+        weights: Array | None = None,
+    ) -> None:
         degrees, self.observed = zero_filled(y)
-        self.features, self.degrees = features, np.maximum(degrees, 0)
-        n, C = y.shape
-        curvature = max(self.observed.mean(), 1 / n) / C
+        self.features, self.degrees, self.counted = features, np.maximum(degrees, 0), self.observed
+        (n, C), total = y.shape, float(len(y))
+        if weights is not None:
+            self.counted = self.observed * weights[:, None]
+            self.degrees, total = self.degrees * weights[:, None], float(weights.sum())
+        curvature = max(self.counted.sum() / (total * C), 1 / n) / C
         self.penalty = np.append(np.full(len(squares), float(alpha)), 0)[:, None]
-        weight = curvature * np.append(squares, n) + self.penalty[:, 0]
+        weight = curvature * np.append(squares, total) + self.penalty[:, 0]
         self.unit = 1 / np.sqrt(np.maximum(weight, np.finfo(float).tiny))[:, None]
 
     def value_and_gradient(self, U: Array) -> tuple[float, Array]:
@@ -39,8 +49,11 @@ class MaskedSoftmax:
         V = self.unit * U
         log_q = log_softmax(self.features.scores(V))
         q = np.exp(log_q)
-        residual = np.where(self.observed, q - self.degrees, 0)
-        value = np.vdot(self.observed, q) - np.vdot(self.degrees, log_q)
+        if self.counted is self.observed:
+            residual = np.where(self.observed, q - self.degrees, 0)
+        else:
+            residual = self.counted * q - self.degrees
+        value = np.vdot(self.counted, q) - np.vdot(self.degrees, log_q)
         value += np.vdot(self.penalty * V, V) / 2
         residual -= q * residual.sum(axis=1, keepdims=True)
         return float(value), self.unit * (self.features.moments(residual) + self.penalty * V)
@@ -50,20 +63,23 @@ class MaskedSoftmax:
         return self.unit * lbfgs(self.value_and_gradient, V / self.unit, max_iter)
 
 
-def eigenbasis(features: Array) -> tuple[Array, Array]:
+def eigenbasis(features: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Return the eigenvalues of the Gram matrix, and its eigenvectors as columns."""
-    squares, basis = linalg.eigh(features.T @ features)
+    weighted = features if weights is None else features * weights[:, None]
+    squares, basis = linalg.eigh(features.T @ weighted)
     return np.maximum(squares, 0), basis
 
 
-def start_at_mean(y: Array, n_features: int) -> Array:
+def start_at_mean(y: Array, n_features: int, weights: Array | None = None) -> Array:
     """Return parameters that predict the mean of the observed degrees for every row.
 
     A label without any starts at 1/C; no label starts at 0, where the softmax has no end.
     """
     degrees, observed = zero_filled(y)
+    if weights is not None:
+        degrees, observed = degrees * weights[:, None], observed * weights[:, None]
     count = observed.sum(axis=0)
-    mean = np.maximum(degrees, 0).sum(axis=0) / np.maximum(count, 1)
+    mean = np.maximum(degrees, 0).sum(axis=0) / np.where(count > 0, count, 1)
     mean = np.maximum(np.where(count > 0, mean, 1 / y.shape[1]), 1e-6)
     V = np.zeros((n_features + 1, y.shape[1]))
     V[-1] = np.log(mean / mean.sum())

@@ -20,12 +20,16 @@ class CrossEntropy:
 
     P is the row softmax of XV, and the degrees D~ are 0 where unobserved; a negative degree
     counts as 0, so that F is convex and bounded below for any numbers. The bias is penalised like
-    the rest.
+    the rest. Weights of the rows multiply their degrees.
     """
 
-    def __init__(self, features: Features, y: Array, l2: float = 0.0) -> None:
-        self.features, self.l2 = features, l2
+    def __init__(
+        self, features: Features, y: Array, l2: float = 0.0, weights: Array | None = None
+    ) -> None:
+        self.features, self.l2, self.weights = features, l2, weights
         self.degrees = np.maximum(zero_filled(y)[0].astype(np.float64), 0)
+        if weights is not None:
+            self.degrees *= weights[:, None]
         self.mass = self.degrees.sum(axis=1, keepdims=True)
 
     def value(self, V: Array, log_P: Array) -> float:

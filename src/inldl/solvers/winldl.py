@@ -24,6 +24,7 @@ from inldl.solvers.linear import (
     Array,
     FeatureSums,
     Regression,
+    RowWeights,
     fitted,
     moments,
     predict_columns,
@@ -33,12 +34,16 @@ from inldl.solvers.loop import Sweep
 
 @dataclass
 class Block:
-    """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them."""
+    """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them.
+
+    With weights, all but the features are of the rows that have one.
+    """
 
     X: Any
     state: Array
     given: Array
     thresholds: Array
+    weights: RowWeights | None = None
     limited: "LimitedRows | None" = None
 
 
@@ -115,12 +120,19 @@ class WInLDLProblem:
     groups: tuple[tuple[int, ...], ...] = ()
     watched = ("coef_change", "degree_change")
 
-    def start(self, X: Any, y: Array, **known: Array) -> tuple[Block, Sums]:
+    def start(
+        self, X: Any, y: Array, sample_weight: Array | None = None, **known: Array
+    ) -> tuple[Block, Sums]:
         """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees.
 
         `known` are the limits of missing degrees, as `limits_of_block` takes them.
         """
         limits = limits_of_block(y, self.groups, **known) if known else None
+        weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
+        if weights is not None:
+            y = weights.take(y.T).T
+            if limits is not None and weights.kept is not None:
+                limits = limits.take(weights.kept)
         if self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
@@ -129,13 +141,16 @@ class WInLDLProblem:
         U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
             Z = predict_columns(X, *self.initial).T
+            Z = Z if weights is None else weights.take(Z.T).T
         parts, limited = (U, Z, y, ratio), None
         if limits is not None:
             limited = LimitedRows.of(limits, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
-        block = Block(X, state, given, unknown_thresholds(state), limited)
-        return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
+        block = Block(X, state, given, unknown_thresholds(state), weights, limited)
+        if weights is not None:
+            degrees = degrees * weights.own[:, None]
+        return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Factor X'X and regress 1/C onto X."""
@@ -162,6 +177,8 @@ class WInLDLProblem:
         """
         dtype = block.X.dtype
         S = fitted(block.X, coef.astype(dtype, copy=False))
+        if block.weights is not None:
+            S = block.weights.take(S)
         limited = block.limited
         products = S if limited is None else np.ascontiguousarray(S[:, limited.others])
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
@@ -179,7 +196,10 @@ class WInLDLProblem:
             left, moved = limited.step(there.astype(float), missing, self.impute)
             S[:, limited.others], S[:, limited.rows] = products, left.T
             total, change = total + left.sum(axis=0), max(change, moved)
-        sums = moments(S, block.X), total.astype(float, copy=False)
+        if block.weights is not None:
+            sums = block.weights.moments(S, block.X)
+        else:
+            sums = moments(S, block.X), total.astype(float, copy=False)
         return block, Sums(sums, (float(change),))
 
     def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:

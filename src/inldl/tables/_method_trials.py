@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl.estimators._intervals import with_every_label
 from inldl.metrics import METRICS, Pair
+from inldl.metrics._registry import mean_of_rows
 from inldl.tables.model import Model
 from inldl.tables.quality import hide_more
 
@@ -58,26 +59,28 @@ def predicting_trials(y, folds, random_state):
 class Errors:
     """The errors of one method, row by row, summed over trials of one kind.
 
-    `squared`, `absolute` and `count` are sums over the judged degrees of a row; `cosine` is that
-    of its judged degrees in the last trial, or NaN.
+    `squared`, `absolute` and `count` are sums over the judged degrees of a row, times its weight;
+    `cosine` is that of its judged degrees in the last trial, or NaN.
     """
 
     squared: np.ndarray
     absolute: np.ndarray
     count: np.ndarray
     cosine: np.ndarray
+    weights: np.ndarray | float = 1.0
 
     @classmethod
-    def none(cls, n):
+    def none(cls, n, weights=None):
         """Return the errors of no trial at all."""
-        return cls(np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan))
+        sums = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan)
+        return cls(*sums, 1.0 if weights is None else weights)
 
     def add(self, y, found, judged):
         """Add the errors of degrees `found` where they are judged."""
         off = np.where(judged, found - np.where(judged, y, 0), 0)
-        self.squared += (off**2).sum(axis=1)
-        self.absolute += np.abs(off).sum(axis=1)
-        self.count += judged.sum(axis=1)
+        self.squared += self.weights * (off**2).sum(axis=1)
+        self.absolute += self.weights * np.abs(off).sum(axis=1)
+        self.count += self.weights * judged.sum(axis=1)
         rows = judged.any(axis=1)
         truth = np.where(judged, y, np.nan)[rows]
         self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
@@ -92,8 +95,8 @@ class Errors:
 
     def mean_cosine(self):
         """Return the mean cosine of the rows that have one."""
-        known = self.cosine[~np.isnan(self.cosine)]
-        return float(known.mean()) if len(known) else np.nan
+        weights = None if isinstance(self.weights, float) else self.weights
+        return mean_of_rows(self.cosine, weights)
 
     def rmse_error(self):
         """Return the standard error of `rmse`, from the differences between rows."""
@@ -141,16 +144,17 @@ class Attempt:
 NOT_CONVERGED = "fits did not converge"
 
 
-def try_method(method, X, y, trials, random_state):
+def try_method(method, X, y, trials, random_state, weights=None):
     """Return the `Attempt` of a method, given by its name, in all trials with frames `X`, `y`."""
-    result = Attempt(Errors.none(len(y)), Errors.none(len(y)))
+    result = Attempt(Errors.none(len(y), weights), Errors.none(len(y), weights))
     degrees = y.to_numpy()
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
             for trial in trials:
-                found = run_trial(method, X, y.columns, trial, random_state, result.seconds)
+                about = random_state, result.seconds, weights
+                found = run_trial(method, X, y.columns, trial, *about)
                 errors = result.completing if trial.completes else result.predicting
                 errors.add(degrees, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
@@ -165,14 +169,16 @@ def _kind(warning):
     return " ".join(str(warning.message).split())
 
 
-def run_trial(method, X, labels, trial, random_state, seconds):
+def run_trial(method, X, labels, trial, random_state, seconds, weights=None):
     """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
     rows = X.iloc[trial.rows]
     known = with_every_label(trial.learned[trial.rows])
     folds = FOLDS if trial.completes else None  # to learn how to complete
     model = Model(method, cross_fit=folds, random_state=random_state)
+    some = None if weights is None else weights[trial.rows]
     start = time.process_time()
-    model.fit(rows, pd.DataFrame(known, index=rows.index, columns=labels))
+    known = pd.DataFrame(known, index=rows.index, columns=labels)
+    model.fit(rows, known, sample_weight=some)
     if trial.completes:
         learned = pd.DataFrame(trial.learned, index=X.index, columns=labels)
         return model.complete(X, learned).to_numpy()

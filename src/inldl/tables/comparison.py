@@ -6,8 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import as_degrees, check_number, check_rows, names_or_numbers
+from inldl._sample_weights import as_weights
+from inldl._validation import (
+    as_degrees,
+    check_number,
+    check_rows,
+    names_or_numbers,
+)
 from inldl.methods import canonical_method
+from inldl.tables._copies import copies_note, distinct_rows, weights_of_copies
 from inldl.tables._method_trials import (
     NOT_CONVERGED,
     completing_trials,
@@ -16,7 +23,6 @@ from inldl.tables._method_trials import (
 )
 from inldl.tables._units import POINTS, error, whole_of
 from inldl.tables.encoding import FeatureEncoder
-from inldl.tables.model import copies_note, distinct_rows
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -88,6 +94,7 @@ def compare(
     max_rows=5000,
     random_state=0,
     scale="fraction",
+    sample_weight=None,
     done=None,
 ):
     """Compare methods on a table, by degrees that are held out from them.
@@ -121,6 +128,9 @@ def compare(
         For sample, holes, folds and methods.
     scale : {"fraction", "percent", "count"}, default="fraction"
         How the degrees stand in the table; "percent" gives errors in percentage points.
+    sample_weight : array-like of shape (n,), optional
+        How much each row counts, when methods learn and when their errors are averaged; 0 leaves
+        a row out.
     done : callable, optional
         Called with the name of each method when it is done.
 
@@ -147,13 +157,13 @@ def compare(
     _check(folds, hidden, max_rows, random_state)
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
-    X, y, notes = _sample(*_tables(X, y), max_rows, random_state)
-    X, y, notes = _without_copies(X, y, notes)
+    X, y, weights, notes = _sample(*_tables(X, y, sample_weight), max_rows, random_state)
+    X, y, weights, notes = _without_copies(X, y, weights, notes)
     completing = completing_trials(y.to_numpy(), hidden, random_state)
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}
     for name in names:
-        attempts[name] = try_method(name, X, y, trials, random_state)
+        attempts[name] = try_method(name, X, y, trials, random_state, weights)
         if done is not None:
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
@@ -174,11 +184,15 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _tables(X, y):
-    """Return both as frames with the same index, and degrees as floats."""
+def _tables(X, y, sample_weight):
+    """Return both as frames with the same index, and degrees and weights as floats."""
     degrees, names = as_degrees(y).astype(np.float64), list(names_or_numbers(y))
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     check_rows(X, degrees)
+    weights = as_weights(sample_weight, len(X))
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        X, degrees, weights = X.iloc[kept], degrees[kept], weights[kept]
     if len(X) < 3:
         raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
     unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
@@ -187,22 +201,23 @@ def _tables(X, y):
             f"The label {names[unseen[0]]!r} has no observed degree; drop it, or observe it in at "
             "least one row."
         )
-    return X, pd.DataFrame(degrees, index=X.index, columns=names)
+    return X, pd.DataFrame(degrees, index=X.index, columns=names), weights
 
 
-def _sample(X, y, max_rows, random_state):
-    """Return both tables, or the same random rows of them, and a list of notes."""
+def _sample(X, y, weights, max_rows, random_state):
+    """Return tables and weights, or the same random rows of them, and a list of notes."""
     few = f"With fewer than {FEW} rows, chance may decide which method is best."
     notes = [few] if min(len(y), max_rows) < FEW else []
     if len(y) <= max_rows:
-        return X, y, notes
+        return X, y, weights, notes
     rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
     rows.sort()
     note = f"A random sample of {max_rows:,} of the {len(y):,} rows was used."
-    return X.iloc[rows], y.iloc[rows], [note, *notes]
+    weights = None if weights is None else weights[rows]
+    return X.iloc[rows], y.iloc[rows], weights, [note, *notes]
 
 
-def _without_copies(X, y, notes):
+def _without_copies(X, y, weights, notes):
     """Return the tables without rows that equal an earlier one; these would be known too well."""
     encoder = FeatureEncoder().fit(X)
     if not encoder.columns_:
@@ -210,11 +225,13 @@ def _without_copies(X, y, notes):
             "No feature column tells rows apart, so all methods would predict the same; complete "
             "the table with the default."
         )
-    once = distinct_rows(encoder.transform(X), y.to_numpy())
+    encoded = encoder.transform(X)
+    once = distinct_rows(encoded, y.to_numpy())
     if once is None or len(once) < 3:
-        return X, y, notes
+        return X, y, weights, notes
     note = copies_note(len(y) - len(once))
-    return X.iloc[once], y.iloc[once], [*notes, note]
+    weights = weights_of_copies(encoded, y.to_numpy(), weights, once)
+    return X.iloc[once], y.iloc[once], weights, [*notes, note]
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

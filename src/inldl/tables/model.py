@@ -5,23 +5,32 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils import get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
-from inldl._text import counted
-from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
-from inldl.completion.examples import evenly, row_keys
+from inldl._sample_weights import as_weights
+from inldl._validation import (
+    as_degrees,
+    check_number,
+    check_rows,
+    framed,
+    names_or_numbers,
+)
+from inldl.completion.examples import evenly
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
+from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
 from inldl.tables._cell_values import as_table, named_columns
+from inldl.tables._copies import distinct_rows, weights_of_copies
+from inldl.tables._row_weights import fit_weighted
 from inldl.tables.encoding import FeatureEncoder
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
-COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
+FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
@@ -99,7 +108,7 @@ class Model(IntervalMixin, DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, *, sample_weight=None, votes=None):
         """Fit the model.
 
         Parameters
@@ -112,18 +121,37 @@ class Model(IntervalMixin, DistributionEstimator):
         groups : array-like of shape (n_samples,), optional
             Rows of one group, such as one person or country, are held out together when errors
             are measured. With "auto" this takes a fit for each part that is held out.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all.
+            Completing is learned from all rows that count, each as much as any other.
+        votes : array-like of shape (n_samples,), optional
+            How many votes, or other counted things, each row rests on. Rows are then weighed by
+            how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
 
         Returns
         -------
         self
         """
-        encoded, degrees = self._encode(X, y)
+        weights, kept = as_weights(sample_weight), None
+        if weights is not None and not weights.all():
+            X = as_table(X)
+            check_rows(X, weights, "sample_weight")
+            kept = np.flatnonzero(weights)
+            X, y, groups, votes, weights = (
+                None if each is None else _safe_indexing(each, kept)
+                for each in (X, y, groups, votes, weights)
+            )
+        encoded, degrees = self._encode(X, y, weights)
         if groups is not None:
             groups = group_numbers(groups, len(degrees))
-        self._fit_encoded(encoded, degrees, groups)
+        if votes is not None:
+            votes = checked_votes(votes, len(degrees))
+        self._fit_encoded(encoded, degrees, groups, weights=weights, votes=votes)
+        if kept is not None:
+            self.held_out_rows_ = kept[self.held_out_rows_]
         return self
 
-    def _encode(self, X, y):
+    def _encode(self, X, y, weights=None):
         """Learn to encode the columns; return them and the degrees as arrays."""
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
@@ -131,13 +159,15 @@ class Model(IntervalMixin, DistributionEstimator):
         self._unfitted()  # refuses an unknown method before any work
         X, degrees = as_table(X), as_degrees(y)
         check_rows(X, degrees)
+        if weights is not None:
+            check_rows(X, weights, "sample_weight")
         if len(degrees) == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = names_or_numbers(y)
         self.encoder_ = FeatureEncoder().fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
-        self.means_ = _means(degrees)
+        self.means_ = _means(degrees, weights)
         return self._matrix(X), degrees
 
     def _matrix(self, X):
@@ -151,26 +181,48 @@ class Model(IntervalMixin, DistributionEstimator):
             out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
-    def _fit_encoded(self, encoded, degrees, groups=None, sums=None):
+    def _fit_encoded(self, encoded, degrees, groups=None, sums=None, weights=None, votes=None):
         """Fit the method, and keep what completing is learned from.
 
-        Copies of a row are learned from once: a held-out row must not be known by its copies.
-        `sums` are those of the rows before they were divided by them, if they vary.
+        Returns the weights of the rows that were held out, or None if there are none.
+
+        Copies of a row are learned from once: a held-out row must not be known by its copies. With
+        weights they are learned from once with all their weight. `sums` are those of the rows
+        before they were divided by them, if they vary.
         """
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
+        weights = weights_of_copies(encoded, degrees, weights, once)
         if once is not None:
             self.n_copies_ = len(degrees) - len(once)
             encoded, degrees = encoded[once], degrees[once]
-            groups, sums = (None if each is None else each[once] for each in (groups, sums))
+            groups, sums, votes = (
+                None if each is None else each[once] for each in (groups, sums, votes)
+            )
         rows = evenly(len(degrees), MOST_ROWS)
         held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
-            self.estimator_ = self._unfitted().fit(encoded, degrees)
-            self.held_out_ = self._held_out(encoded, degrees, rows, held_out)
+            if votes is not None:
+                own = self._by_votes(encoded, degrees, rows, held_out, weights, votes)
+                weights = own if weights is None else own * weights
+            self._fit_method(encoded, degrees, rows, held_out, weights)
         self.held_out_rows_ = rows if once is None else once[rows]
         known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
         self._keep_errors(encoded[rows], known, held_out, loose=sums is not None)
+        return None if weights is None else weights[rows]
+
+    def _fit_method(self, encoded, degrees, rows, groups, weights):
+        self.estimator_ = fit_weighted(self._unfitted(), encoded, degrees, weights)
+        self.held_out_ = self._held_out(encoded, degrees, rows, groups, weights)
+
+    def _by_votes(self, encoded, degrees, rows, groups, weights, votes):
+        """Return the weights of rows by their votes, from held-out errors of a first fit."""
+        self._fit_method(encoded, degrees, rows, groups, weights)
+        found = self.held_out_
+        if found is None:
+            some = None if weights is None else weights[rows]
+            found = self._cross_fit(encoded[rows], degrees[rows], FOLDS, groups, some)
+        return weights_by_votes(degrees[rows], found, votes, rows)
 
     @contextmanager
     def _explained_errors(self, degrees):
@@ -191,15 +243,18 @@ class Model(IntervalMixin, DistributionEstimator):
                 f"inldl.RegressorLDL. The method says: {error}"
             ) from error
 
-    def _held_out(self, encoded, degrees, rows, groups):
+    def _held_out(self, encoded, degrees, rows, groups, weights=None):
         """Return predictions of some rows that were made without them, or None."""
         known = getattr(self.estimator_, "held_out_", None)
         if known is not None and groups is None:
             return known[rows]
         if self.cross_fit is None:
             return None
-        some = encoded[rows], degrees[rows]
-        return predict_held_out(self._unfitted(), *some, self.cross_fit, groups)
+        some = None if weights is None else weights[rows]
+        return self._cross_fit(encoded[rows], degrees[rows], self.cross_fit, groups, some)
+
+    def _cross_fit(self, encoded, degrees, n_folds, groups, weights):
+        return predict_held_out(self._unfitted(), encoded, degrees, n_folds, groups, weights)
 
     def _example_row(self):
         return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
@@ -301,31 +356,6 @@ class Model(IntervalMixin, DistributionEstimator):
         return estimator
 
 
-def distinct_rows(encoded, degrees):
-    """Return the first of all equal rows, or None if there are no copies.
-
-    Rows with the same features are copies if nearly all of these have the same degrees, too; else
-    they are people who happen to look alike.
-    """
-    _, alike, counts = np.unique(row_keys(encoded), return_inverse=True, return_counts=True)
-    if counts.max() == 1:
-        return None
-    whole = row_keys(np.column_stack([alike, np.where(np.isnan(degrees), -1, degrees)]))
-    _, first, same, copies = np.unique(
-        whole, return_index=True, return_inverse=True, return_counts=True
-    )
-    shared = counts[alike] > 1
-    if (copies[same] == counts[alike])[shared].mean() < COPIES:
-        return None
-    return np.sort(first)
-
-
-def copies_note(n_copies):
-    """Return a sentence on rows that stand in a table more than once."""
-    equal = "equals" if n_copies == 1 else "equal"
-    return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
-
-
 def group_numbers(groups, n):
     """Return the number of the group of each row; refuse rows without one."""
     groups = np.asarray(groups, dtype=object)
@@ -345,8 +375,12 @@ def _errors(observed, predicted):
         return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))
 
 
-def _means(degrees):
+def _means(degrees, weights=None):
     """Return the means of the labels, which sum to 1."""
     seen = ~np.isnan(degrees)
-    means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    if weights is not None:
+        count = weights @ seen
+        means = weights @ np.where(seen, degrees, 0) / np.where(count > 0, count, 1)
+    else:
+        means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))

@@ -62,7 +62,7 @@ class HeldOut:
         numbers["coverage"] = None
         if self.lower is not None and len(self.observed):
             inside = (self.lower <= self.observed) & (self.observed <= self.upper)
-            numbers["coverage"] = float(inside.mean())
+            numbers["coverage"] = float(np.average(inside, weights=self.weights))
         return numbers
 
     def by_label(self):
@@ -112,7 +112,7 @@ class HeldOut:
         return pd.DataFrame(rows, columns=["predicted", "observed", "error", "n"])
 
 
-def of_new_rows(model, y):
+def of_new_rows(model, y, weights=None):
     """Judge the predictions of training rows that were each made without the row.
 
     Parameters
@@ -121,10 +121,13 @@ def of_new_rows(model, y):
         Fitted, with held-out predictions.
     y : array-like of shape (n, C)
         The degrees it was fitted to.
+    weights : ndarray of shape (m,), optional
+        How much each of its held-out rows counts.
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
-    return _at(~np.isnan(y), y, model.held_out_, _means_of_others(y), model, how)
+    found = _at(~np.isnan(y), y, model.held_out_, _means_of_others(y, weights), model, how)
+    return _weighted(found, weights)
 
 
 def of_completion(model):
@@ -160,7 +163,7 @@ def of_completion(model):
     )  # fmt: skip
 
 
-def of_test_rows(model, y, predicted, coverage=0.9, signs=None):
+def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None):
     """Judge the predictions of rows that the model was not fitted to.
 
     Parameters
@@ -175,6 +178,8 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None):
         Of the intervals.
     signs : ndarray of shape (n, q), optional
         What the model says that tells how large the errors of the rows are.
+    weights : ndarray of shape (n,), optional
+        How much each row counts.
     """
     y = np.asarray(y)
     constant = np.broadcast_to(model.means_, y.shape)
@@ -182,7 +187,12 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None):
     if model.calibration_ is not None:
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
     how = f"The model predicted the {len(y):,} rows of the table."
-    return _at(at, y, predicted, constant, model, how, *bounds)
+    return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
+
+
+def _weighted(found, weights):
+    """Let each degree count as much as its row."""
+    return found if weights is None else replace(found, weights=weights[found.row])
 
 
 def hide_more(y, share, generator):
@@ -201,10 +211,15 @@ def hide_more(y, share, generator):
     return left, judged
 
 
-def _means_of_others(y):
+def _means_of_others(y, weights=None):
     """Return for each row the means of the degrees that other rows have."""
     seen = ~np.isnan(y)
     degrees = np.where(seen, y, 0)
+    if weights is not None:
+        own = weights[:, None]
+        total, count = weights @ degrees, weights @ seen
+        left = count - own * seen
+        return (total - own * degrees) / np.where(left > 1e-12 * count, left, 1)
     total, count = degrees.sum(axis=0), seen.sum(axis=0)
     return (total - degrees) / np.maximum(count - seen, 1)
 

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from inldl._errors import DataError
-from inldl._text import listed
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
 from inldl.completion.loose_sums import largest_sum, with_lack
@@ -16,13 +15,21 @@ from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
 from inldl.tables import quality
+from inldl.tables._copies import copies_note
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._findings import note_on_error
 from inldl.tables._missingness import COUNTS, judge_size
 from inldl.tables._results import Evaluation, Learned, Written
+from inldl.tables._row_weights import (
+    rows_that_count,
+    take_column,
+    take_weights,
+    votes_of,
+    weights_notes,
+)
 from inldl.tables._shown import ShownRows, id_columns
 from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables.model import Model, copies_note, group_numbers
+from inldl.tables.model import Model, group_numbers
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SAMPLE = 1000  # rows in which columns are shuffled
@@ -35,6 +42,8 @@ def fit_table(
     scale="auto",
     normalize=False,
     group=None,
+    weight=None,
+    votes=False,
     most_rows=None,
     n_jobs=None,
 ):
@@ -50,6 +59,10 @@ def fit_table(
         As in `inldl.io.read_table`.
     group : str, optional
         A column that is not learned from: rows that are equal in it are held out together.
+    weight : str, optional
+        A column that is not learned from: how much each row counts, beside the mean.
+    votes : bool
+        Whether rows of counts count by how sure their shares are, as in `inldl.vote_weights`.
     most_rows : int, optional
         About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
     n_jobs : int, optional
@@ -62,9 +75,12 @@ def fit_table(
     model = Model(method, n_jobs=n_jobs)
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
+    sampled = table.rows is not None
+    weights = take_weights(table.features, weight, file, table.rows)
+    table, weights, n_left_out = rows_that_count(table, weights)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
     groups, sums = _groups(table.features, group, file), table.sums
-    sampled = table.rows is not None
+    votes = votes_of(table) if votes else None
     if sampled:
         notes.append(
             f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
@@ -73,24 +89,25 @@ def fit_table(
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
-        encoded, y = model._encode(table.features, degrees)
+        encoded, y = model._encode(table.features, degrees, weights)
     del table  # a large one should not stay in memory beside its encoded columns
-    model._fit_encoded(encoded, y, groups, sums)
+    weights = model._fit_encoded(encoded, y, groups, sums, weights, votes)
     model.scale_ = scale
-    notes += model.encoder_.notes_
+    held_out = None if votes is None else votes[model.held_out_rows_]
+    notes += [*weights_notes(weight, n_left_out, weights, held_out), *model.encoder_.notes_]
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
-    missing = np.isnan(y)
+    missing, partly = np.isnan(y), sampled or n_left_out
     return Learned(
         model,
         scale,
-        [name for name, hole in zip(degrees, missing.any(axis=0), strict=True) if hole or sampled],
+        [name for name, hole in zip(degrees, missing.any(axis=0), strict=True) if hole or partly],
         len(y),
         int(missing.sum()),
         int(missing.size - missing.sum()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
         notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
-        quality.of_new_rows(model, y).in_units_of(scale),
+        quality.of_new_rows(model, y, weights).in_units_of(scale),
         sample,
     )
 
@@ -108,16 +125,8 @@ def _groups(features, name, file):
     """Take the column of groups from the features, and return the group of each row."""
     if name is None:
         return None
-    if name not in features:
-        if name in file.source.names and name not in file.labels:
-            raise ValueError(
-                f"Rows cannot be grouped by {name!r}, because --id, --ignore, --features or "
-                "--long leaves that column out; name it in --group only, which leaves it out as "
-                "well."
-            )
-        known = listed(map(repr, features), 20) or "there are none"
-        raise ValueError(f"No column {name!r} to group by is among the features ({known}).")
-    return group_numbers(features.pop(name), len(features))
+    column = take_column(features, name, file, "--group")
+    return group_numbers(column, len(features))
 
 
 def complete_table(
@@ -266,7 +275,7 @@ def _warned(n_outside, n_unseen):
     return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]
 
 
-def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
+def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, weight=None):
     """Judge a model on the observed degrees of a file.
 
     Parameters
@@ -279,20 +288,23 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
         As in `inldl.io.read_table`.
     coverage : float
         Of the intervals whose true coverage is measured.
+    weight : str, optional
+        A column that says how much each row counts, beside the mean.
 
     Returns
     -------
     Evaluation
     """
     table = file.read(scale=scale, normalize=normalize, least_rows=1)
+    weights = take_weights(table.features, weight, file)
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
     constant = np.broadcast_to(model.means_, predicted.shape)
     signs = model._signs(table.features)
-    held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs)
+    held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs, weights)
     return Evaluation(
-        evaluate(table.y, predicted),
-        evaluate(table.y, constant),
+        evaluate(table.y, predicted, sample_weight=weights),
+        evaluate(table.y, constant, sample_weight=weights),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,

@@ -1,0 +1,115 @@
+"""How much the rows of a table count: by a column, or by the votes that their shares rest on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import has_fit_parameter
+
+from inldl._errors import DataError
+from inldl._sample_weights import WEIGHTLESS
+from inldl._text import listed
+
+
+def fit_weighted(estimator, X, y, weights):
+    """Fit an estimator; refuse weights if it knows none."""
+    if weights is None:
+        return estimator.fit(X, y)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"The fit of {type(estimator).__name__} has no sample_weight, so rows cannot be "
+            "weighted; take another method, or leave the weights out."
+        )
+    return estimator.fit(X, y, sample_weight=weights)
+
+
+def take_column(features, name, file, option):
+    """Take a column from the features, which says something else about the rows."""
+    verb, done = {"--group": ("group", "grouped"), "--weight": ("weigh", "weighed")}[option]
+    if name in features:
+        return features.pop(name)
+    if name in file.labels:
+        raise ValueError(f"The column {name!r} is named in {option} and as a label; name it once.")
+    if name in file.source.names:
+        raise ValueError(
+            f"Rows cannot be {done} by {name!r}, because --id, --ignore, --features or --long "
+            f"leaves that column out; name it in {option} only, which leaves it out as well."
+        )
+    known = listed(map(repr, features), 20) or "there are none"
+    raise ValueError(f"No column {name!r} to {verb} by is among the features ({known}).")
+
+
+def take_weights(features, name, file, rows=None):
+    """Take the column of weights from the features, and return the weights; None if no name.
+
+    They are divided by their mean, so that only their ratios matter.
+    """
+    if name is None:
+        return None
+    cells = take_column(features, name, file, "--weight")
+    weights = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        cell = cells.iloc[bad[0]]
+        shown = repr(cell) if isinstance(cell, str) else f"{cell:g}"
+        error = DataError(
+            "Column {column} has {value} in {row}, which is no weight; give a number that is not "
+            "negative, 0 to leave the row out.",
+            column=name,
+            value="no number" if pd.isna(cell) else shown,
+            row=int(bad[0]),
+        )
+        raise error.placed(file.place_of(rows))
+    if not weights.any():
+        raise ValueError(f"All weights in column {name!r} are 0; {WEIGHTLESS.partition('; ')[2]}")
+    return weights / weights.mean()
+
+
+def rows_that_count(table, weights):
+    """Return the table and the weights without the rows of weight 0, and how many these are."""
+    if weights is None or weights.all():
+        return table, weights, 0
+    kept = np.flatnonzero(weights)
+    parts = {
+        name: None if values is None else values[kept]
+        for name, values in (("y", table.y), ("sums", table.sums), ("votes", table.votes))
+    }
+    rows = kept if table.rows is None else table.rows[kept]
+    features = table.features.iloc[kept].reset_index(drop=True)
+    counted = replace(table, **parts, features=features, rows=rows)
+    return counted, weights[kept] / weights[kept].mean(), len(weights) - len(kept)
+
+
+def votes_of(table):
+    """Return the number of votes of each row of a table of counts."""
+    if table.votes is None:
+        raise ValueError(
+            f"--votes needs counts, but the shares are read as {_KINDS[table.scale]}; give a "
+            "table of counts, or weigh rows by a column with --weight."
+        )
+    return table.votes
+
+
+_KINDS = {"fraction": "fractions", "percent": "percentages"}
+
+
+def weights_notes(name, n_left_out, weights, votes):
+    """Return sentences about rows that count more than others.
+
+    `weights` are those of some rows that were learned from, and `votes` their votes or None.
+    """
+    notes = []
+    if name is not None:
+        notes.append(f"Rows count by their weights in column {name!r}.")
+    if n_left_out:
+        rows = "1 row has" if n_left_out == 1 else f"{n_left_out:,} rows have"
+        notes.append(f"{rows} the weight 0 and did not count.")
+    if votes is not None:
+        least, most = int(votes.argmin()), int(votes.argmax())
+        ratio = weights[most] / weights[least] if weights[least] > 0 else np.inf
+        told = "Rows count by their votes"
+        if votes[most] > votes[least] and name is None and np.isfinite(ratio):
+            told += f": one of {votes[most]:,.0f} counts {ratio:.2g} times as much as one of "
+            told += f"{votes[least]:,.0f}"
+        notes.append(f"{told}.")
+    return notes
