@@ -346,9 +346,9 @@ def _check_sums(limits: Limits, facts: _Facts) -> None:
             row = int(np.flatnonzero(wrong)[0])
             labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(inside[row]))
             raise DataError(
-                "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them allows "
-                "only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "
-                "bounds, the sums or the observed degrees of the row.",
+                "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
+                "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct "
+                "the bounds, the sums or the observed degrees of the row.",
                 row=facts.row(row), labels=labels, total=total[row], least=least[row],
                 most=most[row], count=int(wrong.sum()),
             )  # fmt: skip
