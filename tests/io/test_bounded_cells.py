@@ -217,6 +217,47 @@ def test_what_rounding_explains_is_no_contradiction(tmp_path):
     assert "miss the whole, as rounded numbers do: 1." in " ".join(table.notes)
 
 
+USUAL = st.sampled_from(["", "", "5", "40", "<5", "<=40", "≤ 5", "1-9", ">40", "5 to 10", "0-100"])
+ODD = st.sampled_from(["0.5", "9–1", "05-10", "-5", "10%", "<5%", "1,5", "<1,5", "9-Jan", "x", "<",
+                       "1e3", ">=0", "<0", ">1 000", "nan", "inf", "<inf", "<60"])  # fmt: skip
+ROW = st.tuples(USUAL, USUAL, USUAL) | st.tuples(USUAL, USUAL | ODD, USUAL)
+
+
+def read_or_refused(path, **options):
+    try:
+        return read_table(path, "a,b,c", **options).known, None
+    except ValueError as error:
+        return None, str(error)
+
+
+@given(
+    rows=st.lists(ROW, min_size=1, max_size=2),
+    delimiter=st.sampled_from(";\t"),
+    total=st.sampled_from([None, "n"]),
+    sums=st.sampled_from([None, "s=a,b"]),
+)
+def test_a_table_of_any_cells_is_read_or_refused(tmp_path_factory, rows, delimiter, total, sums):
+    path = tmp_path_factory.mktemp("fuzz") / "t.csv"
+    lines = [("a", "b", "c", "n", "s"), ("50", "40", "10", "100", "90")]
+    lines += [(*row, "100", "50" if sums else "") for row in rows]
+    path.write_text("\n".join(map(delimiter.join, lines)), encoding="utf-8")
+    known, told = read_or_refused(path, total=total, sums=sums, ignore="n,s")
+    if known is None:
+        assert told.endswith(".")
+        return
+    y, no_bound = known.y, np.full(known.y.shape, NAN)
+    lower, upper = (no_bound if end is None else end for end in (known.lower, known.upper))
+    assert not (~np.isnan(lower + upper) & ~np.isnan(y)).any()  # only holes have bounds
+    assert not (lower > upper + 1e-9).any()
+    assert not ((lower < 0) | (upper > 1 + 1e-9)).any()
+    # Each cell is a number, a hole, or a bound, as its text says.
+    for row, cells in zip(y[1:], rows, strict=True):
+        for value, cell in zip(row, cells, strict=True):
+            plain = cell.replace(",", ".").rstrip("%")
+            is_number = plain.replace(".", "").replace("e", "").isdigit()
+            assert np.isnan(value) != is_number
+
+
 def test_words_for_missing_come_first(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n50,40,10\n90,<5,\n")
     table = read_table(tmp_path / "t.csv", "a,b,c", na="<5")

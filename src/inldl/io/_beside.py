@@ -108,10 +108,20 @@ class BesideColumns:
                 "their total or their sum; write a number, or leave the cell empty."
             )
 
-    def of(self, rows, whole):
-        """Return what is known beside the degrees of a piece or of gathered rows."""
+    def of(self, rows, whole=lambda: False):
+        """Return what is known beside the degrees of a piece or of gathered rows.
+
+        `whole` tells, when it is asked, whether all counts of the file are whole numbers.
+        """
         names = {members: name for name, members in self.sums.items()}
         return Beside(rows.bounds, rows.totals, self.total, rows.sums, names, whole)
+
+
+def are_whole(pieces):
+    """Return whether all numbers of label columns and all totals are whole."""
+    parts = (each for piece in pieces for each in (piece.values, piece.totals))
+    known = (each[np.isfinite(each)] for each in parts if each is not None)
+    return all((each == np.rint(each)).all() for each in known)
 
 
 def _one(columns, wanted, what):

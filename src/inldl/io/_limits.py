@@ -4,12 +4,15 @@ Of the degrees `y` of some rows, NaN where they are missing, `lower` and `upper`
 where there is none), and `groups` are sums (NaN where not known) of disjoint sets of columns.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from inldl.io._bounded_cells import Bounds
+
+WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,12 @@ class Known:
     groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     @property
+    def n_bounded(self):
+        """Return how many degrees have bounds."""
+        given = [~np.isnan(each) for each in (self.lower, self.upper) if each is not None]
+        return int(np.any(given, axis=0).sum()) if given else 0
+
+    @property
     def limits(self):
         """Return the arguments beside `y` with which an estimator completes it, if any."""
         bounds = {"lower": self.lower, "upper": self.upper, "sums": self.groups or None}
@@ -50,8 +59,8 @@ class Beside:
         The total of each row, NaN where not known, from the column `total_name`.
     groups : dict of tuple of str to ndarray of shape (n,)
         Sums of some labels, NaN where not known; `names` are the columns that hold them.
-    whole : bool
-        Whether all counts of the file are whole numbers.
+    whole : callable
+        Tells whether all counts of the file are whole numbers.
     """
 
     bounds: Bounds | None = None
@@ -59,12 +68,18 @@ class Beside:
     total_name: str | None = None
     groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
-    whole: bool = False
+    whole: Callable[[], bool] = lambda: False
 
     @property
     def limiting(self):
         """Return whether something is known of missing degrees."""
         return self.bounds is not None or bool(self.groups)
+
+    def notes(self, scale):
+        """Return a sentence on bounds, if there are some."""
+        if self.bounds is None:
+            return []
+        return [self.bounds.note(WHOLE.get(scale, np.nan), scale == "count" and self.whole())]
 
     def summed(self, values, labels):
         """Return degrees with known sums in place of labels of which one is missing.
@@ -83,7 +98,7 @@ class Beside:
         """Return bounds and sums as shares of the `whole` of each row."""
         lower = upper = np.full((len(whole), len(labels)), np.nan)
         if self.bounds is not None:
-            lower, upper = self.bounds.closed(self.whole and scale == "count")
+            lower, upper = self.bounds.closed(scale == "count" and self.whole())
         columns = {names: tuple(map(labels.index, names)) for names in self.groups}
         groups = {columns[names]: sums / whole for names, sums in self.groups.items()}
         told = {columns[names]: self.names[names] for names in self.groups}

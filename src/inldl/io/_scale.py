@@ -4,10 +4,9 @@ import numpy as np
 
 from inldl._text import counted
 from inldl._validation import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
-from inldl.io._limits import Beside, Known
+from inldl.io._limits import WHOLE, Beside, Known
 
 ROUNDING = 1e-9  # what a computation may leave of 0
-WHOLE = {"fraction": 1.0, "percent": 100.0}
 SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
@@ -208,7 +207,7 @@ class Degrees:
         numbers = np.column_stack([self.values, *self._beside.groups.values()])
         if scale != "count":
             return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
-        if self._beside.whole:
+        if self._beside.whole():
             return 0.05 / whole  # whole numbers sum to whole numbers
         largest = whole.max(initial=1.0)
         return rounding_gap(numbers, largest) * largest / whole

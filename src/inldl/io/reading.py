@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io._beside import BesideColumns
+from inldl.io._beside import BesideColumns, are_whole
 from inldl.io._compression import unpacked
 from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
-from inldl.io._scale import SCALES, WHOLE, Degrees, ScaleEvidence
+from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io._selection import (
     check_columns,
     named_by,
@@ -46,7 +46,8 @@ def read_table(
     capitals or not; `na` adds to these. All columns other than the labels are features. A feature
     becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
     which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
-    text, all degrees may have a percent sign.
+    text, all degrees may have a percent sign. Cells such as <5, <=5, >50, 1-9 and 5 to 10 give
+    bounds of a missing degree, in the units of the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def read_table(
     scale : {"auto", "fraction", "percent", "count"}, default="auto"
         What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
         or neither), and at the largest degree if no row is complete. Counts are divided by the
-        sum of their row, and none may be missing.
+        sum of their row, and none may be missing, unless there is a `total`.
     normalize : bool, default=False
         Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
         Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
@@ -289,10 +290,7 @@ class TableFile:
         beside = self._beside(beside)
         degrees = Degrees(values, self.labels, self.place_of(rows), check=check, beside=beside)
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
-        notes = [*self.notes, *told, *self.beside.notes(), *notes]
-        if beside.bounds is not None:
-            whole = beside.whole and scale == "count"
-            notes.append(beside.bounds.note(WHOLE.get(scale, np.nan), whole))
+        notes = [*self.notes, *told, *self.beside.notes(), *notes, *beside.notes(scale)]
         known = degrees.known
         return Table(
             self.labels, y, features, scale, notes, self, rows, degrees.sums,
@@ -301,17 +299,11 @@ class TableFile:
 
     def _beside(self, rows):
         """Return what is known beside the degrees of a `Piece` or of more rows."""
-        whole = False
-        if rows.bounds is not None or rows.totals is not None:
-            whole = self._are_whole
-        return self.beside.of(rows, whole)
+        return self.beside.of(rows, lambda: self._are_whole)
 
     @cached_property
     def _are_whole(self):
-        """Whether all numbers of the label columns and of totals are whole."""
-        parts = (each for piece in self.pieces() for each in (piece.values, piece.totals))
-        known = (each[np.isfinite(each)] for each in parts if each is not None)
-        return all((each == np.rint(each)).all() for each in known)
+        return are_whole(self.pieces())
 
     def find_scale(self):
         """Detect what the degrees are, from the label columns alone and a piece at a time.
@@ -329,7 +321,7 @@ class TableFile:
             return "count", *self.beside.notes()
         evidence = ScaleEvidence()
         for piece in self.pieces():
-            evidence.add(self.beside.of(piece, False).summed(piece.values, self.labels))
+            evidence.add(self.beside.of(piece).summed(piece.values, self.labels))
         return evidence.scale()
 
     def pieces(self, features=(), text=()):

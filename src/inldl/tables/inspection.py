@@ -45,9 +45,10 @@ class Inspection:
     missing : float
         Share of the degrees that are not observed.
     by_label : DataFrame
-        For each label how many degrees are observed, the share that is missing, mean, smallest
-        and largest observed degree, the share of observed degrees that are 0, the estimated mean
-        of the hidden degrees, and the p value of the test that it equals the observed one.
+        For each label how many degrees are observed, the share that is missing, how many of the
+        missing ones have bounds, mean, smallest and largest observed degree, the share of observed
+        degrees that are 0, the estimated mean of the hidden degrees, and the p value of the test
+        that it equals the observed one.
     by_row : DataFrame
         How many rows have 0, 1, 2, ... holes.
     patterns : DataFrame
@@ -90,7 +91,17 @@ class Inspection:
     unit: str = ""
 
 
-def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fraction"):
+def inspect_table(
+    X,
+    y,
+    where=None,
+    random_state=0,
+    *,
+    totals=True,
+    scale="fraction",
+    lower=None,
+    upper=None,
+):
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
     Parameters
@@ -108,6 +119,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         the sum of such a row then tells nothing about its holes.
     scale : {"fraction", "percent", "count"}, default="fraction"
         How the degrees stand in the table; "percent" gives all results in percent.
+    lower, upper : array of shape (n, C), optional
+        Bounds of missing degrees, NaN where there is none; they are counted.
 
     Returns
     -------
@@ -139,7 +152,9 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "n_features": len(columns),
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
-        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole),
+        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole).assign(
+            bounded=_n_bounded(holes, lower, upper)
+        ),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
         "size": judge_size(possible, labels, whole, untold=untold),
@@ -151,6 +166,12 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "unit": PERCENT if whole > 1 else "",
     }
     return Inspection(**results, findings=list_findings(results, totals=not untold))
+
+
+def _n_bounded(holes, lower, upper):
+    """Return how many missing degrees of each label have bounds."""
+    given = [~np.isnan(np.asarray(each)) for each in (lower, upper) if each is not None]
+    return (holes & np.any([np.zeros(holes.shape, bool), *given], axis=0)).sum(axis=0)
 
 
 def _untold_by_sums(y, holes, totals, whole):
