@@ -160,6 +160,16 @@ def test_inspect_counts_bounded_cells(inldl, counts, tmp_path):
     assert "bounds" in (tmp_path / "page.html").read_text()
 
 
+def test_inspect_names_rows_that_their_bounds_forbid(inldl, tmp_path):
+    rows = ["50,40,10", "80,<5,5", "60,>60,", "90,<5,", "30,20,50"]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c", *rows, ""]))
+    code, told, error = inldl("inspect", "t.csv", "-l", "a,b,c")
+    assert code == 0, error
+    problem = "Rows with bounds that do not let them sum to 100 (1 of 5):"
+    assert f"{problem} Line 3 (sum 90); correct the bounds or the known shares." in told
+    assert f"{problem} Line 4 (sum 120);" in told
+
+
 def test_compare_and_evaluate_say_what_they_leave_out(inldl, counts):
     asked = ("counts.csv", "--total", "n")
     code, told, error = inldl("compare", *asked, "-l", "a,b,c,d", "--methods", "winldl")

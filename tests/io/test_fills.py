@@ -117,8 +117,10 @@ def test_degrees_outside_of_their_bounds_are_not_written(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".xlsx"])
-def test_bounded_cells_of_other_formats_are_filled(tmp_path, ending):
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_bounded_cells_of_other_formats_are_filled(tmp_path, ending, kind):
     frame = pd.DataFrame({"a": ["50", "90"], "b": ["40", "<5"], "c": ["10", None]})
+    frame = frame.astype(kind)
     frame.to_parquet(tmp_path / "t.parquet")
     frame.to_excel(tmp_path / "t.xlsx", index=False)
     table = read_table(tmp_path / f"t{ending}", "a,b,c")
@@ -127,3 +129,13 @@ def test_bounded_cells_of_other_formats_are_filled(tmp_path, ending):
     back = read_table(out, "a,b,c")
     np.testing.assert_allclose(back.y, [[0.5, 0.4, 0.1], [0.9, 0.04, 0.06]])
     assert back.upper is None
+
+
+def test_long_tables_are_filled_within_bounds_and_below(tmp_path):
+    rows = ["d,k,v,n", "p,a,5,10", "p,b,4,10", "p,c,1,10", "q,a,9,20", "q,b,<5,20"]
+    (tmp_path / "t.csv").write_text("\n".join([*rows, ""]))
+    table = read_table(tmp_path / "t.csv", "a,b,c", long="id=d,label=k,value=v", total="n")
+    full = [[0.5, 0.4, 0.1], [0.45, 0.13, 0.42]]
+    write_table(table, full, tmp_path / "out.csv", whole=True)
+    expected = [*rows[:-1], "q,b,3,20", "q,c,8,20", ""]
+    assert (tmp_path / "out.csv").read_text() == "\n".join(expected)

@@ -192,7 +192,8 @@ class Degrees:
         self._refuse_reach(least > 1 + gap, least, whole, "cannot be less than", "correct them")
         advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
         self._refuse_reach(most < 1 - gap, most, whole, "cannot be more than", advice)
-        factors = np.where(np.isnan(y).any(axis=1), np.clip(1, least, most), 1)
+        near = np.isnan(y).any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
+        factors = np.where(near, np.clip(1, least, most), 1)
         limits.close(y, factors)
         if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
             notes.append(

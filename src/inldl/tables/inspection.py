@@ -139,7 +139,8 @@ def inspect_table(
     """
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
     whole = whole_of(scale)
-    problems, valid = _problems(degrees, where or (lambda row: f"Row {row}"), whole)
+    place = where or (lambda row: f"Row {row}")
+    problems, valid = _problems(degrees, place, whole, lower, upper)
     possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
@@ -204,14 +205,15 @@ def _sample(n, most, random_state):
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
-def _problems(y, where, whole):
+def _problems(y, where, whole, lower=None, upper=None):
     """Return the problems that rows have, worst first, and which rows have no severe one.
 
     A row counts for its first problem only. `where` turns the number of a row into words, and
     `whole` is what rows sum to in the units of the table.
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
-    for what, advice, severe, rows, shown in _checks(y, f"{whole:g}"):
+    checks = [*_checks(y, f"{whole:g}"), *_checks_of_bounds(y, f"{whole:g}", lower, upper)]
+    for what, advice, severe, rows, shown in checks:
         rows = rows & free
         if rows.any():
             examples = []
@@ -242,6 +244,20 @@ def _checks(y, whole):
     yield f"a sum other than {whole}", accept, True, off, ("sum", sums)
     nothing = "such a row can be predicted from its features, but little is learned from it"
     yield "no known share", nothing, False, n_seen == 0, None
+
+
+def _checks_of_bounds(y, whole, lower, upper):
+    """Yield the problem of bounds with which no row sums to the whole, in the same way."""
+    if lower is None and upper is None:
+        return
+    holes, none = np.isnan(y), np.full(y.shape, np.nan)
+    low, high = (none if each is None else np.asarray(each) for each in (lower, upper))
+    least = np.where(holes, np.where(np.isnan(low), 0, low), y).sum(axis=1)
+    most = np.where(holes, np.where(np.isnan(high), np.inf, high), y).sum(axis=1)
+    advice = "correct the bounds or the known shares"
+    for bad, end in ((is_off(least - 1, y), least), (is_off(1 - most, y), most)):
+        rows = bad & holes.any(axis=1)
+        yield f"bounds that do not let them sum to {whole}", advice, True, rows, ("sum", end)
 
 
 def _notes(n_correlated, n_estimated, n):
