@@ -108,18 +108,43 @@ def check_2d(y, name="y"):
         )
 
 
-def check_rows(X, y):
-    """Refuse features and degrees that are not of equally many rows."""
+def check_rows(X, y, name="y"):
+    """Refuse features and degrees, or what else is `name`, that are not of equally many rows."""
     if X.shape[0] != y.shape[0]:
+        each = {"y": "row of degrees", "sample_weight": "weight"}.get(name, "row")
         raise ValueError(
-            f"X has {X.shape[0]} rows and y has {y.shape[0]}; give one row of degrees per sample."
+            f"X has {X.shape[0]} rows and {name} has {y.shape[0]}; give one {each} per sample."
         )
 
 
-def validate_fit(estimator, X, y, *, accept_sparse="csr"):
+def check_weights(weights, first_row=0):
+    """Refuse weights of rows that are negative or not finite."""
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise DataError(
+            "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
+            "correct it, or give 0 to leave the row out.",
+            value=weights.flat[bad[0]],
+            row=int(first_row + bad[0]),
+        )
+
+
+_CHECKS = {"sample_weight": check_weights}
+
+
+def validate_beside(name, a, first_row=0):
+    """Return an array that goes with the rows of a fit, or a chunk of it, as 2-D floats."""
+    a = check_array(a, dtype=FLOATS, input_name=name, ensure_all_finite=False)
+    if name in _CHECKS:
+        _CHECKS[name](a, first_row)
+    return a
+
+
+def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
     """Return the training arrays and the label names; warn about degrees that cannot be shares.
 
     X keeps its precision and its memory order, and is not copied if it is a float array already.
+    Rows without weight are not looked at.
     """
     names = label_names(y)
     finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
@@ -135,7 +160,9 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr"):
     )  # fmt: skip
     check_2d(y)
     check_rows(X, y)
-    judge([survey(y)], names)
+    if sample_weight is not None:
+        check_rows(X, sample_weight, "sample_weight")
+    judge([survey(y, 0, sample_weight)], names)
     return X, y, names
 
 
@@ -234,15 +261,19 @@ class Survey(NamedTuple):
     """What rows of degrees look like: the labels seen, and the first rows that cannot be shares.
 
     A row outside [0, 1] is a number, a complete row with another sum than 1 comes with its sum.
+    Rows without weight do not count; `weightless` says that there are no others.
     """
 
     seen: np.ndarray
     outside: int | None
     off: tuple[int, float] | None
+    weightless: bool = False
 
 
-def survey(y, first_row=0):
+def survey(y, first_row=0, sample_weight=None):
     """Look through rows of degrees, the first of which is row `first_row` of them all."""
+    if sample_weight is not None and not np.all(sample_weight):
+        return _survey_some(y, np.flatnonzero(sample_weight), first_row)
     seen = ~np.isnan(np.fmax.reduce(y, axis=0))
     if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
         row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
@@ -254,8 +285,23 @@ def survey(y, first_row=0):
     return Survey(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
 
 
+def _survey_some(y, rows, first_row):
+    """Look through some rows of degrees."""
+    if not rows.size:
+        return Survey(np.zeros(y.shape[1], bool), None, None, weightless=True)
+    found = survey(y[rows])
+    outside = None if found.outside is None else first_row + int(rows[found.outside])
+    off = None if found.off is None else (first_row + int(rows[found.off[0]]), found.off[1])
+    return Survey(found.seen, outside, off)
+
+
 def judge(surveys, names):
     """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
+    if all(found.weightless for found in surveys):
+        raise ValueError(
+            "All of sample_weight is 0, so there is nothing to learn from; give at least one row "
+            "a weight above 0."
+        )
     unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
     if unseen.size:
         label = int(unseen[0])

@@ -7,6 +7,7 @@ import weakref
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 import dask
 import dask.array as da
@@ -30,7 +31,7 @@ from inldl._engines import (
     open_rows,
     worker_parts,
 )
-from inldl._engines.base import start_block, take_steps, total
+from inldl._engines.base import start_block, start_source, take_steps, total
 from inldl._engines.blocks import in_runs, row_blocks
 from inldl._engines.chunks import ChunkedRows, ChunkEngine
 from inldl._engines.dask import DaskEngine
@@ -45,6 +46,7 @@ N, K, C, CHUNK = 9000, 7, 3, 1300
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, K)) * 10.0 ** RNG.integers(-6, 6, (N, 1))  # the order of adding shows
 Y = hide(RNG.dirichlet(np.ones(C), N), 0.5, random_state=0)
+BESIDE = {"scale": RNG.uniform(size=(N, 1)), "shift": RNG.normal(size=(N, C))}
 ENGINES = {
     "memory": LocalEngine,
     "disk": DiskEngine,
@@ -66,8 +68,8 @@ class Block:
 class Toy:
     """A problem whose sums depend on all that blocks have gone through."""
 
-    def start(self, X, y):
-        block = Block(X, np.where(np.isnan(y), 0, y))
+    def start(self, X, y, scale=1, shift=0):
+        block = Block(X, np.where(np.isnan(y), 0, y) * scale + shift)
         ALIVE.add(block)
         return block, Sums((X.T @ block.state, len(X)), (float(X.max()),))
 
@@ -93,11 +95,11 @@ class PlainEngine(Engine):
     def __exit__(self, *error):
         self.parts = []
 
-    def load(self, problem, parts, start=start_block):
+    def load(self, problem, parts, start=start_block, names=()):
         self.problem = problem
         sources = [[b for rows in part for b in row_blocks(*rows)] for part in parts]
         self.parts = [in_runs(part, len(parts)) for part in sources]
-        return self.each(lambda source: start(problem, *source))
+        return self.each(partial(start_source, partial(start, problem), names))
 
     def replay(self, steps):
         steps = [(step, contiguous(message)) for step, message in steps]
@@ -109,12 +111,13 @@ class PlainEngine(Engine):
         return total(total(total(sums for _, sums in run) for run in part) for part in found)
 
 
-def expected(chunked):
+def expected(chunked, beside=()):
     """Return all sums of the toy: after the start, and after each step."""
-    size = CHUNK if chunked else N
-    parts = [[(X[i : i + size], Y[i : i + size])] for i in range(0, N, size)]
+    size, arrays = CHUNK if chunked else N, [X, Y, *(BESIDE[name] for name in beside)]
+    parts = [[tuple(a[i : i + size] for a in arrays)] for i in range(0, N, size)]
     with PlainEngine() as engine:
-        return [engine.load(Toy(), parts), *(engine.sweep("step", w) for w in WEIGHTS)]
+        start = engine.load(Toy(), parts, names=beside)
+        return [start, *(engine.sweep("step", w) for w in WEIGHTS)]
 
 
 @pytest.fixture(scope="module")
@@ -148,14 +151,14 @@ def opened(request, kind, client, tmp_path):
     scratch.mkdir()
 
     @contextmanager
-    def open_engine(n_threads=1):
+    def open_engine(n_threads=1, beside=None):
         with ExitStack() as stack:
             limit = "1 kB" if kind == "scratch" else "10 GB"
             settings = {"inldl.memory-limit": limit, "temporary-directory": str(scratch)}
             stack.enter_context(dask.config.set(settings))
             if kind == "dask":
                 stack.enter_context(client.as_current())
-            rows = source(kind, tmp_path)
+            rows = source(kind, tmp_path, beside or {})
             engine = stack.enter_context(rows.engine(n_threads, "toy"))
             assert type(engine) is ENGINES[kind]
             if request.param:
@@ -165,18 +168,19 @@ def opened(request, kind, client, tmp_path):
     return open_engine
 
 
-def source(kind, folder):
-    """Return the rows as they are given to each kind of engine."""
+def source(kind, folder, beside=MappingProxyType({})):
+    """Return the rows as they are given to each kind of engine, and what is beside them."""
     if kind == "memory":
-        return MemoryRows(X, Y)
+        return MemoryRows(X, Y, beside=beside)
     if kind == "disk":
-        return DiskRows(mapped(folder), Y)
-    return ChunkedRows(da.from_array(X, chunks=(CHUNK, 3)), da.from_array(Y, chunks=(CHUNK, -1)))
+        return DiskRows(mapped(folder), Y, beside)
+    chunked = (da.from_array(X, chunks=(CHUNK, 3)), da.from_array(Y, chunks=(CHUNK, -1)))
+    return ChunkedRows(*chunked, beside)
 
 
-def mapped(folder):
-    X.tofile(folder / "X")
-    return np.memmap(folder / "X", X.dtype, "r", shape=X.shape)
+def mapped(folder, a=X, name="X"):
+    a.tofile(folder / name)
+    return np.memmap(folder / name, a.dtype, "r", shape=a.shape)
 
 
 def assert_same(found, wanted):
@@ -195,6 +199,34 @@ def test_sums_are_added_in_the_order_of_the_rows(kind, opened, n_threads):
     with opened(n_threads) as (engine, rows):
         found = [engine.load(Toy(), rows), *(engine.sweep("step", w) for w in WEIGHTS)]
     assert_same(found, expected(kind in CHUNKED))
+
+
+@pytest.mark.parametrize("names", [("scale",), ("scale", "shift")], ids="+".join)
+def test_blocks_get_their_rows_of_what_is_beside(kind, opened, names):
+    beside = {name: BESIDE[name] for name in names}
+    with opened(2, beside) as (engine, rows):
+        assert rows.beside.keys() == beside.keys()
+        found = [engine.load(Toy(), rows), *(engine.sweep("step", w) for w in WEIGHTS)]
+    assert_same(found, expected(kind in CHUNKED, names))
+
+
+@pytest.mark.parametrize("opened", [False], indirect=True, ids=["plain"])
+def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
+    beside = dict(BESIDE)
+    if kind == "disk":
+        beside["shift"] = mapped(tmp_path, BESIDE["shift"], "shift")
+    elif kind != "memory":
+        beside = {name: da.from_array(a, chunks=(700, 1)) for name, a in BESIDE.items()}
+    with opened(1, beside) as (engine, rows):
+        found = engine.load(Toy(), rows)
+    assert_same([found], expected(kind in CHUNKED, tuple(BESIDE))[:1])
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_what_is_beside_must_have_the_rows_of_x(kind, tmp_path):
+    given = {"memory": X, "disk": mapped(tmp_path), "chunks": da.from_array(X)}[kind]
+    with pytest.raises(ValueError, match="X has 9000 rows and shift has 8999; give one row per"):
+        open_rows(WInLDL(), given, Y, fitting=True, beside={"shift": BESIDE["shift"][1:]})
 
 
 def test_the_order_of_adding_shows_in_these_rows():

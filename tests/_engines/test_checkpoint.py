@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 
 from inldl import InLDLADMM, InLDLProx, WInLDL, hide
-from inldl._engines import checkpoint, disk
+from inldl._engines import Sums, checkpoint, disk
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import RandomWeighting
 
@@ -127,6 +127,19 @@ def test_a_checkpoint_of_another_fit_is_refused(model, data, reason, tmp_path):
     with pytest.raises(ValueError, match=f"The checkpoint .* was written for .*{reason}.*delete"):
         model.set_params(checkpoint=path).fit(*data)
     assert path.exists()
+
+
+def test_the_digest_of_a_block_covers_what_is_beside_its_rows():
+    ones, zeros = np.ones((3, 1)), np.zeros((3, 1))
+    given = [{}, {"a": ones}, {"a": zeros}, {"b": ones}, {"a": ones, "b": ones}]
+
+    def start(problem, X, y, **beside):
+        return sorted(beside), Sums(("sum",))
+
+    found = [checkpoint._start_with_digest(start, None, X[:3], Y[:3], **each) for each in given]
+    assert [block for block, _ in found] == [sorted(each) for each in given]
+    assert len({sums.added[0] for _, sums in found}) == len(given)
+    assert found[0][1].added == (checkpoint.digest(X[:3], Y[:3]), "sum")
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path):

@@ -9,7 +9,7 @@ adds up what comes back. No engine knows any mathematics, and no problem knows w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
@@ -18,8 +18,10 @@ import numpy as np
 from inldl._engines.blas import one_blas_thread
 from inldl._validation import (
     FLOATS,
+    check_rows,
     is_chunked,
     note_columns,
+    validate_beside,
     validate_chunk_features,
     validate_features,
     validate_fit,
@@ -80,16 +82,26 @@ class Problem(Protocol):
     repeats its steps. A problem can be pickled.
     """
 
-    def start(self, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
-        """Make a block of some rows of features and degrees; return it and its first sums."""
+    start: Callable[..., tuple[Any, Sums]]
+    """Make a block of some rows, ``start(X, y, **beside)``; return it and its first sums.
+
+    What is beside features and degrees comes by its name, the same rows of it.
+    """
 
 
-Start = Callable[[Problem, Any, np.ndarray], tuple[Any, Sums]]
+Start = Callable[..., tuple[Any, Sums]]
+"""Starts a block, as `start_block` does."""
 
 
-def start_block(problem: Problem, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
+def start_block(problem: Problem, X: Any, y: np.ndarray, **beside: np.ndarray) -> tuple[Any, Sums]:
     """Start a block; a checkpoint gives engines another function that does more."""
-    return problem.start(X, y)
+    return problem.start(X, y, **beside)
+
+
+def start_source(start: Callable[..., Any], names: Iterable[str], source: Sequence[Any]) -> Any:
+    """Start a block of X, y and what is beside them under `names`, in this order."""
+    X, y, *others = source
+    return start(X, y, **dict(zip(names, others, strict=True)))
 
 
 def take_steps(problem: Problem, steps: Steps, block: Any) -> tuple[Any, Sums]:
@@ -139,12 +151,16 @@ class RowSource(Protocol):
         """The degrees, or None."""
 
     @property
+    def beside(self) -> dict[str, Any]:
+        """What else a fit knows of the rows: 2-D arrays with a row for each, by name."""
+
+    @property
     def label_names(self) -> Any:
         """The names of the columns of y, or None."""
 
     @property
     def in_memory(self) -> bool:
-        """Whether X and y are arrays in the memory of this process."""
+        """Whether X, y and what is beside them are arrays in the memory of this process."""
 
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return an engine that can load these rows; `name` is what a dashboard calls the fit."""
@@ -153,26 +169,39 @@ class RowSource(Protocol):
         """Return what `function` makes of the features, `n_columns` numbers for each row."""
 
 
-def open_rows(estimator: Any, X: Any, y: Any = None, *, fitting: bool = False) -> RowSource:
+def open_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    fitting: bool = False,
+    beside: Mapping[str, Any] | None = None,
+) -> RowSource:
     """Check what a user gave, and return it as rows that know where they are.
 
     It may be arrays and frames in memory, CSR, mapped files, arrays of Zarr or HDF5, and Dask
     collections. The estimator notes the columns of X if it is `fitting`; else they must be those
-    of its fit.
+    of its fit. `beside` are further 2-D arrays with a row for each of X, which the problem of the
+    fit gets by name. They may be in memory wherever X is; Dask arrays only if X or y is one.
     """
+    beside = beside or {}
     if is_chunked(X) or is_chunked(y):
         from inldl._engines.chunks import ChunkedRows, header  # Dask need not be installed
 
         note_columns(estimator, header(X), reset=fitting)
-        return ChunkedRows(X, y)
+        return ChunkedRows(X, y, beside)
     from inldl._engines.disk import DiskRows, is_on_disk  # these modules build on this one
     from inldl._engines.local import MemoryRows
 
     if is_on_disk(X):
         note_columns(estimator, X, reset=fitting)
-        return DiskRows(X, y)
+        return DiskRows(X, y, beside)
     if fitting:
-        return MemoryRows(*validate_fit(estimator, X, y))
+        checked = {name: validate_beside(name, a) for name, a in beside.items()}
+        X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
+        for name, a in checked.items():
+            check_rows(X, a, name)
+        return MemoryRows(X, y, names, checked)
     return MemoryRows(validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
 
 

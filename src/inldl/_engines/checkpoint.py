@@ -204,14 +204,17 @@ class _File:
         self._warned = True
 
 
-def _start_with_digest(start: Start, problem: Problem, X: Any, y: np.ndarray) -> tuple[Any, Sums]:
+def _start_with_digest(
+    start: Start, problem: Problem, X: Any, y: np.ndarray, **beside: np.ndarray
+) -> tuple[Any, Sums]:
     """Start a block, and add to its sums what tells its rows from others.
 
     Digests are strings, and adding them up in order joins them in the order of the rows.
     """
     features = (X.data, X.indices, X.indptr) if sparse.issparse(X) else (X,)
-    found = digest(*features, y)
-    block, sums = start(problem, X, y)
+    others = [part for name, a in sorted(beside.items()) for part in (np.array(name), a)]
+    found = digest(*features, y, *others)
+    block, sums = start(problem, X, y, **beside)
     return block, Sums((found, *sums.added), sums.largest)
 
 

@@ -6,7 +6,7 @@ the same result to the bit.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -18,7 +18,16 @@ from dask.delayed import Delayed, delayed
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from inldl._engines.base import Engine, Problem, Start, Sums, map_unchecked, start_block, total
+from inldl._engines.base import (
+    Engine,
+    Problem,
+    Start,
+    Sums,
+    map_unchecked,
+    start_block,
+    start_source,
+    total,
+)
 from inldl._engines.blocks import in_pieces, in_runs, row_blocks
 from inldl._engines.local import LocalEngine, fold
 from inldl._validation import (
@@ -28,6 +37,7 @@ from inldl._validation import (
     judge,
     label_names,
     survey,
+    validate_beside,
     validate_chunk,
 )
 
@@ -47,15 +57,17 @@ def header(X: Any) -> Any:
     return X._meta if hasattr(X, "to_dask_array") else X
 
 
-def aligned(X: Any, y: Any) -> tuple[da.Array, da.Array]:
-    """Return X and y as arrays of the same chunks of rows, all columns in each of them."""
-    X, y = as_array(X), as_array(y)
-    check_2d(X, "X")
-    check_2d(y)
-    X, y = _with_lengths(X, y)
-    check_rows(X, y)
+def aligned(X: Any, **others: Any) -> tuple[da.Array, dict[str, da.Array]]:
+    """Return X and others as arrays of the same chunks of rows, all columns in each of them."""
+    named = {name: as_array(a) for name, a in {"X": X, **others}.items()}
+    for name, a in named.items():
+        check_2d(a, name)
+    X, *known = _with_lengths(*named.values())
+    for name, a in zip(others, known, strict=True):
+        check_rows(X, a, name)
     X = X.rechunk({0: tuple(n for n in X.chunks[0] if n) or (0,), 1: -1})
-    return X, y.rechunk({0: X.chunks[0], 1: -1})
+    rows = {0: X.chunks[0], 1: -1}
+    return X, {name: a.rechunk(rows) for name, a in zip(others, known, strict=True)}
 
 
 def _with_lengths(*arrays: da.Array) -> list[da.Array]:
@@ -82,9 +94,9 @@ def map_rows(
 
 @dataclass(frozen=True)
 class LazyPart:
-    """A few chunks of rows in a row, as pairs of X and y that have not been computed yet."""
+    """A few chunks of rows in a row: X, y and what is beside them, not computed yet."""
 
-    chunks: list[list[Delayed]]
+    chunks: list[tuple[Delayed, Delayed, dict[str, Delayed]]]
     first_row: int
     n_rows: int
 
@@ -102,22 +114,30 @@ class ChunkedRows:
 
     X: Any
     y: Any
+    beside: dict[str, da.Array]
     in_memory = False
 
-    def __init__(self, X: Any, y: Any = None):
-        self.label_names = label_names(y)
-        self.X, self.y = (as_array(X).rechunk({1: -1}), None) if y is None else aligned(X, y)
+    def __init__(self, X: Any, y: Any = None, beside: Mapping[str, Any] | None = None):
+        self.label_names, self.beside = label_names(y), {}
+        if y is None:
+            self.X, self.y = as_array(X).rechunk({1: -1}), None
+        else:
+            self.X, self.beside = aligned(X, y=y, **(beside or {}))
+            self.y = self.beside.pop("y")
 
     @cached_property
     def parts(self) -> list[LazyPart]:
         """The rows in parts of whole chunks, at most `PARTS` of them."""
         lengths = self.X.chunks[0]
-        both = dask.optimize(self.X, self.y)  # together, so that what they share is done once
-        X, y = (a.to_delayed(optimize_graph=False)[:, 0] for a in both)
+        # together, so that what they share is done once
+        arrays = dask.optimize(self.X, self.y, *self.beside.values())
+        X, y, *others = (a.to_delayed(optimize_graph=False)[:, 0] for a in arrays)
+        beside = dict(zip(self.beside, others, strict=True))
         found, first_row = [], 0
         for part in in_pieces(range(len(lengths)), -(-len(lengths) // PARTS)):
             n_rows = sum(lengths[j] for j in part)
-            found.append(LazyPart([[X[j], y[j]] for j in part], first_row, n_rows))
+            chunks = [(X[j], y[j], {name: a[j] for name, a in beside.items()}) for j in part]
+            found.append(LazyPart(chunks, first_row, n_rows))
             first_row += n_rows
         return found
 
@@ -148,7 +168,8 @@ class ChunkedRows:
         (n, k), C = self.X.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
-        return n * (k + 5 * C) * size < MEMORY_SHARE * limit
+        others = sum(a.shape[1] for a in self.beside.values())
+        return n * (k + 5 * C + others) * size < MEMORY_SHARE * limit
 
 
 def _active_client() -> Any:
@@ -166,12 +187,14 @@ def start_chunks(
     Returns the runs of blocks, the total of their sums, and what y looks like.
     """
     sources, surveys = [], []
-    for X, y in chunks:
+    for X, y, beside in chunks:
         X, y = validate_chunk(X, y)
-        surveys.append(survey(y, first_row))
+        checked = {name: validate_beside(name, a, first_row) for name, a in beside.items()}
+        surveys.append(survey(y, first_row, checked.get("sample_weight")))
         first_row += len(y)
-        sources += row_blocks(X, y)
-    runs, sums = fold(partial(fold, lambda source: start(*source)), in_runs(sources, n_parts))
+        sources += row_blocks(X, y, *checked.values())
+    begin = partial(start_source, start, list(chunks[0][2]))
+    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
     return runs, sums, surveys
 
 

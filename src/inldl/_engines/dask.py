@@ -183,7 +183,7 @@ class DaskEngine(Engine):
         chosen = {}
         for i in parts:
             part = self._rows.parts[i]
-            there = [home for X, _ in part.chunks for home in where.get(X.key, ())]
+            there = [home for X, *_ in part.chunks for home in where.get(X.key, ())]
             near = [home for home in there if home in workers] or list(workers)
             chosen[i] = min(near, key=lambda home: load[home] / workers[home])
             load[chosen[i]] += part.n_rows

@@ -3,7 +3,7 @@
 Blocks and the order of adding are those of arrays in memory, and so are the results, to the bit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +23,7 @@ from inldl._validation import (
     judge,
     label_names,
     survey,
+    validate_beside,
     validate_chunk,
 )
 
@@ -76,16 +77,21 @@ def _mapped(a: Any) -> Any:
 
 
 class DiskRows:
-    """Rows of which X, and y perhaps, are on disk; y is None if they are to be predicted."""
+    """Rows of which X is on disk, and the rest perhaps; y is None if they are to be predicted."""
 
     in_memory = False
 
-    def __init__(self, X: Any, y: Any = None):
+    def __init__(self, X: Any, y: Any = None, beside: Mapping[str, Any] | None = None):
         self.X, self.y, self.label_names = X, y, label_names(y)
+        self.beside = {
+            name: a if is_on_disk(a) else np.asarray(a) for name, a in (beside or {}).items()
+        }
         if y is not None:
             self.y = y if is_on_disk(y) else as_degrees(y)
-            check_2d(self.y)
-            check_rows(X, self.y)
+        for name, a in {"y": self.y, **self.beside}.items():
+            if a is not None:
+                check_2d(a, name)
+                check_rows(X, a, name)
 
     def engine(self, n_threads: int, name: str) -> "DiskEngine":
         return DiskEngine(n_threads)
@@ -127,15 +133,20 @@ class DiskEngine(LocalEngine):
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
         self._problem = problem
-        size = rows_per_block(max(rows.X.shape[1], rows.y.shape[1]))
+        size = rows_per_block(max(a.shape[1] for a in (rows.X, rows.y, *rows.beside.values())))
         self._read_from(partial(read_rows, rows.X), rows.X, size)
         runs = in_runs(row_slices(rows.X.shape[0], size))
         surveys: dict[int, Survey] = {}
 
         def begin(block: _Unstarted) -> tuple[Any, Sums]:
             X, y = validate_chunk(block.X, read_rows(rows.y, block.rows))
-            surveys[block.rows.start] = survey(y, block.rows.start)
-            return start(problem, X, y)
+            first = block.rows.start
+            beside = {
+                name: validate_beside(name, read_rows(a, block.rows), first)
+                for name, a in rows.beside.items()
+            }
+            surveys[first] = survey(y, first, beside.get("sample_weight"))
+            return start(problem, X, y, **beside)
 
         parts = [[Run([_Unstarted(at) for at in run], run) for run in runs]]
         self._parts, sums = self.map_parts(begin, parts)

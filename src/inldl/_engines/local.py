@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from inldl._engines.base import (
     Steps,
     Sums,
     start_block,
+    start_source,
     take_steps,
     total,
 )
@@ -35,6 +36,7 @@ class MemoryRows:
     X: Any
     y: Any = None
     label_names: Any = None
+    beside: dict[str, np.ndarray] = field(default_factory=dict)
     in_memory = True
 
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
@@ -70,8 +72,9 @@ class LocalEngine(Engine):
 
     def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
         self._problem = problem
-        parts = [in_runs(row_blocks(rows.X, rows.y))]
-        self._parts, sums = self.map_parts(lambda source: start(problem, *source), parts)
+        parts = [in_runs(row_blocks(rows.X, rows.y, *rows.beside.values()))]
+        begin = partial(start_source, partial(start, problem), list(rows.beside))
+        self._parts, sums = self.map_parts(begin, parts)
         return total(sums)
 
     def replay(self, steps: Steps) -> Sums:
