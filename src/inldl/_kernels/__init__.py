@@ -10,6 +10,7 @@ _ROOMS = {
     "narrow_moments": "products",
     "note_signs": "text",
     "packed_words": "text",
+    "project_between": "simplex",
     "project_columns": "simplex",
     "read_numbers": "text",
     "shrink_singular_values": "shrinkage",

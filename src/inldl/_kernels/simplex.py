@@ -19,6 +19,7 @@ import numpy as np
 from inldl._kernels.compile import kernel
 
 LANES = 64  # rows that are worked on together
+MOST_STEPS = 200  # halving a bracket as often leaves nothing of it
 
 
 @kernel
@@ -161,3 +162,45 @@ def weighted_simplex_columns(B, curvature):
             before = weight
         for j in range(C):
             B[j, i] = max(b[j] - theta, zero) * inverse[j]
+
+
+@kernel
+def project_between(V, spread, lower, upper, mass):
+    """Replace each row v of V (rows x labels) by the nearest point between bounds with a sum.
+
+    min sum((z - v)^2 / (2 s)) over {lower <= z <= upper, sum(z) = mass}, with s > 0 the same row
+    of `spread`: z = clip(v - theta s, lower, upper). The sum falls with theta, in straight pieces;
+    Newton's method finds theta exactly once it is on the right piece, and a bracket keeps it from
+    leaping to and fro. A mass that the bounds do not allow counts as the nearest one they do.
+    """
+    for i in range(V.shape[0]):
+        v, s, low, high = V[i], spread[i], lower[i], upper[i]
+        theta = _threshold_between(v, s, low, high, mass[i])
+        for j in range(v.size):
+            v[j] = min(max(v[j] - theta * s[j], low[j]), high[j])
+
+
+@kernel
+def _threshold_between(v, s, low, high, mass):
+    least, most, left, right = 0.0, 0.0, np.inf, -np.inf
+    for j in range(v.size):
+        least += low[j]
+        most += high[j]
+        left = min(left, (v[j] - high[j]) / s[j])
+        right = max(right, (v[j] - low[j]) / s[j])
+    if not least < mass < most:
+        return right if mass <= least else left
+    theta = min(max(0.0, left), right)
+    for _ in range(MOST_STEPS):
+        total, slope = 0.0, 0.0
+        for j in range(v.size):
+            z = v[j] - theta * s[j]
+            total += min(max(z, low[j]), high[j])
+            slope += s[j] if low[j] < z < high[j] else 0.0
+        gap = total - mass
+        left, right = (theta, right) if gap > 0 else (left, theta)
+        new = theta + gap / slope if slope > 0 else np.inf
+        if new == theta:
+            break
+        theta = new if left < new < right else (left + right) / 2
+    return theta

@@ -11,6 +11,7 @@ from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
 from inldl.completion.mechanism import LargestRecorded
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
+from inldl.completion.within import WithinLimits
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
 
@@ -84,7 +85,7 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None):
+    def fit(self, y, predicted, groups=None, signs=None, limits=None):
         """Learn from rows.
 
         Parameters
@@ -97,6 +98,8 @@ class Completer:
             Rows of one group are held out together.
         signs : ndarray of shape (n, q), optional
             What else may tell how large the errors of a row are, such as a number of votes.
+        limits : Limits, optional
+            Of degrees that are not observed; in `y` they are as expected.
 
         Returns
         -------
@@ -106,23 +109,27 @@ class Completer:
         self.largest_ = LargestRecorded.of(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         y, predicted = y[known], predicted[known]
-        signs = None if signs is None else signs[known]
+        signs = _some(signs, known)
+        limits = None if limits is None else limits.take(known)
+        told = None if limits is None else limits.told
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        for name in ("sizes_", "shared_"):  # of an earlier fit
+        for name in ("sizes_", "shared_", "within_"):  # of an earlier fit
             vars(self).pop(name, None)
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
+        self._limited = limits is not None
         self._of_predictions = PredictionErrors(y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         groups = np.arange(n) if groups is None else groups[known]
         trials = self._trials(y, predicted, groups)
         if trials is None:
             row, label = np.nonzero(~np.isnan(y))
+            self._around = predicted[row, label], y[row, label], label, n_labels
             known = _known(predicted, predicted)[row]
             self._common = known, row, label, (y - predicted)[row, label], n_labels
         else:
-            self._weigh(known, y, predicted, signs, *trials)
+            self._weigh(known, y, predicted, signs, told, *trials)
         return self
 
     def _trials(self, y, predicted, groups):
@@ -154,18 +161,24 @@ class Completer:
         n_trees = int(self._share_of_trees * most_trees)
         return _Members(y, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, y, predicted, signs, hidden, fills, variance):
+    def _weigh(self, known, y, predicted, signs, told, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, y)
         if len(weights) >= FEWEST:
             best = simplex_weights(fills[:, *at].T, hidden.degrees, weights)
             self.weights_ = dict(zip(self.members_.names, best.tolist(), strict=True))
+        if told is not None:  # how large errors are, only observed degrees can tell
+            seen = np.flatnonzero(~told[hidden.rows, hidden.labels])
+            hidden, weights = hidden.some(seen), weights[seen]
+            fills, variance = fills[:, seen], variance[seen]
+            at = np.arange(len(seen)), hidden.labels
         mixed = self._mixed(fills)
         self.refilled_ = Refilled(
             known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
         )
-        signs = None if signs is None else signs[hidden.rows]
+        self._around = mixed[at], hidden.degrees, hidden.labels, y.shape[1]
+        signs = _some(signs, hidden.rows)
         about = _about(hidden.left, mixed, variance, fills, signs)
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
@@ -183,7 +196,12 @@ class Completer:
         """Return the errors that completed rows have in common, which only draws need."""
         return SharedErrors(*self._common)
 
-    def fill(self, y, predicted):
+    @cached_property
+    def within_(self):
+        """Return what is expected of holes that have limits."""
+        return WithinLimits.of(*self._around, self._limited)
+
+    def fill(self, y, predicted, limits=None):
         """Return the rows with their holes filled.
 
         Parameters
@@ -192,13 +210,18 @@ class Completer:
             Degrees, NaN = unobserved.
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
+        limits : Limits, optional
+            What else is known of the holes.
         """
         out = np.empty(y.shape)
         for rows in _blocks(len(y)):
             out[rows] = self._filled(y[rows], predicted[rows])[0]
+        if limits is not None:
+            some = limits.rows
+            out[some] = self.within_.fill(out[some], limits.take(some))
         return out
 
-    def fill_with_intervals(self, y, predicted, coverage, signs=None):
+    def fill_with_intervals(self, y, predicted, coverage, signs=None, limits=None):
         """Return the rows with their holes filled, and the ends of intervals."""
         out = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
@@ -210,9 +233,12 @@ class Completer:
                 upper = np.minimum(upper, np.maximum(most, filled))
             ends = np.maximum(filled - reach, 0), upper
             out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
+        if limits is not None:
+            some = limits.rows
+            out[:, some] = self.within_.intervals(*out[:, some], limits.take(some), coverage)
         return out
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, limits=None):
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
@@ -227,6 +253,8 @@ class Completer:
             The number of the first row, if these are some rows of a table.
         signs : ndarray of shape (n, q), optional
             As for `fit`.
+        limits : Limits, optional
+            What else is known of the holes.
 
         Returns
         -------
@@ -240,6 +268,11 @@ class Completer:
             chance = [np.random.default_rng(each) for each in seeds]
             given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows)
             out[:, rows] = self._drawn(*given, n_draws, *chance)
+        if limits is not None:
+            some = limits.rows
+            expected, within = self._filled(y[some], predicted[some])[0], limits.take(some)
+            chance = np.random.default_rng([seed, 2, first])
+            out[:, some] = self.within_.draw(expected, within, n_draws, chance)
         return out
 
     def _drawn(self, y, predicted, signs, n_draws, for_all, for_each):

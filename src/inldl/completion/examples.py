@@ -8,8 +8,11 @@ from scipy.stats import rankdata
 
 from inldl._file_state import Array, FileState
 from inldl.completion.completer import Completer
+from inldl.completion.hiding import evenly
 from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
+from inldl.solvers.inside import Inside
+from inldl.solvers.limits import Limits
 
 MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees
@@ -40,10 +43,18 @@ class Examples:
         Features that tell how large errors are, such as a number of votes.
     signs : ndarray of shape (m, q) or None
         These features of the rows.
+    lower, upper : ndarray of shape (m, n_labels) or None
+        Between what the degrees are, if some are not observed, but expected within limits.
     """
 
     _in_file: ClassVar = FileState(
-        {"predicted": Array(2), "degrees": Array(2, finite=False), "signs": Array(2)},
+        {
+            "predicted": Array(2),
+            "degrees": Array(2, finite=False),
+            "signs": Array(2),
+            "lower": Array(2),
+            "upper": Array(2),
+        },
         omitted=("_completer", "_row_sizes"),
     )
     _completer = _row_sizes = None
@@ -55,15 +66,25 @@ class Examples:
     loose: bool = False
     columns: tuple[int, ...] = ()
     signs: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
 
     @classmethod
-    def of(cls, X, y, predicted, groups=None, loose=False):
-        """Return examples of at most 10000 of the rows, evenly spread."""
+    def of(cls, X, y, predicted, groups=None, loose=False, limits=None):
+        """Return examples of at most 10000 of the rows, evenly spread.
+
+        Degrees that have limits are those that are expected.
+        """
         rows = evenly(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         X = X[rows]
         found = cls(predicted, y, row_keys(X), groups, loose)
+        if limits is not None:
+            limits = limits.take(rows)
+            filled = Inside.learn(limits, predicted).fill(limits, predicted)[0]
+            found.degrees = np.where(limits.told, filled, y)
+            found.lower, found.upper = limits.possible
         found.columns = signs_of_size(X, np.abs(y - predicted))
         found.signs = found.signs_of(X)
         return found
@@ -82,22 +103,34 @@ class Examples:
     def row_sizes(self):
         """Return what the features tell about the sizes of errors of predictions."""
         if self._row_sizes is None:
-            relative, rows = relative_errors(np.abs(self.degrees - self.predicted))
+            relative, rows = relative_errors(np.abs(self.observed() - self.predicted))
             self._row_sizes = rows, RowSizes(self.signs[rows], relative)
         return self._row_sizes
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
-        arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs)
+        arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs, self.lower)
         shapes = {(len(a), n_labels) for a in arrays if a is not None}
         same = shapes == {self.predicted.shape} == {self.degrees.shape}
         return same and not np.isinf(self.degrees).any()
+
+    def observed(self):
+        """Return the degrees without those that are only expected within limits."""
+        if self.lower is None:
+            return self.degrees
+        return np.where(self.lower < self.upper, np.nan, self.degrees)
+
+    def limits(self):
+        """Return the limits of the degrees that are only expected, or None."""
+        if self.lower is None:
+            return None
+        return Limits(self.observed(), self.lower, self.upper)
 
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = (self.degrees, self.predicted, self.groups, self.signs)
+            rows = (self.degrees, self.predicted, self.groups, self.signs, self.limits())
             self._completer = kind(n_jobs=n_jobs).fit(*rows)
         return self._completer
 
@@ -174,8 +207,3 @@ def _mixed(values):
     bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return bits ^ (bits >> np.uint64(32))
-
-
-def evenly(n, most):
-    """Return at most `most` of n rows, evenly spread."""
-    return np.linspace(0, n - 1, min(n, most)).astype(int)

@@ -28,6 +28,10 @@ class Hidden:
     left: np.ndarray
     degrees: np.ndarray
 
+    def some(self, chosen):
+        """Return some of them."""
+        return Hidden(*(getattr(self, each.name)[chosen] for each in fields(self)))
+
     @classmethod
     def together(cls, parts):
         """Return several as one."""
@@ -53,7 +57,7 @@ def hide_each_label(y, seed, rows=None):
 def _hide_label(y, label, rows, most, generator):
     holes, n_labels = np.isnan(y), y.shape[1]
     rows = rows[~holes[rows, label]]
-    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)]
+    rows = rows[evenly(len(rows), most)]
     left = y[rows]
     left[:, label] = np.nan
     alone = np.flatnonzero(np.isnan(left).sum(axis=1) == 1)
@@ -81,3 +85,8 @@ def share_of_holes(left, y):
     if not weights.any():
         return np.ones(len(left))
     return np.minimum(weights / weights.mean(), MOST_WEIGHT)
+
+
+def evenly(n, most):
+    """Return at most `most` of n rows, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)

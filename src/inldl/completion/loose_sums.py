@@ -27,13 +27,14 @@ class LooseSums:
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None):
+    def fit(self, y, predicted, groups=None, signs=None, limits=None):
         """Learn from rows, as `Completer.fit` does."""
         self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
         opened = self._opened(y, predicted)
-        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs)
+        limits = self._limits(limits)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs, limits)
         self.weights_ = self.completer_.weights_
         return self
 
@@ -48,19 +49,24 @@ class LooseSums:
         degrees = {name: kept[name] * self.sum_ for name in ("degrees", "filled")}
         return replace(found, **kept | degrees | {"left": self._closed(kept["left"])})
 
-    def fill(self, y, predicted):
+    def fill(self, y, predicted, limits=None):
         """Return the rows with their holes filled."""
-        return self._kept(y, self.completer_.fill(*self._opened(y, predicted)))
+        opened, limits = self._opened(y, predicted), self._limits(limits)
+        return self._kept(y, self.completer_.fill(*opened, limits))
 
-    def fill_with_intervals(self, y, predicted, coverage, signs=None):
+    def fill_with_intervals(self, y, predicted, coverage, signs=None, limits=None):
         """Return the rows with their holes filled, and the ends of intervals."""
-        opened = self._opened(y, predicted)
-        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs))
+        opened, limits = self._opened(y, predicted), self._limits(limits)
+        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs, limits))
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, limits=None):
         """Return completed tables that differ as far as their holes are unsure."""
-        opened = self._opened(y, predicted)
-        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, signs))
+        opened, limits = self._opened(y, predicted), self._limits(limits)
+        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, signs, limits))
+
+    def _limits(self, limits):
+        """Return limits of rows with one more label, which has none."""
+        return None if limits is None else limits.with_lack(self.sum_)
 
     def _opened(self, y, predicted):
         """Return rows and predictions with what they lack as one more label."""

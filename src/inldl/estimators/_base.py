@@ -25,11 +25,13 @@ from inldl._validation import (
     check_label_order,
     check_predictable,
     is_chunked,
+    label_names,
     like,
     validate_features,
     validate_fit,
 )
 from inldl.metrics import METRICS, Pair
+from inldl.solvers.limits import beside_rows, limits_of, limits_of_block
 from inldl.solvers.linear import Rotation, predict_columns
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.softmax import Features, linear_scores, softmax
@@ -79,7 +81,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def complete(self, X, y):
+    def complete(self, X, y, *, lower=None, upper=None, sums=None):
         """Fill the unobserved degrees of `y` near what `X` predicts.
 
         Parameters
@@ -88,29 +90,37 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             The features.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
+            upper bound of 0.05.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
+            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
 
         Returns
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are. The others are the nearest values to the
-            prediction that are not negative and make the row sum to 1; they are 0 where
-            the observed degrees sum to 1 already. It is a Dask array where `X` or `y` is one,
-            if the method can be fitted to Dask arrays.
+            prediction that are not negative, within their bounds, and make the row sum to 1; they
+            are 0 where the observed degrees sum to 1 already. It is a Dask array where `X` or `y`
+            is one, if the method can be fitted to Dask arrays.
 
         Raises
         ------
         ValueError
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains. For a lazy result:
-            when it is computed.
+            with holes sum to more than 1, beyond what rounding explains, or bounds and sums
+            contradict each other. For a lazy result: when it is computed.
         """
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
-            return self._complete_lazily(X, y)
-        return like(y, self._fill(*self._given_and_predicted(X, y)))
+            return self._complete_lazily(X, y, lower, upper, sums)
+        given, predicted = self._given_and_predicted(X, y)
+        limits = limits_of(given, lower, upper, sums, label_names(y))
+        return like(y, self._fill(given, predicted, limits))
 
-    def _fill(self, given, predicted):
+    def _fill(self, given, predicted, limits=None):
         """Return the given degrees with the missing ones filled in."""
-        return fill_rows(given, predicted)
+        return fill_rows(given, predicted, limits)
 
     def _given_and_predicted(self, X, y):
         """Return the degrees that are to be completed, and what `X` predicts in their place."""
@@ -275,17 +285,19 @@ class LinearDistributionEstimator(DistributionEstimator):
     def _predictor(self):
         return partial(_predict_rows, coef=self.coef_, intercept=self.intercept_)
 
-    def _complete_lazily(self, X, y):
+    def _complete_lazily(self, X, y, *known):
         from inldl._engines.chunks import map_rows
 
         check_is_fitted(self)
         check_label_order(self, y)
-        rows = open_rows(self, X, y)
+        n, names = X.shape[0], label_names(y)
+        beside, groups = beside_rows(n, *known, self.n_labels_, names)
+        rows = open_rows(self, X, y, beside=beside)
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)
-        return map_rows(
-            _fill_chunk, rows.y, predicted, n_columns=self.n_labels_, dtype=rows.y.dtype
-        )
+        fill = partial(_fill_chunk, known=list(beside), groups=groups)
+        arrays = rows.y, predicted, *rows.beside.values()
+        return map_rows(fill, *arrays, n_columns=self.n_labels_, dtype=rows.y.dtype)
 
 
 class SoftmaxDistributionEstimator(DistributionEstimator):
@@ -354,10 +366,11 @@ def _predict_rows(X, coef, intercept):
     return out
 
 
-def _fill_chunk(y, predicted, block_info=None):
+def _fill_chunk(y, predicted, *limits, known=(), groups=(), block_info=None):
     y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
     check_fillable(y, block_info[0]["array-location"][0][0])
-    return fill_rows(y, predicted)
+    named = dict(zip(known, limits, strict=True))
+    return fill_rows(y, predicted, limits_of_block(y, groups, **named) if named else None)
 
 
 def _check_shape(y, predicted):
@@ -368,7 +381,7 @@ def _check_shape(y, predicted):
         )
 
 
-def fill_rows(y, predicted):
+def fill_rows(y, predicted, limits=None):
     """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row.
 
     They are 0 where the observed degrees sum to 1 or more.
@@ -382,4 +395,7 @@ def fill_rows(y, predicted):
     filled = np.ascontiguousarray(free.T)
     _kernels.project_columns(filled, rest[rows])
     out[rows] = np.where(holes[rows], filled.T, out[rows])
+    if limits is not None:
+        rows = limits.rows
+        out[rows] = limits.take(rows).nearest(predicted[rows])
     return out

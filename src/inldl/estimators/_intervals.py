@@ -11,9 +11,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import Array, FileState
-from inldl._validation import FLOATS, check_number, like, validate_features, warn_user
+from inldl._validation import (
+    FLOATS,
+    check_number,
+    label_names,
+    like,
+    validate_features,
+    warn_user,
+)
 from inldl.completion import Examples
 from inldl.completion.intervals import within_rows
+from inldl.solvers.limits import limits_of
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
@@ -32,12 +40,12 @@ class IntervalMixin:
 
     examples_ = None  # as in files of earlier versions
 
-    def _keep_errors(self, X, y, groups=None, loose=False):
+    def _keep_errors(self, X, y, groups=None, loose=False, limits=None):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
         `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
         rows from which completing is learned when it is first asked for; `loose` says that their
-        sums are only about 1.
+        sums are only about 1. Degrees within `limits` are there as they are expected.
         """
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
@@ -46,7 +54,7 @@ class IntervalMixin:
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
-        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose)
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
 
     def _fault(self, degrees):
         if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
@@ -134,7 +142,7 @@ class IntervalMixin:
                 labels.append(_Errors(*pairs[~np.isnan(pairs[:, 0])].T))
         else:
             rows, sizes = self.examples_.row_sizes()
-            scale, each = sizes(signs), (self.examples_.predicted, self.examples_.degrees)
+            scale, each = sizes(signs), (self.examples_.predicted, self.examples_.observed())
             for p, y in zip(*(values[rows].T for values in each), strict=True):
                 seen = ~np.isnan(y)
                 labels.append(_Errors(p[seen], y[seen], sizes.expected[seen]))
@@ -145,7 +153,17 @@ class IntervalMixin:
         return lower, upper
 
     def complete(
-        self, X, y, return_interval=False, coverage=0.9, *, n_draws=None, random_state=None
+        self,
+        X,
+        y,
+        return_interval=False,
+        coverage=0.9,
+        *,
+        n_draws=None,
+        random_state=None,
+        lower=None,
+        upper=None,
+        sums=None,
     ):
         """Fill the unobserved degrees of `y` from the observed ones of their rows and from `X`.
 
@@ -170,6 +188,12 @@ class IntervalMixin:
             estimated from each of them.
         random_state : int, RandomState instance, Generator or None, default=None
             For the draws; an int makes them reproducible to the bit.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
+            upper bound of 0.05. It is filled with what is expected of it between its bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
+            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
 
         Returns
         -------
@@ -186,20 +210,24 @@ class IntervalMixin:
         ------
         ValueError
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains.
+            with holes sum to more than 1, beyond what rounding explains, or bounds and sums
+            contradict each other.
         """
+        limits = {"lower": lower, "upper": upper, "sums": sums}
         if n_draws is not None:
             from inldl.estimators._groups import seed_from  # time that a plain fit need not pay
 
             self._check_draws(n_draws, return_interval)
             seed = seed_from(random_state)
             given = (*self._given_and_predicted(X, y), self._signs(X))
-            draws = self._draw(*given, n_draws, seed)
+            limits = limits_of(given[0], **limits, names=label_names(y))
+            draws = self._draw(*given, n_draws, seed, limits=limits)
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
-            return super().complete(X, y)
+            return super().complete(X, y, **limits)
         given = (*self._given_and_predicted(X, y), self._signs(X))
-        found = self._fill_with_intervals(*given, coverage)
+        limits = limits_of(given[0], **limits, names=label_names(y))
+        found = self._fill_with_intervals(*given, coverage, limits)
         return tuple(like(y, values) for values in found)
 
     def _check_draws(self, n_draws, return_interval=False):
@@ -220,27 +248,30 @@ class IntervalMixin:
             return None
         return self.examples_.signs_of(self._validated(X))
 
-    def _draw(self, given, predicted, signs, n_draws, seed, first=0):
+    def _draw(self, given, predicted, signs, n_draws, seed, first=0, limits=None):
         """Return completed tables, of which `first` is the number of the first row."""
-        draws = self._completer().draw(given, predicted, n_draws, seed, first, signs)
+        draws = self._completer().draw(given, predicted, n_draws, seed, first, signs, limits)
         return draws.astype(given.dtype, copy=False)
 
-    def _fill(self, given, predicted):
+    def _fill(self, given, predicted, limits=None):
         completer = self._completer()
         if completer is None:
-            return super()._fill(given, predicted)
-        return completer.fill(given, predicted).astype(given.dtype, copy=False)
+            return super()._fill(given, predicted, limits)
+        return completer.fill(given, predicted, limits).astype(given.dtype, copy=False)
 
-    def _fill_with_intervals(self, given, predicted, signs, coverage):
+    def _fill_with_intervals(self, given, predicted, signs, coverage, limits=None):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
         completer = self._completer()
         if completer is None:
-            completed = self._fill(given, predicted)
+            completed = self._fill(given, predicted, limits)
             ends = self._interval_around(predicted, coverage)
             found = (completed, *within_rows(given, completed, *ends))
+            if limits is not None:
+                low, high = limits.possible
+                found = (completed, *(np.clip(each, low, high) for each in found[1:]))
         else:
-            found = completer.fill_with_intervals(given, predicted, coverage, signs)
+            found = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):

@@ -12,7 +12,10 @@ from inldl._engines import one_blas_thread, row_blocks
 from inldl._file_state import FileState
 from inldl._validation import (
     FLOATS,
+    as_degrees,
     check_predictable,
+    label_names,
+    like,
     validate_features,
     validate_fit,
 )
@@ -20,8 +23,9 @@ from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
-from inldl.estimators._missing_degrees import NOTES, fill_selected
+from inldl.estimators._missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.limits import limits_of
 from inldl.solvers.selection import mechanism_of
 
 Kernel = Literal["auto", "rbf", "laplacian"]
@@ -31,9 +35,9 @@ Kernel = Literal["auto", "rbf", "laplacian"]
 class Prepared:
     """Training data that is ready for a member: dense columns, and degrees.
 
-    Degrees that the sum forces are filled in `known`, and in `y` also those that are missing
-    because of their size (`mechanism`); `started` is when the fit began. `names` are the fitted
-    attributes about the columns of X and y.
+    Degrees that the sum forces are filled in `known`, and in `y` also those that have limits or
+    are missing because of their size (`mechanism`); `started` is when the fit began. `names` are
+    the fitted attributes about the columns of X and y.
     """
 
     dense: np.ndarray
@@ -72,7 +76,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y):
+    def fit(self, X, y, *, lower=None, upper=None, sums=None):
         """Fit the model.
 
         Parameters
@@ -82,17 +86,23 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             1000 dense ones, are reduced to 100 principal components.
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. They are learned from as they are expected
+            between their bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        X, y, label_names = validate_fit(self, X, y)
+        limits = limits_of(as_degrees(y), lower, upper, sums, label_names(y))
+        X, y, names = validate_fit(self, X, y if limits is None else like(y, limits.any_filled()))
         with one_blas_thread():  # the same sums for any n_jobs
-            data = self._prepare(X, y, label_names)
+            data = self._prepare(X, y, names, limits)
             self._fit_prepared(data)
-        self._keep_errors(X, data.known)
+        self._keep_errors(X, data.known, limits=limits)
         return self
 
     def _fit_prepared(self, data):
@@ -130,7 +140,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
                 first_row += len(rows)
         return out
 
-    def _prepare(self, X, y, label_names):
+    def _prepare(self, X, y, label_names, limits=None):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
@@ -142,10 +152,14 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
         dense, known = columns.dense(X), fill_forced(y)
-        data = Prepared(dense, known, known, mechanism_of(known), columns, seed, started, names)
+        data = Prepared(dense, known, known, "random", columns, seed, started, names)
+        if limits is not None:
+            filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
+            data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
+        data = replace(data, mechanism=mechanism_of(data.y))
         if data.mechanism not in NOTES:
             return data
-        mechanism, y = fill_selected(data.scaled, known, data.mechanism, seed, self.n_jobs)
+        mechanism, y = fill_selected(data.scaled, data.y, data.mechanism, seed, self.n_jobs)
         return replace(data, mechanism=mechanism, y=y)
 
     def _fitted_map(self, data):

@@ -5,6 +5,7 @@ import numpy as np
 from inldl.estimators._kernel_features import FINE, choose_alpha, kernel_features, sample_rows
 from inldl.solvers.completion import projected
 from inldl.solvers.hidden_mass import partial_rows, t_test
+from inldl.solvers.inside import Inside
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_ridge import leave_one_out
 from inldl.solvers.selection import LEVEL, SMALL_EFFECT, Selection
@@ -56,6 +57,21 @@ def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
         filled = Selection.learn(y, bounded, prior).fill(y, prior)[0]
     return mechanism, filled
+
+
+def fill_limited(scaled, limits, seed, n_jobs=None):
+    """Return degrees of which those that have limits are filled with what is expected of them.
+
+    That is learned from all rows; from rows with similar features, if these tell much. Other holes
+    are left.
+    """
+    filled, told = Inside.learn(limits).fill(limits)[0], limits.told
+    y = np.where(told, filled, limits.y)
+    prior = projected(_held_out(scaled, y, seed, n_jobs))
+    mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
+    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
+        filled = Inside.learn(limits, prior).fill(limits, prior)[0]
+    return np.where(told, filled, limits.y)
 
 
 def _squares(y, predicted):

@@ -19,6 +19,7 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._engines import Sums
+from inldl.solvers.limits import Limits, limits_of_block
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -38,6 +39,41 @@ class Block:
     state: Array
     given: Array
     thresholds: Array
+    limited: "LimitedRows | None" = None
+
+
+@dataclass
+class LimitedRows:
+    """The rows of a block whose missing degrees have limits; the kernel has all others.
+
+    U, Z, Y and A are of shape rows x labels. `allowed` is the set that Z is projected onto.
+    """
+
+    rows: Array
+    others: Array
+    U: Array
+    Z: Array
+    Y: Array
+    A: Array
+    allowed: Limits
+
+    @classmethod
+    def of(cls, limits: Limits, *parts: Array) -> "LimitedRows":
+        """Take the rows that have limits out of U, Z, Y and A."""
+        rows = limits.rows
+        others = np.setdiff1d(np.arange(len(limits.y)), rows)
+        U, Z, Y, A = (part[rows].astype(float) for part in parts)
+        return cls(rows, others, U, Z, Y, A, limits.take(rows).open())
+
+    def step(self, fitted: Array, missing: Array, impute: bool) -> tuple[Array, float]:
+        """Do the row work of one iteration; return Z - U, and the largest change of Z."""
+        holes = np.isnan(self.Y)
+        target = np.where(holes, self.allowed.nearest(fitted) if impute else 0, self.Y)
+        ratio = np.where(holes & ~np.isnan(missing), missing, self.A)
+        Z = self.allowed.nearest(target + ratio * (fitted + self.U - target))
+        change = float(np.abs(Z - self.Z).max())
+        self.U, self.Z = self.U + fitted - Z, Z
+        return Z - self.U, change
 
 
 @dataclass(frozen=True)
@@ -63,7 +99,8 @@ class WInLDLProblem:
     `expand` maps the coefficients solved for to those whose change is watched, if these are
     others. `initial` are coefficients and intercept to start from: Z is then what they predict,
     and the weights of the missing degrees are those of the last iteration from the first one on.
-    U = 0 all the same, so that the iterations have the same limit.
+    U = 0 all the same, so that the iterations have the same limit. `groups` are the labels of
+    which sums are known.
     """
 
     weighting: Any
@@ -75,10 +112,15 @@ class WInLDLProblem:
     close_rows: bool
     expand: Callable[[Array], Array] | None = None
     initial: tuple[Array, Array] | None = None
+    groups: tuple[tuple[int, ...], ...] = ()
     watched = ("coef_change", "degree_change")
 
-    def start(self, X: Any, y: Array) -> tuple[Block, Sums]:
-        """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees."""
+    def start(self, X: Any, y: Array, **known: Array) -> tuple[Block, Sums]:
+        """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees.
+
+        `known` are the limits of missing degrees, as `limits_of_block` takes them.
+        """
+        limits = limits_of_block(y, self.groups, **known) if known else None
         if self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
@@ -87,8 +129,12 @@ class WInLDLProblem:
         U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
             Z = predict_columns(X, *self.initial).T
-        state, given = lanes((U, Z), X.dtype), lanes((y, ratio), X.dtype)
-        block = Block(X, state, given, unknown_thresholds(state))
+        parts, limited = (U, Z, y, ratio), None
+        if limits is not None:
+            limited = LimitedRows.of(limits, *parts)
+            parts = tuple(part[limited.others] for part in parts)
+        state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
+        block = Block(X, state, given, unknown_thresholds(state), limited)
         return block, Sums((*FeatureSums.of(X), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
@@ -116,9 +162,11 @@ class WInLDLProblem:
         """
         dtype = block.X.dtype
         S = fitted(block.X, coef.astype(dtype, copy=False))
+        limited = block.limited
+        products = S if limited is None else np.ascontiguousarray(S[:, limited.others])
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
         total, change = _kernels.winldl_step(
-            S,
+            products,
             block.state,
             given,
             block.thresholds,
@@ -126,6 +174,11 @@ class WInLDLProblem:
             ratios,
             self.impute,
         )
+        if limited is not None:
+            there = S[:, limited.rows].T + intercept
+            left, moved = limited.step(there.astype(float), missing, self.impute)
+            S[:, limited.others], S[:, limited.rows] = products, left.T
+            total, change = total + left.sum(axis=0), max(change, moved)
         sums = moments(S, block.X), total.astype(float, copy=False)
         return block, Sums(sums, (float(change),))
 

@@ -1,0 +1,350 @@
+"""What is known of degrees that are not observed: bounds, and sums of some of them.
+
+A degree may be known to lie between two bounds, such as a share that an office prints as "<5%",
+and the sum of a group of labels may be known where the degrees themselves are not.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from inldl import _kernels
+from inldl._errors import DataError
+from inldl._validation import as_degrees, label_names, rounding_gap, sum_tolerance
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Rows with holes, and between what their holes are.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n, n_labels)
+        Degrees in double precision, NaN = unobserved.
+    lower, upper : ndarray of shape (n, n_labels)
+        Bounds of all degrees; both are the degree itself where it is observed.
+    groups : tuple of ndarray of int
+        Columns of labels of which sums are known; no label is in two groups.
+    sums : ndarray of shape (n, n_groups)
+        What the labels of each group sum to, NaN = unknown.
+    """
+
+    y: Array
+    lower: Array
+    upper: Array
+    groups: tuple[Array, ...] = ()
+    sums: Array | None = None
+
+    def take(self, rows: Any) -> "Limits":
+        """Return the limits of some rows."""
+        sums = None if self.sums is None else self.sums[rows]
+        return Limits(self.y[rows], self.lower[rows], self.upper[rows], self.groups, sums)
+
+    @cached_property
+    def parts(self) -> list[tuple[Array, Array]]:
+        """Cells of rows that have a sum of their own, and that sum, which bounds allow.
+
+        The cells are of shape (n, n_labels), the sums of shape (n,). The last part is what is not
+        in a group of known sum.
+        """
+        found, others, left = [], np.ones(self.y.shape, bool), np.ones(len(self.y))
+        for number, columns in enumerate(self.groups):
+            total = self.sums[:, number]  # type: ignore[index]
+            inside = np.zeros(self.y.shape, bool)
+            inside[:, columns] = ~np.isnan(total)[:, None]
+            found.append((inside, np.nan_to_num(total)))
+            others &= ~inside
+            left = left - np.nan_to_num(total)
+        return [*found, (others, left)]
+
+    @cached_property
+    def part_numbers(self) -> Array:
+        """The number of the part that each cell is in."""
+        numbers = np.zeros(self.y.shape, int)
+        for number, (inside, _) in enumerate(self.parts):
+            numbers[inside] = number
+        return numbers
+
+    @cached_property
+    def bounded(self) -> Array:
+        """Which holes have bounds."""
+        return np.isnan(self.y) & ((self.lower > 0) | (self.upper < 1))
+
+    @cached_property
+    def told(self) -> Array:
+        """Which holes have bounds, or are in a group of known sum."""
+        return self.bounded | (np.isnan(self.y) & (self.part_numbers < len(self.groups)))
+
+    def tell_something(self) -> bool:
+        """Say whether any hole can be less than the sum of its row allows without limits."""
+        rest = 1 - np.nansum(self.y, axis=1, keepdims=True)
+        tight = self.bounded & ((self.lower > 0) | (self.upper < rest))
+        return bool(tight.any() or (self.told & ~self.bounded).any())
+
+    @property
+    def rows(self) -> Array:
+        """The numbers of the rows with such holes."""
+        return np.flatnonzero(self.told.any(axis=1))
+
+    @cached_property
+    def possible(self) -> tuple[Array, Array]:
+        """The smallest and the largest value of each degree that its row allows."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        for inside, low, high, total in self._boxes:
+            least, most = (a.sum(axis=1, keepdims=True) for a in (low, high))
+            total = np.clip(total[:, None], least, most)
+            lower = np.where(inside, np.maximum(low, total - (most - high)), lower)
+            upper = np.where(inside, np.minimum(high, total - (least - low)), upper)
+        free = np.isnan(self.y)
+        upper = np.where(free, np.maximum(upper, self.lower), self.y)
+        return np.where(free, np.minimum(lower, upper), self.y), upper
+
+    def nearest(self, values: Array, spread: Array | float = 1.0) -> Array:
+        """Return the rows within the limits that are nearest to given ones.
+
+        Observed degrees stay as they are.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n, n_labels)
+            Any finite numbers.
+        spread : ndarray of shape (n, n_labels) or float, default=1.0
+            Positive numbers: the expected squared errors of the values. Degrees move in
+            proportion to them.
+        """
+        spread = np.broadcast_to(np.asarray(spread, dtype=np.float64), values.shape)
+        if spread.size:
+            spread = spread / spread.max(axis=1, keepdims=True)
+        out = self.y.copy()
+        for inside, low, high, total in self._boxes:
+            found = np.array(values, dtype=np.float64, order="C")
+            _kernels.project_between(found, spread, low, high, total)
+            np.copyto(out, found, where=inside & np.isnan(self.y))
+        return out
+
+    @cached_property
+    def _boxes(self) -> list[tuple[Array, Array, Array, Array]]:
+        """Parts with their bounds, which are 0 for the cells of other parts."""
+        return [
+            (inside, np.where(inside, self.lower, 0), np.where(inside, self.upper, 0), total)
+            for inside, total in self.parts
+        ]
+
+    def any_filled(self) -> Array:
+        """Return rows in which all holes that more is known of have some degree."""
+        low, high = self.possible
+        return np.where(self.told, self.nearest((low + high) / 2), self.y)
+
+    def with_lack(self, whole: float) -> "Limits":
+        """Return limits of rows divided by `whole`, with what they lack to 1 as one more label."""
+        y = np.hstack([self.y / whole, 1 - self.y.sum(axis=1, keepdims=True) / whole])
+        known = ~np.isnan(y[:, -1:])
+        lower = np.hstack([self.lower / whole, np.where(known, y[:, -1:], 0)])
+        upper = np.hstack([self.upper / whole, np.where(known, y[:, -1:], 1)])
+        sums = None if self.sums is None else self.sums / whole
+        return Limits(y, lower, upper, self.groups, sums)
+
+    def open(self) -> "Limits":
+        """Return the same limits of rows that may differ from the observed degrees."""
+        holes = np.isnan(self.y)
+        lower, upper = np.where(holes, self.lower, 0), np.where(holes, self.upper, 1)
+        return Limits(np.full(self.y.shape, np.nan), lower, upper, self.groups, self.sums)
+
+
+def limits_of(
+    y: Array,
+    lower: Any = None,
+    upper: Any = None,
+    sums: Mapping[Sequence[Any], Any] | None = None,
+    names: Any = None,
+    first_row: int = 0,
+) -> Limits | None:
+    """Check what a user knows of unobserved degrees; None if that is nothing.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, n_labels)
+        Degrees, NaN = unobserved.
+    lower, upper : array-like of shape (n, n_labels), optional
+        Bounds, NaN = none.
+    sums : dict of tuple to array-like of shape (n,), optional
+        The sums of groups of labels, given by their names or numbers; NaN = unknown.
+    names : sequence of str, optional
+        Names of the labels.
+    first_row : int, default=0
+        The number of the first row, for messages.
+    """
+    if lower is None and upper is None and not sums:
+        return None
+    y = y.astype(np.float64)
+    low = _bounds(lower, "lower", y, names, 0.0)
+    high = _bounds(upper, "upper", y, names, 1.0)
+    groups, totals = _sums(sums or {}, y, names)
+    facts = _Facts(names, first_row, max(sum_tolerance(y.dtype), rounding_gap(y)))
+    _check_cells(y, low, high, facts)
+    seen = ~np.isnan(y)
+    limits = Limits(
+        y, np.where(seen, y, np.maximum(low, 0)), np.where(seen, y, np.minimum(high, 1)),
+        groups, totals,
+    )  # fmt: skip
+    _check_sums(limits, facts)
+    return limits if limits.tell_something() else None
+
+
+def beside_rows(
+    n: int, lower: Any, upper: Any, sums: Mapping[Any, Any] | None, n_labels: int, names: Any
+) -> tuple[dict[str, Any], tuple[tuple[int, ...], ...]]:
+    """Return limits as arrays that engines carry beside the rows, and the labels of the groups.
+
+    `limits_of_block` takes them when a block is started. Bounds may be what engines can slice,
+    such as arrays of Dask; they are empty if nothing is known.
+    """
+    known = {name: a for name, a in (("lower", lower), ("upper", upper)) if a is not None}
+    groups: tuple[tuple[int, ...], ...] = ()
+    if sums:
+        groups = tuple(tuple(_columns(labels, n_labels, names)) for labels in sums)
+        known["sums"] = _totals(sums, n)
+    if known:
+        known["row"] = np.arange(n, dtype=np.float64)[:, None]
+    return known, groups
+
+
+def limits_of_block(
+    y: Array,
+    groups: tuple[tuple[int, ...], ...],
+    row: Array,
+    lower: Array | None = None,
+    upper: Array | None = None,
+    sums: Array | None = None,
+) -> Limits | None:
+    """Return the limits of a block of rows; `row` are their numbers."""
+    totals = {} if sums is None else dict(zip(groups, sums.T, strict=True))
+    return limits_of(y, lower, upper, totals, first_row=int(row[0, 0]))
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What messages say, and how far sums may be off."""
+
+    names: Any
+    first_row: int
+    margin: float
+
+    def label(self, column: int) -> Any:
+        return int(column) if self.names is None else self.names[column]
+
+    def row(self, row: int) -> int:
+        return int(self.first_row + row)
+
+
+def _bounds(given: Any, name: str, y: Array, names: Any, default: float) -> Array:
+    """Return bounds as an array without NaN."""
+    if given is None:
+        return np.full(y.shape, default)
+    columns = label_names(given)
+    if columns is not None and names is not None and list(columns) != list(names):
+        raise ValueError(
+            f"The columns of {name} are {', '.join(columns)}, but the labels are "
+            f"{', '.join(names)}: give the same columns in the same order."
+        )
+    bounds = as_degrees(given, name).astype(np.float64)
+    if bounds.shape != y.shape:
+        raise ValueError(
+            f"{name} has the shape {bounds.shape}, but y has the shape {y.shape}: give one bound "
+            "for each degree, NaN = no bound."
+        )
+    return np.where(np.isnan(bounds), default, bounds)
+
+
+def _sums(
+    given: Mapping[Any, Any], y: Array, names: Any
+) -> tuple[tuple[Array, ...], Array | None]:
+    """Return the columns of each group, and the sums of the groups."""
+    if not given:
+        return (), None
+    groups = tuple(np.array(list(_columns(labels, y.shape[1], names))) for labels in given)
+    every = np.concatenate(groups)
+    if len(np.unique(every)) < len(every):
+        raise ValueError(
+            "A label is in two of the groups in sums, or twice in one: name each label once."
+        )
+    return groups, _totals(given, len(y))
+
+
+def _totals(given: Mapping[Any, Any], n: int) -> Array:
+    """Return the sums of groups as columns."""
+    totals = []
+    for labels, values in given.items():
+        column = np.asarray(values, dtype=np.float64)
+        if column.shape != (n,):
+            raise ValueError(
+                f"The sums of {labels!r} have the shape {column.shape}, but there are {n} rows: "
+                "give one sum for each row, NaN = unknown."
+            )
+        totals.append(column)
+    return np.column_stack(totals)
+
+
+def _columns(labels: Any, n_labels: int, names: Any) -> Iterator[int]:
+    if isinstance(labels, str) or not isinstance(labels, Sequence) or not labels:
+        raise ValueError(
+            f"sums must name groups of labels as tuples, such as ('beer', 'wine'), got {labels!r}."
+        )
+    known = [] if names is None else list(names)
+    for label in labels:
+        if label in known:
+            yield known.index(label)
+        elif isinstance(label, (int, np.integer)) and 0 <= label < n_labels:
+            yield int(label)
+        else:
+            shown = ", ".join(known) if known else f"0 to {n_labels - 1}"
+            raise ValueError(f"sums names the label {label!r}; the labels are {shown}.")
+
+
+def _check_cells(y: Array, lower: Array, upper: Array, facts: _Facts) -> None:
+    """Refuse bounds that no degree can meet, or that an observed one does not."""
+    wrong = (lower > upper) | (lower > 1) | (upper < 0)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is "
+            "between them: correct them, or leave them out (NaN).",
+            row=facts.row(row), label=facts.label(column),
+            low=lower[row, column], high=upper[row, column],
+        )  # fmt: skip
+    outside = (y < lower - facts.margin) | (y > upper + facts.margin)
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        raise DataError(
+            "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
+            "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
+            row=facts.row(row), label=facts.label(column), degree=y[row, column],
+            low=lower[row, column], high=upper[row, column],
+        )  # fmt: skip
+
+
+def _check_sums(limits: Limits, facts: _Facts) -> None:
+    """Refuse rows whose bounds leave too little or too much for a sum that is known."""
+    holes = np.isnan(limits.y)
+    for number, (inside, total) in enumerate(limits.parts):
+        least, most = (
+            np.where(inside, bounds, 0).sum(axis=1) for bounds in (limits.lower, limits.upper)
+        )
+        open_rows = (inside & holes).any(axis=1) | (number < len(limits.groups))
+        open_rows &= inside.any(axis=1)
+        wrong = open_rows & ((least > total + facts.margin) | (most < total - facts.margin))
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(inside[row]))
+            raise DataError(
+                "In {row} {labels} must sum to {total:.6g}, but what is known of them allows "
+                "only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "
+                "bounds, the sums or the observed degrees of the row.",
+                row=facts.row(row), labels=labels, total=total[row], least=least[row],
+                most=most[row], count=int(wrong.sum()),
+            )  # fmt: skip
