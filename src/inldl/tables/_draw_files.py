@@ -6,6 +6,7 @@ from pathlib import Path
 from inldl._validation import check_number
 from inldl.io import TableWriter
 from inldl.io._compression import plain_name
+from inldl.solvers.limits import limits_of
 
 
 def draw_paths(path, n_draws):
@@ -55,8 +56,9 @@ class DrawFiles:
         if not self._files:
             return
         given, predicted = self._model._given_and_predicted(piece.features, known.y)
-        n_draws, first = len(self._files), piece.first
+        limits = limits_of(given, **known.limits, names=self._model.label_names_)
+        how = {"first": piece.first, "limits": limits}
         signs = self._model._signs(piece.features)
-        draws = self._model._draw(given, predicted, signs, n_draws, self._seed, first)
+        draws = self._model._draw(given, predicted, signs, len(self._files), self._seed, **how)
         for file, completed in zip(self._files, draws, strict=True):
             file.write(piece, known.y, completed, scale)

@@ -6,17 +6,25 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
 from inldl._text import counted
-from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
+from inldl._validation import (
+    as_degrees,
+    check_number,
+    check_rows,
+    framed,
+    label_names,
+    names_or_numbers,
+)
 from inldl.completion.examples import evenly, row_keys
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
 from inldl.methods import make_method
+from inldl.solvers.limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables.encoding import FeatureEncoder
 
@@ -99,7 +107,7 @@ class Model(IntervalMixin, DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, groups=None):
+    def fit(self, X, y, groups=None, *, lower=None, upper=None, sums=None):
         """Fit the model.
 
         Parameters
@@ -112,6 +120,11 @@ class Model(IntervalMixin, DistributionEstimator):
         groups : array-like of shape (n_samples,), optional
             Rows of one group, such as one person or country, are held out together when errors
             are measured. With "auto" this takes a fit for each part that is held out.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. Completing is learned from what is expected
+            between them, and so is the method if it can use bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
 
         Returns
         -------
@@ -120,7 +133,8 @@ class Model(IntervalMixin, DistributionEstimator):
         encoded, degrees = self._encode(X, y)
         if groups is not None:
             groups = group_numbers(groups, len(degrees))
-        self._fit_encoded(encoded, degrees, groups)
+        limits = limits_of(degrees, lower, upper, sums, label_names(y))
+        self._fit_encoded(encoded, degrees, groups, limits=limits)
         return self
 
     def _encode(self, X, y):
@@ -151,11 +165,12 @@ class Model(IntervalMixin, DistributionEstimator):
             out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
-    def _fit_encoded(self, encoded, degrees, groups=None, sums=None):
+    def _fit_encoded(self, encoded, degrees, groups=None, sums=None, limits=None):
         """Fit the method, and keep what completing is learned from.
 
         Copies of a row are learned from once: a held-out row must not be known by its copies.
-        `sums` are those of the rows before they were divided by them, if they vary.
+        `sums` are those of the rows before they were divided by them, if they vary; completing
+        is then not learned from `limits`.
         """
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
@@ -163,14 +178,25 @@ class Model(IntervalMixin, DistributionEstimator):
             self.n_copies_ = len(degrees) - len(once)
             encoded, degrees = encoded[once], degrees[once]
             groups, sums = (None if each is None else each[once] for each in (groups, sums))
+            limits = None if limits is None else limits.take(once)
         rows = evenly(len(degrees), MOST_ROWS)
         held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
-            self.estimator_ = self._unfitted().fit(encoded, degrees)
+            self.estimator_ = self._fitted(encoded, degrees, limits)
             self.held_out_ = self._held_out(encoded, degrees, rows, held_out)
         self.held_out_rows_ = rows if once is None else once[rows]
         known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
-        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None)
+        limits = None if limits is None or sums is not None else limits.take(rows)
+        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, limits=limits)
+
+    def _fitted(self, encoded, degrees, limits):
+        """Return the fitted method, which knows limits if it can use them."""
+        method = self._unfitted()
+        if limits is None or not has_fit_parameter(method, "lower"):
+            return method.fit(encoded, degrees)
+        sums = {tuple(group.tolist()): limits.sums[:, k] for k, group in enumerate(limits.groups)}
+        known = {"lower": limits.lower, "upper": limits.upper, "sums": sums or None}
+        return method.fit(encoded, degrees, **known)
 
     @contextmanager
     def _explained_errors(self, degrees):

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 
 from inldl._errors import DataError
 from inldl._text import listed
@@ -15,6 +16,7 @@ from inldl.io._scale import WHOLE
 from inldl.io.writing import check_writable, whole_of
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.limits import limits_of
 from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._findings import note_on_error
@@ -63,6 +65,7 @@ def fit_table(
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
+    limits = table.known.limits
     groups, sums = _groups(table.features, group, file), table.sums
     sampled = table.rows is not None
     if sampled:
@@ -74,8 +77,9 @@ def fit_table(
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees)
+        limits = limits_of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
-    model._fit_encoded(encoded, y, groups, sums)
+    model._fit_encoded(encoded, y, groups, sums, limits)
     model.scale_ = scale
     notes += model.encoder_.notes_
     if model.n_copies_:
@@ -186,7 +190,7 @@ def complete_table(
             known = file.known(piece, scale, normalize=normalize)
             counts += _counted(piece, known, loose)
             with _placed(file.place_of(first=piece.first), file.labels):
-                completed, *ends = _completed(model, piece.features, known, coverage)
+                completed, *ends = _completed(model, piece.features, file.labels, known, coverage)
             shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
             added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
@@ -348,12 +352,14 @@ def _placed(where, labels=()):
         raise error.placed(where) from None
 
 
-def _completed(model, features, known, coverage):
+def _completed(model, features, labels, known, coverage):
     """Return the completed degrees, and the ends of their intervals, NaN where none is needed."""
+    degrees = pd.DataFrame(known.y, columns=labels, copy=False)
     if coverage is None:
-        return (model.complete(features, known.y, **known.limits),)
-    completed, lower, upper = model.complete(
-        features, known.y, return_interval=True, coverage=coverage, **known.limits
+        return (np.asarray(model.complete(features, degrees, **known.limits)),)
+    completed, lower, upper = map(
+        np.asarray,
+        model.complete(features, degrees, return_interval=True, coverage=coverage, **known.limits),
     )
     seen = ~np.isnan(known.y)
     return completed, *(np.where(seen, np.nan, end) for end in (lower, upper))
