@@ -172,7 +172,7 @@ def _filled_in(written):
         texts.append(f"The sums of the rows give {some} of them exactly.")
     if written.n_bounded:
         many = "All" if written.n_bounded == written.n_filled else f"{written.n_bounded:,}"
-        texts.append(f"{many} of them had bounds, such as <5, and lie within these.")
+        texts.append(f"{many} of them had bounds, and lie within these.")
     return texts
 
 
