@@ -24,6 +24,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 STORIES = {
+    "bounds.md",
     "choose_a_method.md",
     "comparing_methods.md",
     "complete_a_table.md",

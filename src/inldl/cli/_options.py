@@ -37,8 +37,8 @@ def _threads(value: int) -> int:
     return value
 
 
-def _column(text):
-    return typer.Option(help=text, rich_help_panel="Which columns are used")
+def _column(text, *names):
+    return typer.Option(*names, help=text, rich_help_panel="Which columns are used")
 
 
 def flag(*names, **more):
@@ -99,9 +99,18 @@ _VOTES = (
     "For counts: rows count by how sure their shares are, which is estimated; shares of 3 votes "
     "say less than those of 300."
 )
+_TOTAL = (
+    "For counts: the column with the total of each row. Counts may then be missing, and what is "
+    "filled in sums to the total."
+)
+_GROUPS = (
+    'A column that holds what some labels have together: "alcohol=beer,wine". Repeat it for more '
+    "columns."
+)
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (
     "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
+    "total", "sums",
 )  # fmt: skip
 
 
@@ -173,6 +182,8 @@ class ScaleOptions(TableOptions):
     features: Annotated[str | None, _column(_FEATURES)] = None
     id: Annotated[str | None, _column(_ID)] = None
     long: Annotated[str | None, _column(_LONG)] = None
+    total: Annotated[str | None, _column(_TOTAL)] = None
+    sums: Annotated[list[str] | None, _column(_GROUPS, "--sum")] = None
 
     def open(self, table, labels, **files):
         """Do the same; labels must be named, unless the table is long."""

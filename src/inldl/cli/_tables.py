@@ -13,7 +13,8 @@ from inldl.cli._progress import bar, steps, working
 MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
-MARK = "Add columns LABEL_filled, 1 where a cell was filled."
+MARK = "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5."
+WHOLE = "Fill in whole numbers; for counts with a --total."
 DRAWS = (
     "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as they "
     "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
@@ -30,19 +31,23 @@ def complete(
     model: Annotated[Path | None, typer.Option(help=GIVEN)] = None,
     uncertainty: o.Uncertainty = None,
     mark: Annotated[bool, o.flag("--mark", help=MARK)] = False,
+    whole: Annotated[bool, o.flag("--whole", help=WHOLE)] = False,
     draws: Annotated[int, typer.Option(help=DRAWS, min=0, show_default=False)] = 0,
     *,
     options: o.FitOptions,
 ) -> None:
     """Fill in the missing shares of a table.
 
-    Known shares and all other columns stay as they are; rows sum to 1, or to 100%.
+    Known shares and all other columns stay as they are; rows sum to 1, to 100%, or to their
+    total. Cells such as <5 and 1-9 are filled in within these bounds.
 
         inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --uncertainty 0.9 --mark
         inldl complete survey.csv -l "emo_*" -o whole.csv -m winldl --page whole.html
         inldl complete votes.csv --long "id=county,label=party,value=votes" -o whole.csv
         inldl complete survey.csv -l "emo_*" -o whole.csv --draws 20
+        inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
+        inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
     """
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
@@ -50,7 +55,7 @@ def complete(
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     file = options.open(table, wanted, model=model, out=out, onto_table=True)
-    asked = {"coverage": uncertainty, "mark": mark, "n_draws": draws}
+    asked = {"coverage": uncertainty, "mark": mark, "whole": whole, "n_draws": draws}
     asked["overwrite"] = options.overwrite
     check_completion(file, out, **asked)
     learned, holes = None, None
@@ -171,8 +176,9 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
 
     file = options.open(table, labels)
     read = file.read(scale=options.scale, check=False)
-    units = {"totals": read.scale != "count", "scale": read.scale}
-    found = inspect_table(read.features, read.degrees, file.source.where, **units)
+    units = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
+    bounds = {"lower": read.lower, "upper": read.upper}
+    found = inspect_table(read.features, read.degrees, file.source.where, **units, **bounds)
     known = None if options.page is None else read.degrees.notna().to_numpy()
     notes = [*read.notes, *_of_counts(read)]
     options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
@@ -207,7 +213,7 @@ def compare(
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
         how = {"max_rows": rows, "scale": read.scale, "sample_weight": weights}
         found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
-    notes = [*file.notes, *_of_counts(read), *_of_sums(read)]
+    notes = [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
@@ -259,7 +265,20 @@ def _fit(file, method, options):
 
 def _of_counts(read):
     """Return a note on the units of a table of counts."""
-    return ["Shares are fractions of the sum of their row."] if read.scale == "count" else []
+    whole = "sum" if read.totals is None else "total"
+    return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []
+
+
+def _of_limits(read):
+    """Return a note on methods that are compared on a table with bounds or sums of labels."""
+    what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
+    what += ["sums of labels"] if read.groups else []
+    if not what:
+        return []
+    return [
+        f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "
+        "takes them into account."
+    ]
 
 
 def _of_sums(read):

@@ -4,10 +4,20 @@ from numbers import Real
 
 import numpy as np
 
-from inldl._validation import as_degrees, check_choice, like
+from inldl._validation import as_degrees, check_choice, check_number, like
 
 
-def hide(y, rate, *, mechanism="uniform", random_state=None):
+def hide(
+    y,
+    rate=None,
+    *,
+    mechanism="uniform",
+    threshold=None,
+    labels=None,
+    return_bounds=False,
+    return_sums=False,
+    random_state=None,
+):
     r"""Return a copy of `y` with more degrees missing (NaN).
 
     Degrees that are already NaN stay NaN; the remaining ones keep their values.
@@ -17,8 +27,10 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
     y : array-like of shape (n, C)
         Degrees, NaN where missing. Not modified.
     rate : float in [0, 1)
-        Fraction of the degrees to hide; see each mechanism for its exact meaning.
-    mechanism : {"uniform", "small", "keep", "top", "rows"}, default="uniform"
+        Fraction of the degrees to hide; see each mechanism for its exact meaning. Only with a
+        `threshold` it is left out.
+    mechanism : {"uniform", "small", "keep", "top", "rows", "suppressed", "grouped"}, \
+            default="uniform"
         A name in `MECHANISMS`:
 
         "uniform"
@@ -38,8 +50,24 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
         "rows"
             Some rows lose all degrees: exactly ``round(rate * n)`` of the n rows, chosen at
             random (semi-supervised learning).
+        "suppressed"
+            All degrees below `threshold` are hidden, as where an office prints "<5%"; or exactly
+            ``round(rate * m)`` of the m observed ones, the smallest, if there is no threshold.
+        "grouped"
+            In ``round(rate * n)`` rows, chosen at random, only the sum of the `labels` is known:
+            these are hidden where all of them are observed.
 
         ``round`` is Python's, which rounds halves to the even number.
+    threshold : float, default=None
+        For "suppressed", in place of `rate`.
+    labels : list of str or int, default=None
+        For "grouped": at least two labels, by name or column; two at random by default.
+    return_bounds : bool, default=False
+        For "suppressed" and "top": return what is known of hidden degrees as well. They are at
+        least 0 and at most the threshold (the smallest degree that is kept), or the smallest
+        degree that their row keeps.
+    return_sums : bool, default=False
+        For "grouped": return the sums as well.
     random_state : None, int or numpy.random.Generator, default=None
         Seed or generator for the random choice.
 
@@ -48,6 +76,11 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
     ndarray or DataFrame of shape (n, C)
         float32 if `y` is, else float64. For a DataFrame, a DataFrame with the same columns, and
         the same index if it has one.
+    lower, upper : ndarray or DataFrame of shape (n, C)
+        With `return_bounds`: bounds of what was hidden, NaN elsewhere.
+    sums : dict of tuple to ndarray of shape (n,)
+        With `return_sums`: the sum of the labels, by their names or columns, NaN in rows where
+        they were not hidden.
 
     Notes
     -----
@@ -60,13 +93,79 @@ def hide(y, rate, *, mechanism="uniform", random_state=None):
     >>> hide([[0.2, 0.8], [0.5, 0.5]], 0.5, mechanism="rows", random_state=0)
     array([[0.2, 0.8],
            [nan, nan]])
+
+    What is printed as "<10%" in a table, and what that says:
+
+    >>> y, lower, upper = hide(
+    ...     [[0.05, 0.2, 0.75]], mechanism="suppressed", threshold=0.1, return_bounds=True
+    ... )
+    >>> y, upper
+    (array([[ nan, 0.2 , 0.75]]), array([[0.1, nan, nan]]))
     """
     check_choice("mechanism", mechanism, MECHANISMS)
-    if not (isinstance(rate, Real) and 0 <= rate < 1):
-        raise ValueError(f"rate must be at least 0 and below 1, got {rate!r}.")
+    _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums)
     degrees = as_degrees(y, name="y")
-    observed = MECHANISMS[mechanism](degrees, rate, generator(random_state))
-    return like(y, np.where(observed, degrees, np.nan))
+    options = {} if threshold is None else {"threshold": threshold}
+    if labels is not None:
+        options["labels"] = _columns(y, labels, degrees.shape[1])
+    observed = MECHANISMS[mechanism](degrees, rate, generator(random_state), **options)
+    hidden = like(y, np.where(observed, degrees, np.nan))
+    newly = ~observed & ~np.isnan(degrees)
+    if return_bounds:
+        most = _most(degrees, observed, mechanism, threshold)
+        bounds = (np.where(newly, end, np.nan).astype(degrees.dtype) for end in (0, most))
+        return hidden, *(like(y, end) for end in bounds)
+    if return_sums:
+        return hidden, _sums(y, degrees, newly)
+    return hidden
+
+
+def _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums):
+    given = {
+        "threshold": (threshold is not None, ("suppressed",)),
+        "labels": (labels is not None, ("grouped",)),
+        "return_bounds": (return_bounds, ("suppressed", "top")),
+        "return_sums": (return_sums, ("grouped",)),
+    }
+    for name, (used, mechanisms) in given.items():
+        if used and mechanism not in mechanisms:
+            known = " or ".join(map(repr, mechanisms))
+            raise ValueError(f"{name} is for mechanism={known}, got mechanism={mechanism!r}.")
+    if threshold is not None:
+        check_number("threshold", threshold, above=0)
+        if rate is not None:
+            raise ValueError("rate and threshold exclude each other; give one of them.")
+    elif not (isinstance(rate, Real) and 0 <= rate < 1):
+        raise ValueError(f"rate must be at least 0 and below 1, got {rate!r}.")
+
+
+def _columns(y, labels, n_labels):
+    """Return the columns of labels, given by name or number."""
+    names = list(getattr(y, "columns", range(n_labels)))
+    strange = [label for label in labels if label not in names]
+    if strange or len(set(labels)) < 2:
+        problem = f"{strange[0]!r} is none" if strange else f"got {list(labels)!r}"
+        raise ValueError(f"labels must be at least two labels of y, but {problem}.")
+    return [names.index(label) for label in labels]
+
+
+def _most(y, observed, mechanism, threshold):
+    """Return what a hidden degree can be at most."""
+    if mechanism == "top":
+        return np.fmin.reduce(np.where(observed, y, np.inf), axis=1)[:, None]
+    if threshold is not None:
+        return threshold
+    seen = ~np.isnan(y)
+    kept, hidden = y[seen & observed], y[seen & ~observed]
+    return kept.min() if len(kept) else hidden.max(initial=0)
+
+
+def _sums(y, degrees, hidden):
+    """Return the sum of the labels that were hidden together."""
+    columns = np.flatnonzero(hidden.any(axis=0))
+    names = list(getattr(y, "columns", range(degrees.shape[1])))
+    sums = np.where(hidden.any(axis=1), degrees[:, columns].sum(axis=1), np.nan)
+    return {tuple(names[j] for j in columns): sums} if len(columns) else {}
 
 
 def generator(random_state):
@@ -128,6 +227,26 @@ def _rows(y, rate, rng):
     return observed
 
 
+def _suppressed(y, rate, rng, threshold=None):
+    if threshold is not None:
+        return ~(y < threshold)
+    order = np.lexsort((rng.random(y.size), y.ravel()))  # NaN comes last
+    observed = np.ones(y.size, dtype=bool)
+    observed[order[: round(rate * np.count_nonzero(~np.isnan(y)))]] = False
+    return observed.reshape(y.shape)
+
+
+def _grouped(y, rate, rng, labels=None):
+    n, n_labels = y.shape
+    if labels is None:
+        labels = rng.choice(n_labels, size=min(2, n_labels), replace=False)
+    rows = rng.choice(n, size=round(rate * n), replace=False)
+    rows = rows[~np.isnan(y[np.ix_(rows, labels)]).any(axis=1)]
+    observed = np.ones(y.shape, dtype=bool)
+    observed[np.ix_(rows, labels)] = False
+    return observed
+
+
 #: Mechanisms by name: (degrees, rate, generator) -> boolean array, True = stays observed.
 MECHANISMS = {
     "uniform": _uniform,
@@ -135,4 +254,6 @@ MECHANISMS = {
     "keep": _keep,
     "top": _top,
     "rows": _rows,
+    "suppressed": _suppressed,
+    "grouped": _grouped,
 }

@@ -13,6 +13,8 @@ import numpy as np
 from inldl import _kernels
 from inldl._text import shortened
 from inldl._validation import check_choice
+from inldl.io._bound_words import written_bounds
+from inldl.io._tokenizer import cells_of
 
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
@@ -24,6 +26,7 @@ ADVICE = (
 DECIMALS = 10  # of the numbers that are written, at most
 THOUSANDS = (",", ".", " ", "'")
 _AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
+_LONG = 1  # a number that the kernel cannot read to the last bit; it counts text as more
 _TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
 _DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
 _USUAL = [_DECIMAL["."], _EITHER["."]]
@@ -40,16 +43,23 @@ def numbers(block, column, signs, *, percent=False):
     Missing are the words of `MISSING` and what `signs.na` names. With `percent` each number must
     have a percent sign. If there is text, the numbers are of no use; else its row is None.
     """
+    values, text = numbers_and_text(block, column, signs, percent=percent)
+    return (None, int(text[0])) if len(text) else (values, None)
+
+
+def numbers_and_text(block, column, signs, *, percent=False):
+    """Return the numbers of a column, NaN where it is missing or text, and the rows of text."""
     values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
     holes = _holes(signs.na)
     kinds = _kernels.read_numbers(block.data, starts, ends, used, holes, percent, values)
+    text = np.empty(0, int)
     if kinds.any():
-        text = kinds == kinds.max()
-        if kinds.max() > 1:
-            return None, int(np.argmax(text))
-        values[text] = _long_numbers(block.data, starts[text], ends[text], signs.decimal)
-    return without_numbers(values, signs.na), None
+        long, text = kinds == _LONG, np.flatnonzero(kinds > _LONG)
+        values[text] = np.nan
+        if long.any():
+            values[long] = _long_numbers(block.data, starts[long], ends[long], signs.decimal)
+    return without_numbers(values, signs.na), text
 
 
 def as_words(na):
@@ -115,8 +125,12 @@ class SignEvidence:
         first = self._first.setdefault(name, np.full(_WAYS, -1))
         if first[_TEXT] >= 0 and name not in self._labels:
             return
-        data, bounds = block.data, block.bounds(column)
-        _kernels.note_signs(data, *bounds, _holes(self._na), first_row, first)
+        holes = _holes(self._na)
+        _kernels.note_signs(block.data, *block.bounds(column), holes, first_row, first)
+        if first[_TEXT] >= 0 and name in self._labels:
+            for row, text in _in_bounds(block.text(column)):
+                part = cells_of([text])
+                _kernels.note_signs(part.data, *part.bounds(0), holes, first_row + row, first)
 
     def places(self, names=None):
         """Return the first row and column of each kind of sign, in some columns or in all."""
@@ -137,6 +151,14 @@ class SignEvidence:
         """Return the columns without text that have other signs than a decimal point."""
         first = {name: np.delete(each, _USUAL) for name, each in self._first.items()}
         return [name for name, each in first.items() if each[_TEXT] < 0 and each.max() >= 0]
+
+
+def _in_bounds(cells):
+    """Yield the numbers of cells with bounds, such as <1,000, and the first rows they are in."""
+    first = {cell: row for row, cell in reversed(list(enumerate(cells)))}
+    for cell, row in first.items():
+        found = written_bounds(cell)
+        yield from ((row, text) for text in (found.numbers if found else ()))
 
 
 def check_signs(decimal, thousands):

@@ -4,15 +4,19 @@ import numpy as np
 
 from inldl._text import counted
 from inldl._validation import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
+from inldl.io._limits import WHOLE, Beside, Known
 
 ROUNDING = 1e-9  # what a computation may leave of 0
-WHOLE = {"fraction": 1.0, "percent": 100.0}
 SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
+)
+_COUNTED = (
+    ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
+    "counts"
 )
 _FORGOTTEN = "is a label missing from --labels? Else "
 _WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
@@ -73,12 +77,15 @@ class Degrees:
     """Check the numbers of the label columns, NaN where unobserved, and make fractions of them.
 
     What a share may be, and what rounding explains, is known to `inldl._validation`. `where` turns
-    a row into words, such as "Line 7". Without `check`, nothing is refused.
+    a row into words, such as "Line 7". Without `check`, nothing is refused. What is known of the
+    unobserved ones beside, `beside`, is in the units of the file, too.
     """
 
-    def __init__(self, values, labels, where, *, check=True):
+    def __init__(self, values, labels, where, *, check=True, beside=None):
         self.values, self.labels, self.where, self.check = values, labels, where, check
         self.sums = None  # what rows were divided by, if a user asked for it
+        self.known = None  # all that is known of the degrees, once there are fractions
+        self._beside = beside or Beside()
         self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
 
     def fractions(self, scale="auto", *, normalize=False, part=False):
@@ -99,14 +106,18 @@ class Degrees:
             self.values = np.where(rounded, 0, self.values)
         self._refuse_degree(np.isinf(self.values), "is not finite")
         notes, evidence = [], None
+        if self._beside.totals is not None:
+            return self._limited(*self._shares_of_totals(), "count", notes), "count", notes
         if scale == "auto":
             evidence = ScaleEvidence()
-            evidence.add(self.values)
+            evidence.add(self._beside.summed(self.values, self.labels))
             scale, note = evidence.scale()
             notes = [note]
         if scale == "count":
-            return self._shares_of_counts(notes, evidence), scale, notes
-        return self._shares_of(scale, normalize, notes), scale, notes
+            y, whole = self._shares_of_counts(notes, evidence)
+        else:
+            y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
+        return self._limited(y, whole, scale, notes), scale, notes
 
     def _refuse(self, bad, problem):
         """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
@@ -129,23 +140,112 @@ class Degrees:
         self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
 
     def _shares_of_counts(self, notes, evidence):
-        holes = np.isnan(self.values)
+        """Return the shares of counts, and the sums of their rows."""
+        counts = self._beside.summed(self.values, self.labels)
+        holes = np.isnan(counts)
         if holes.any():
             self._refuse(holes, lambda _, place: _missing_count(place, evidence))
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
             )
-        sums = np.nansum(self.values, axis=1)
+        sums = np.nansum(counts, axis=1)
         self._refuse_zero_sums(sums)
-        return self.values / np.where(sums == 0, 1, sums)[:, None]
+        sums = np.where(sums == 0, 1, sums)
+        return self.values / sums[:, None], sums
+
+    def _shares_of_totals(self):
+        """Return the shares of counts whose total stands in a column, and the totals."""
+        totals, name = self._beside.totals, f"the total (column {self._beside.total_name!r})"
+        holes, sums = np.isnan(self.values).any(axis=1), np.nansum(self.values, axis=1)
+        for bad, problem in (
+            (np.isinf(totals) | (totals < 0), "is {:g}; correct it"),
+            (totals == 0, "is 0, so there are no shares of it; remove the row"),
+            (np.isnan(totals) & holes, "is missing, and so is a count; fill in one of them"),
+        ):
+            words = f"{name} {problem}."
+            self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
+        totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
+        gap = self._gap(totals, "count") * totals
+        short = ~holes & (sums < totals - gap)
+        for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
+            self._refuse(
+                bad,
+                lambda at, place, advice=advice: (
+                    f"{place}: the counts ({self._span}) sum to {sums[at]:.10g}, but {name} is "
+                    f"{totals[at]:.10g}; {advice}correct one of them."
+                ),
+            )
+        rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
+        return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
+
+    def _limited(self, y, whole, scale, notes):
+        """Check what is known of missing degrees beside; keep it in `known`, and return `y`."""
+        if not self._beside.limiting:
+            self.known = Known(y)
+            return y
+        whole = np.broadcast_to(np.asarray(whole, float), len(y))
+        limits, gap = self._beside.limits(self.labels, whole, scale), self._gap(whole, scale)
+        self._refuse_bounds(limits, whole, scale)
+        limits.check_groups(y, gap, whole, self.labels, self._refuse)
+        least, most = limits.reach(y)
+        self._refuse_reach(least > 1 + gap, least, whole, "cannot be less than", "correct them")
+        advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
+        self._refuse_reach(most < 1 - gap, most, whole, "cannot be more than", advice)
+        near = np.isnan(y).any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
+        factors = np.where(near, np.clip(1, least, most), 1)
+        limits.close(y, factors)
+        if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
+            notes.append(
+                "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
+                f"{n:,}. They are divided to fit it for learning."
+            )
+        self.known = limits.known(y, self.labels)
+        return y
+
+    def _gap(self, whole, scale):
+        """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
+        numbers = np.column_stack([self.values, *self._beside.groups.values()])
+        if scale != "count":
+            return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
+        if self._beside.whole():
+            return 0.05 / whole  # whole numbers sum to whole numbers
+        largest = whole.max(initial=1.0)
+        return rounding_gap(numbers, largest) * largest / whole
+
+    def _refuse_bounds(self, limits, whole, scale):
+        """Refuse bounds that are none of a share."""
+        lower, upper = limits.lower, limits.upper
+        none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
+        shown = [each * whole[:, None] for each in (lower, upper)]
+
+        def refuse(bad, words):
+            self._refuse(
+                bad, lambda at, place: f"{place}: {words.format(*(x[at] for x in shown))}."
+            )
+
+        refuse(lower > upper, none)
+        if scale != "count":
+            above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}"
+            refuse(lower > 1, f"the bound {{0:g}} {above}")
+            refuse(upper > 1, f"the bound {{1:g}} {above}")
+
+    def _refuse_reach(self, bad, sums, whole, start, advice):
+        words = f"by its cells, the sum of the row ({self._span}) {start}"
+        end = f"({counted(int(bad.sum()), 'such row')}); {advice}."
+        self._refuse(
+            bad,
+            lambda at, place: (
+                f"{place}: {words} {sums[at] * whole[at]:.6g}, but it is {whole[at]:.6g} {end}"
+            ),
+        )
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
         y = self.values if whole == 1 else self.values / whole  # no copy of a large table
         tolerance = sum_tolerance(y.dtype)
-        advice = f"give scale='count' (--scale count) if the columns are no {_WORDS[scale]}"
-        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", f"correct it, or {advice}")
+        advice = f"correct it, or {_if_no(scale)}"
+        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
         sums = np.nansum(y, axis=1)
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
@@ -178,18 +278,25 @@ class Degrees:
         return y
 
 
+def _if_no(scale):
+    """Return what to do if degrees are counts after all."""
+    return f"give scale='count' (--scale count) if the columns are no {_WORDS[scale]}"
+
+
 def _missing_count(place, evidence):
     """Return why a row of counts needs all of them, and how it came to be one."""
     if evidence is None:
         return (
-            f"{place}: a count is missing, so the total of the row is unknown; give fractions or "
+            f"{place}: a count is missing, so the total of the row is unknown; name the column "
+            "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
             "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
             "command line, if the numbers are such)."
         )
     return (
         f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
-        f"{_FORGOTTEN}fill in the count, or say what the numbers are with scale='fraction' or "
-        "'percent' (--scale on the command line)."
+        f"{_FORGOTTEN}fill in the count, name the column that holds the total (--total COLUMN, "
+        "total='...' in Python), or say what the numbers are with scale='fraction' or 'percent' "
+        "(--scale on the command line)."
     )
 
 

@@ -22,10 +22,15 @@ def check_columns(columns):
 
 def named_by(columns, wanted, what="label columns"):
     """Return the columns that a user names: names, globs, or "re:" and an expression."""
+    wanted = split_names(wanted)
+    return list(dict.fromkeys(name for each in wanted for name in _matches(columns, each, what)))
+
+
+def split_names(wanted):
+    """Return what a user names as a list: a list, a text with commas, or "re:" and all of it."""
     if isinstance(wanted, str):
         wanted = [wanted] if wanted.startswith("re:") else wanted.split(",")
-    wanted = [str(each).strip() for each in wanted]
-    return list(dict.fromkeys(name for each in wanted for name in _matches(columns, each, what)))
+    return [str(each).strip() for each in wanted or ()]
 
 
 def select_labels(columns, labels, others=()):

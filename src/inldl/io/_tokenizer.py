@@ -46,6 +46,14 @@ class Block:
         return cells
 
 
+def cells_of(texts):
+    """Return texts as the cells of a block with one column."""
+    content = [text.encode() for text in texts]
+    ends = np.cumsum([len(text) for text in content], dtype=np.int64)
+    data, starts = np.frombuffer(b"".join(content), np.uint8), np.append(0, ends)[:-1]
+    return Block(data, 0, starts[:, None], ends[:, None])
+
+
 class Cells:
     """Walk over the rows of a delimited text, a block at a time.
 

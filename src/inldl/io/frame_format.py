@@ -1,20 +1,24 @@
 """What the formats have in common whose files are read as frames."""
 
+import datetime
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from inldl._text import shortened
+from inldl.io._bound_words import MADE_DATE
+from inldl.io._bounded_cells import BoundedCells
 from inldl.io._numbers import (
     ADVICE,
     SignEvidence,
     find_signs,
     is_hole,
-    numbers,
+    numbers_and_text,
     without_numbers,
 )
-from inldl.io._tokenizer import Block
+from inldl.io._tokenizer import cells_of
 from inldl.io.table import Format, Piece, refuse_sheet, refuse_skipping
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
@@ -107,15 +111,16 @@ class FrameFormat:
         row = 0
         for frame, raw in self.frames():
             values = np.empty((len(frame), len(labels)))
+            bounded = BoundedCells(values.shape, self.format)
             for j, name in enumerate(labels):
-                values[:, j] = self._degrees(frame[name], name, row)
+                values[:, j] = self._degrees(frame[name], name, row, partial(bounded.add, j))
             part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
             for name in self._written & set(features):
-                found, bad = _numbers(part[name], self.format)
-                part = part if bad is not None else part.assign(**{name: found})
+                found, *bad = _numbers(part[name], self.format)
+                part = part if any(bad) else part.assign(**{name: found})
             if self.format.na:
                 part = part.apply(_without, na=self.format.na)
-            yield Piece(row, len(frame), values, part, raw)
+            yield Piece(row, len(frame), values, part, raw, bounded.found)
             row += len(frame)
 
     def texts(self, names, rows):
@@ -125,48 +130,53 @@ class FrameFormat:
     def check_name(self, name):
         """Take any name."""
 
-    def _degrees(self, cells, name, first):
-        values, row = _numbers(cells, self.format, percent=self.format.percent)
-        if row is not None:
-            cell = str(cells.iloc[row])
-            advice = "write it without the sign." if cell.rstrip().endswith("%") else ADVICE
-            if self.format.percent and not cell.rstrip().endswith("%"):
-                advice = "write all degrees with a percent sign, or all without it."
+    def _degrees(self, cells, name, first, add_bounds):
+        """Return the numbers of a label column; what its other cells say goes to `add_bounds`."""
+        percent = self.format.percent
+        values, refused, text = _numbers(cells, self.format, percent=percent)
+        bad = add_bounds(text, [cells.iloc[row] for row in text])
+        problems = [*((row, "") for row in refused), *([] if bad is None else [bad])]
+        if problems:
+            row, problem = min(problems)
+            cell = cells.iloc[row]
             raise ValueError(
-                f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} is not a "
-                f"number; {advice}"
+                f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
+                f"{problem or f'is not a number; {self._advice(cell)}'}"
             )
         return values
+
+    def _advice(self, cell):
+        """Return what to do about a cell in a label column that is neither number nor bound."""
+        signed = str(cell).rstrip().endswith("%")
+        if isinstance(cell, datetime.date):
+            return f"it is {MADE_DATE}"
+        if self.format.percent and not signed:
+            return "write all degrees with a percent sign, or all without it."
+        return "write it without the sign." if signed else ADVICE
 
 
 def _block(cells):
     """Return a column as a block, with nothing where a cell is no text; None if none is."""
-    texts = [cell.encode() if isinstance(cell, str) else b"" for cell in cells]
-    ends = np.cumsum([len(text) for text in texts])
-    if not len(ends) or not ends[-1]:
-        return None
-    data, starts = np.frombuffer(b"".join(texts), np.uint8), np.concatenate([[0], ends[:-1]])
-    return Block(data, 0, starts[:, None], ends[:, None])
+    texts = [cell if isinstance(cell, str) else "" for cell in cells]
+    return cells_of(texts) if any(texts) else None
 
 
 def _numbers(cells, signs, *, percent=False):
-    """Return the numbers of a column of a frame, and the first row that is none, or None.
+    """Return the numbers of a column of a frame, the rows that hold none, and those of text.
 
     With `percent` they must be text with percent signs.
     """
     if pd.api.types.is_numeric_dtype(cells) and not (percent and cells.notna().any()):
-        return without_numbers(cells.to_numpy("float64", na_value=np.nan), signs.na), None
+        return without_numbers(cells.to_numpy("float64", na_value=np.nan), signs.na), [], []
     cells = cells.astype(object)
     words = np.array([isinstance(cell, str) for cell in cells], bool)
     values = pd.to_numeric(cells.mask(words), errors="coerce").to_numpy("float64", na_value=np.nan)
-    refused = ~words & cells.notna().to_numpy() & (np.isnan(values) | percent)
-    bad = np.flatnonzero(refused).tolist()
-    block = _block(cells)
+    refused = np.flatnonzero(~words & cells.notna().to_numpy() & (np.isnan(values) | percent))
+    text, block = [], _block(cells)
     if block is not None:
-        found, row = numbers(block, 0, signs, percent=percent)
-        bad += [] if row is None else [row]
-        values = values if bad else np.where(words, found, values)
-    return without_numbers(values, signs.na), min(bad, default=None)
+        found, rows = numbers_and_text(block, 0, signs, percent=percent)
+        values, text = np.where(words, found, values), rows.tolist()
+    return without_numbers(values, signs.na), refused.tolist(), text
 
 
 def _without(cells, na):

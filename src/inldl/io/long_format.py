@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import listed, shortened
+from inldl.io._bounded_cells import Bounds
 from inldl.io._selection import named_by
 from inldl.io.table import Piece
 
@@ -81,7 +82,7 @@ class LongTable:
     def __init__(self, inner, keys):
         self.inner, self.keys, self.path, self.format = inner, keys, inner.path, inner.format
         self.ids = keys.id if len(keys.id) == 1 else ()  # a state or a year alone is a feature
-        values, frame = self._read()
+        values, frame, bounds = self._read()
         self._check_filled(frame)
         things = frame.groupby(list(keys.id), sort=False).ngroup().to_numpy()
         codes, self.categories = pd.factorize(frame[keys.label])
@@ -91,6 +92,7 @@ class LongTable:
         self._check_unique(frame, things, codes)
         self._first = np.unique(things, return_index=True)[1]
         self._values = np.where(self._rows >= 0, values[self._rows], keys.absent)
+        self._bounds = None if bounds is None else self._wide(bounds)
         varying = self._varying(frame, things)
         self._features = frame.drop(columns=[keys.label, *varying]).iloc[self._first]
         self._features = self._features.reset_index(drop=True)
@@ -114,7 +116,19 @@ class LongTable:
         frame = pd.concat([piece.features for piece in pieces], ignore_index=True)
         frame[keys.label] = [_name(cell) for cell in frame[keys.label]]
         frame[keys.label] = frame[keys.label].str.strip()
-        return np.concatenate([piece.values[:, 0] for piece in pieces]), frame
+        values = np.concatenate([piece.values[:, 0] for piece in pieces])
+        return (
+            values,
+            frame,
+            Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces]),
+        )
+
+    def _wide(self, bounds):
+        """Return the bounds of all rows by things and labels."""
+        known = self._rows >= 0
+        lower, upper, strict = (each[self._rows, 0] for each in bounds.arrays())
+        lower, upper = (np.where(known, each, np.nan) for each in (lower, upper))
+        return Bounds(lower, upper, strict & known, bounds.example)
 
     def _check_filled(self, frame):
         for name in (*self.keys.id, self.keys.label):
@@ -196,10 +210,31 @@ class LongTable:
 
     def pieces(self, labels, features, text=()):
         """Yield all things as one piece."""
-        columns = [self.categories.index(name) for name in labels]
         values = pd.DataFrame(self._values, columns=self.categories)
-        frame = pd.concat([self._features, values], axis=1)[list(features)]
-        yield Piece(0, len(self._rows), self._values[:, columns], frame, None)
+        frame = pd.concat([self._features, values], axis=1)
+        numbers = np.column_stack([self._numbers(frame[name], name) for name in labels])
+        bounds = None if self._bounds is None else self._bounds_of(labels)
+        yield Piece(0, len(self._rows), numbers, frame[list(features)], None, bounds)
+
+    def _numbers(self, cells, name):
+        """Return a label, or a total that is the same in all rows of a thing."""
+        if not _is_numeric(cells):
+            row = int(np.argmax([isinstance(cell, str) for cell in cells]))
+            raise ValueError(
+                f"{self.where(row)}, column {name!r}: {shortened(str(cells[row]))!r} is not a "
+                "number; correct it, or leave the cell empty."
+            )
+        return cells.to_numpy(float)
+
+    def _bounds_of(self, labels):
+        """Return the bounds of some columns, of which those that are no labels have none."""
+        index = {name: j for j, name in enumerate(self.categories)}
+        columns = [index.get(name, -1) for name in labels]
+        arrays = (each[:, columns] for each in self._bounds.arrays())
+        lower, upper, strict = arrays
+        none = [j for j, column in enumerate(columns) if column < 0]
+        lower[:, none], upper[:, none], strict[:, none] = np.nan, np.nan, False
+        return Bounds(lower, upper, strict, self._bounds.example).at(slice(None))
 
     def texts(self, names, rows):
         """Return nothing: the piece has all columns."""

@@ -95,6 +95,7 @@ def _compression(metadata):
 
 def _filled_type(kind):
     """Return the type of a label column once its holes are filled."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind  # text as categories
     return kind if pa.types.is_floating(kind) or _is_text(kind) else pa.float64()
 
 
@@ -116,4 +117,4 @@ def _with_fills(column, fill, kind, form):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
     sign = "%" if form.percent else ""
     words = pa.array([written(value, form.decimal) + sign for value in fill.tolist()])
-    return pc.if_else(holes, words.cast(kind), column)
+    return pc.if_else(holes, words.cast(kind), column.cast(kind))

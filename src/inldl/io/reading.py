@@ -1,22 +1,29 @@
 """Read a table of features and degrees from a file."""
 
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from inldl._validation import check_choice
+from inldl.io._beside import BesideColumns, are_whole
 from inldl.io._compression import unpacked
+from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
-from inldl.io._selection import check_columns, named_by, select_features, select_labels
+from inldl.io._selection import (
+    check_columns,
+    named_by,
+    select_features,
+    select_labels,
+    split_names,
+)
 from inldl.io._surroundings import check_skipped
 from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.long_format import Keys, LongTable, looks_long
 from inldl.io.table import Table
 
-FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
@@ -39,7 +46,8 @@ def read_table(
     capitals or not; `na` adds to these. All columns other than the labels are features. A feature
     becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
     which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
-    text, all degrees may have a percent sign.
+    text, all degrees may have a percent sign. Cells such as <5, <=5, >50, 1-9 and 5 to 10 give
+    bounds of a missing degree, in the units of the others; among whole counts <5 is at most 4.
 
     Parameters
     ----------
@@ -54,7 +62,7 @@ def read_table(
     scale : {"auto", "fraction", "percent", "count"}, default="auto"
         What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
         or neither), and at the largest degree if no row is complete. Counts are divided by the
-        sum of their row, and none may be missing.
+        sum of their row, and none may be missing, unless there is a `total`.
     normalize : bool, default=False
         Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
         Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
@@ -144,6 +152,13 @@ class TableFile:
         label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
         an id of several columns. All labels are taken by default. A label that a thing has no row
         for is missing; with "absent=0" it is 0.
+    total : str, default=None
+        For counts: the column that holds the total of each row. Counts are then shares of it, and
+        may be missing. It is neither a label nor, unless `features` names it, a feature.
+    sums : str, list of str or dict, default=None
+        Columns that hold what some labels have together, in the same units: "alcohol=beer,wine",
+        several such texts, or a dict from such a column to its labels. A label may be in one sum
+        only. These columns are neither labels nor, unless `features` names them, features.
 
     Attributes
     ----------
@@ -153,6 +168,8 @@ class TableFile:
         How it is written.
     labels, features, ids : list of str
         Names of the label columns, of the feature columns, and of those that name the rows.
+    beside : BesideColumns
+        Which columns hold totals, or sums of labels.
     notes : list of str
         Sentences that tell what was detected about the file.
     source : TableFormat
@@ -187,6 +204,8 @@ class TableFile:
         features=None,
         id=None,
         long=None,
+        total=None,
+        sums=None,
     ):
         check_signs(decimal, thousands)
         check_skipped(skip_rows, skip_last)
@@ -207,8 +226,12 @@ class TableFile:
         self.source, names = source, source.names
         self.ids = named_by(names, id or getattr(source, "ids", ()), "id columns")
         unused = [*self.ids, *named_by(names, ignore or (), "columns")]
+        self.beside = BesideColumns(names, total, sums)
         labels = getattr(source, "categories", None) if labels is None else labels
-        self.labels = [] if labels is None else self._labels(labels, unused)
+        others = [*unused, *self.beside.columns]
+        self.labels = [] if labels is None else self._labels(labels, others)
+        self.beside.check(self.labels)
+        unused += [name for name in self.beside.columns if name not in split_names(features)]
         self.features = select_features(names, self.labels, features, unused)
         self.source.find_signs(self.labels, decimal, thousands)
         self.notes, self.format = list(self.source.notes), self.source.format
@@ -253,12 +276,7 @@ class TableFile:
         Table
         """
         check_choice("scale", scale, SCALES)
-        bound, keep = self.source.most_rows(), None
-        if most_rows is not None and most_rows < bound:
-            keep = _Draw(most_rows / bound, len(self.labels))
-            bound = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
-            bound += FEWEST * len(self.labels)
-        values, features, rows = self._gathered(bound, keep)
+        values, features, rows, beside = gathered(self, most_rows)
         if len(values) < least_rows:
             problem = "only one row" if len(values) else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
@@ -266,44 +284,28 @@ class TableFile:
         told = [] if (total := refused_total(self.labels, values)) is None else [total]
         if check and told:
             raise ValueError(total)
-        degrees = Degrees(values, self.labels, self.place_of(rows), check=check)
         if scale == "auto" and self.format.percent:
             scale, told = "percent", [*told, _SIGNED]
+        self.beside.check_scale(scale, normalize, self.format.percent)
+        beside = self._beside(beside)
+        degrees = Degrees(values, self.labels, self.place_of(rows), check=check, beside=beside)
         y, scale, notes = degrees.fractions(scale, normalize=normalize)
-        notes = self.notes + told + notes
-        votes = values.sum(axis=1) if scale == "count" else None
-        return Table(self.labels, y, features, scale, notes, self, rows, degrees.sums, votes)
+        notes = [*self.notes, *told, *self.beside.notes(), *notes, *beside.notes(scale)]
+        known, votes = degrees.known, None
+        if scale == "count":
+            votes = values.sum(axis=1) if beside.totals is None else beside.totals
+        return Table(
+            self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
+            known.lower, known.upper, known.groups, beside.totals,
+        )  # fmt: skip
 
-    def _gathered(self, most, keep):
-        """Return the label columns, the feature columns, and the numbers of the rows kept.
+    def _beside(self, rows):
+        """Return what is known beside the degrees of a `Piece` or of more rows."""
+        return self.beside.of(rows, lambda: self._are_whole)
 
-        Memory is taken once: floats go to their place, columns of another kind are joined later.
-        """
-        values, floats = np.empty((most, len(self.labels))), np.empty((len(self.features), most))
-        columns = dict(zip(self.features, floats, strict=True))
-        others, text, rows, done = {}, {}, [], 0
-        for piece in self.source.pieces(self.labels, self.features, None):
-            rows.append(slice(None) if keep is None else keep(piece))
-            kept = piece.values[rows[-1]]
-            place = slice(done, done + len(kept))
-            values[place] = kept
-            text |= dict.fromkeys(name for name in self.features if name not in piece.features)
-            for name, cells in piece.features.items():
-                column = columns[name]
-                if name in others or cells.dtype != np.float64:
-                    before = [pd.Series(column[:done])] if done else []
-                    others.setdefault(name, before).append(cells[rows[-1]])
-                else:
-                    column[place] = cells.to_numpy()[rows[-1]]
-            done = place.stop
-        numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-        if not (others or text):
-            features = pd.DataFrame(floats[:, :done].T, columns=self.features, copy=False)
-            return values[:done], features, numbered
-        columns = {name: column[:done] for name, column in columns.items()}
-        columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
-        columns |= self.source.texts(text, rows) if text else {}
-        return values[:done], pd.DataFrame(columns), numbered
+    @cached_property
+    def _are_whole(self):
+        return are_whole(self.pieces())
 
     def find_scale(self):
         """Detect what the degrees are, from the label columns alone and a piece at a time.
@@ -317,9 +319,11 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
+        if self.beside.total is not None:
+            return "count", *self.beside.notes()
         evidence = ScaleEvidence()
         for piece in self.pieces():
-            evidence.add(piece.values)
+            evidence.add(self.beside.of(piece).summed(piece.values, self.labels))
         return evidence.scale()
 
     def pieces(self, features=(), text=()):
@@ -337,14 +341,46 @@ class TableFile:
         Piece
         """
         self.check_unchanged()
-        for piece in self.source.pieces(self.labels, features, text):
+        for piece in self._pieces(features, text):
             self.check_unchanged()
             yield piece
 
+    def _pieces(self, features, text):
+        """Yield pieces, with totals and sums of labels apart from the labels."""
+        columns = [*self.labels, *self.beside.columns]
+        for piece in self.source.pieces(columns, features, text):
+            place = self.place_of(first=piece.first)
+            yield self.beside.apart(piece, place) if self.beside.columns else piece
+
     def fractions(self, piece, scale, *, normalize=False):
         """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
-        degrees = Degrees(piece.values, self.labels, self.place_of(first=piece.first))
-        return degrees.fractions(scale, normalize=normalize, part=True)[0]
+        return self.known(piece, scale, normalize=normalize).y
+
+    def known(self, piece, scale, *, normalize=False):
+        """Return the degrees of a piece, their bounds, and sums of labels, as fractions.
+
+        Parameters
+        ----------
+        piece : Piece
+            Some rows.
+        scale : {"fraction", "percent", "count"}
+            How the degrees stand in the file.
+        normalize : bool
+            As in `read_table`.
+
+        Returns
+        -------
+        Known
+        """
+        self.beside.check_scale(scale, normalize, self.format.percent)
+        place, beside = self.place_of(first=piece.first), self._beside(piece)
+        degrees = Degrees(piece.values, self.labels, place, beside=beside)
+        degrees.fractions(scale, normalize=normalize, part=True)
+        return degrees.known
+
+    def written_limits(self, piece, scale):
+        """Return the `Limits` of what is written at the holes of a piece, in units of the file."""
+        return self._beside(piece).limits(self.labels, np.ones(piece.size), scale)
 
     def check_unchanged(self):
         """Refuse to go on if the file has changed since it was opened."""
@@ -361,21 +397,3 @@ class TableFile:
         Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
-
-
-class _Draw:
-    """Draw a share of the rows of each piece, the same ones each time.
-
-    The first rows in which a label is observed are taken as well, so that rare labels are seen.
-    """
-
-    def __init__(self, share, n_labels):
-        self._share, self._lacking = share, [FEWEST] * n_labels
-
-    def __call__(self, piece):
-        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
-        for j, lacking in enumerate(self._lacking):
-            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
-            chosen[rows] = True
-            self._lacking[j] -= len(rows)
-        return chosen

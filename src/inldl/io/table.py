@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+
+from inldl.io._bounded_cells import Bounds
+from inldl.io._limits import Known
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Piece:
         The feature columns that were asked for.
     raw : object
         The rows as they stand in the file.
+    bounds : Bounds or None
+        What cells such as <5 say about label columns; None if there are none.
+    totals : ndarray of shape (size,) or None
+        The total of each row, if a column holds it; NaN where that is empty.
+    sums : dict of tuple to ndarray of shape (size,)
+        Sums of labels, by their names, that columns hold; NaN where these are empty.
     """
 
     first: int
@@ -53,6 +62,9 @@ class Piece:
     values: np.ndarray
     features: pd.DataFrame
     raw: Any
+    bounds: Bounds | None = None
+    totals: np.ndarray | None = None
+    sums: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     @property
     def rows(self):
@@ -84,6 +96,13 @@ class Table:
         What rows were divided by, if some sums are not those of rounded numbers.
     votes : ndarray of shape (n,) or None
         The sums of rows of counts.
+    lower, upper : ndarray of shape (n, C) or None
+        Bounds of missing degrees, as fractions, that cells such as <5 and 1-9 give; NaN where
+        there is none, None if there are none at all.
+    groups : dict of tuple of str to ndarray of shape (n,)
+        What some labels have together, as fractions, by their names; NaN where it is not known.
+    totals : ndarray of shape (n,) or None
+        The total of each row, if a column holds it; NaN where that is empty.
     """
 
     labels: list[str]
@@ -95,6 +114,15 @@ class Table:
     rows: np.ndarray | None = None
     sums: np.ndarray | None = None
     votes: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
+    totals: np.ndarray | None = None
+
+    @property
+    def known(self):
+        """Return the degrees with all that is known of the missing ones, a `Known`."""
+        return Known(self.y, self.lower, self.upper, self.groups)
 
     @property
     def degrees(self):

@@ -3,6 +3,7 @@
 import re
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -10,8 +11,17 @@ import pandas as pd
 
 from inldl._text import shortened
 from inldl._validation import check_choice
+from inldl.io._bounded_cells import BoundedCells, read_bounds
 from inldl.io._encoding import from_utf8, open_text
-from inldl.io._numbers import ADVICE, SignEvidence, find_signs, is_plain, numbers, written
+from inldl.io._numbers import (
+    ADVICE,
+    SignEvidence,
+    find_signs,
+    is_plain,
+    numbers,
+    numbers_and_text,
+    written,
+)
 from inldl.io._text_surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
 from inldl.io.table import Format, Piece, refuse_sheet
@@ -100,28 +110,40 @@ class DelimitedText:
         for block in self.cells.blocks():
             size = len(block.starts)
             values = np.empty((size, len(labels)))
+            bounded = BoundedCells(values.shape, self.format)
             for j, name in enumerate(labels):
-                values[:, j] = self._degrees(block, name, row)
+                values[:, j] = self._degrees(block, name, row, partial(bounded.add, j))
             columns = {name: self._feature(block, name, text) for name in features}
             columns = {name: cells for name, cells in columns.items() if cells is not None}
             frame = pd.DataFrame(columns, index=range(row, row + size), copy=False)
-            yield Piece(row, size, values, frame, block)
+            yield Piece(row, size, values, frame, block, bounded.found)
             row += size
 
-    def _degrees(self, block, name, row):
+    def _degrees(self, block, name, first, add_bounds):
+        """Return the numbers of a label column; what its other cells say goes to `add_bounds`."""
         column, percent = self.names.index(name), self.format.percent
-        found, bad = numbers(block, column, self.format, percent=percent)
-        if bad is None:
-            return found
-        one = block.rows(slice(bad, bad + 1))
+        values, text = numbers_and_text(block, column, self.format, percent=percent)
+        if len(text):
+            bad = add_bounds(text, block.rows(text).text(column))
+            if bad is not None:
+                self._refuse(block, name, first, *bad)
+        return values
+
+    def _refuse(self, block, name, first, row, problem):
+        """Refuse a cell that holds neither a number nor bounds; a `problem` may be known."""
+        column, percent = self.names.index(name), self.format.percent
+        one = block.rows(slice(row, row + 1))
         cell = one.text(column)[0]
-        problem = f"is not a number with the decimal sign {self.format.decimal!r}; {ADVICE}"
-        if percent and numbers(one, column, self.format)[1] is None:
+        plain = replace(self.format, percent=False)
+        known = numbers(one, column, plain)[1] is None or read_bounds(cell, plain)
+        if not problem and percent and known:
             problem = f"has no percent sign, but other degrees have one; {_SIGNS}"
-        elif not percent and cell.rstrip().endswith("%"):
+        elif not problem and not percent and cell.rstrip().endswith("%"):
             problem = f"has a percent sign, but the degrees before it have none; {_SIGNS}"
+        elif not problem:
+            problem = f"is not a number with the decimal sign {self.format.decimal!r}; {ADVICE}"
         raise ValueError(
-            f"{self.where(row + bad)}, column {name!r}: {shortened(cell)!r} {problem}"
+            f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} {problem}"
         )
 
     def _feature(self, block, name, text):

@@ -7,21 +7,20 @@ import numpy as np
 
 from inldl._validation import as_degrees, sum_tolerance
 from inldl.io._compression import packing, plain_name
-from inldl.io._numbers import DECIMALS
+from inldl.io._fills import Fills
 from inldl.io._replacing import check_free, replacing
 from inldl.io._scale import WHOLE
 from inldl.io.formats import find_format
 
-_UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
 
-
-def write_table(table, completed, path, *, overwrite=False):
+def write_table(table, completed, path, *, whole=False, overwrite=False):
     """Write a table with its holes filled.
 
     Observed degrees and all other columns stay as they are, byte for byte in a text; so do other
     sheets, formulas and styles of an Excel file. The filled degrees are written in the table's
     scale with up to six decimals; the largest one of a row takes the rest, with as many as the
-    sum of the row needs. The file appears whole or not at all.
+    sum of the row needs. Counts sum to the total of their row. What is filled stays within the
+    bounds of its cell, and keeps sums of labels. The file appears whole or not at all.
 
     Parameters
     ----------
@@ -31,6 +30,8 @@ def write_table(table, completed, path, *, overwrite=False):
         Fractions; only those at the holes of `table.y` are used.
     path : str or path
         The file to write, of the same kind as the one that was read.
+    whole : bool, default=False
+        Fill in whole numbers only, by the largest remainders; for counts with a total.
     overwrite : bool, default=False
         Replace the file if there is one, also if it is the one that was read.
 
@@ -41,10 +42,11 @@ def write_table(table, completed, path, *, overwrite=False):
     OSError
         If the file cannot be written; an old one is then as it was.
     """
-    completed = _checked(table.y, completed)
+    completed = _checked(table.known, completed)
     holes = np.isnan(table.y).any(axis=0)
     filled = [name for name, hole in zip(table.labels, holes, strict=True) if hole]
-    with TableWriter(table.file, path, filled=filled, overwrite=overwrite) as writer:
+    how = {"filled": filled, "whole": whole, "overwrite": overwrite}
+    with TableWriter(table.file, path, **how) as writer:
         for piece in table.file.pieces():
             writer.write(piece, table.y[piece.rows], completed[piece.rows], table.scale)
 
@@ -63,14 +65,16 @@ class TableWriter:
     extra : sequence of str
         Names of columns that are added on the right. In a text, one that a spreadsheet would take
         for a formula gets an apostrophe in front.
+    whole : bool
+        Fill in whole numbers only.
     overwrite : bool
         Replace the file if there is one, also if it is the one that is read.
     """
 
-    def __init__(self, file, path, *, filled=(), extra=(), overwrite=False):
-        self.path, self._overwrite = Path(path), overwrite
+    def __init__(self, file, path, *, filled=(), extra=(), whole=False, overwrite=False):
+        self.path, self._overwrite, self._whole = Path(path), overwrite, whole
         self._file, self._filled, self._extra = file, list(filled), list(extra)
-        check_writable(file, self.path, extra=self._extra, overwrite=overwrite)
+        check_writable(file, self.path, extra=self._extra, whole=whole, overwrite=overwrite)
 
     def __enter__(self):
         self._file.check_unchanged()
@@ -101,19 +105,33 @@ class TableWriter:
         extra : ndarray of shape (size, E), optional
             Values of the columns that are added; NaN leaves a cell empty.
         """
+        where = self._file.place_of(first=piece.first)
         bad = (np.isnan(y) & ~np.isfinite(completed)).any(axis=1)
         if bad.any():  # their cells would stay empty
-            place = self._file.place_of(first=piece.first)(int(np.argmax(bad)))
             raise ValueError(
-                f"{place}: the model gives no number for a degree of this row; check the numbers "
-                "of the row, and fit the model again if they are right."
+                f"{where(int(np.argmax(bad)))}: the model gives no number for a degree of this "
+                "row; check the numbers of the row, and fit the model again if they are right."
             )
-        self._write(piece.raw, _fills(y, completed, WHOLE.get(scale, 1.0)), extra)
+        limits = None
+        if piece.bounds is not None or piece.sums:
+            limits = self._file.written_limits(piece, scale)
+        fills = Fills(y, completed, whole_of(piece, scale), limits)
+        self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
 
-def check_writable(file, path, *, extra=(), overwrite=False):
+def whole_of(piece, scale):
+    """Return what the degrees of rows sum to in the file: a number, or one for each row."""
+    return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
+
+
+def check_writable(file, path, *, extra=(), whole=False, overwrite=False):
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
+    if whole and file.beside.total is None:
+        raise ValueError(
+            "Whole numbers (--whole) are filled in where counts have a total; name its column "
+            "(--total, total='...' in Python)."
+        )
     check_free(path, overwrite=True)
     if find_format(path) != find_format(file.path):
         raise ValueError(
@@ -134,9 +152,10 @@ def check_writable(file, path, *, extra=(), overwrite=False):
         file.source.check_name(name)
 
 
-def _checked(y, completed):
-    """Return `completed` as an array that can fill the holes of `y`."""
-    completed, holes = as_degrees(completed, "completed"), np.isnan(y)
+def _checked(known, completed):
+    """Return `completed` as an array that can fill the holes of the degrees that are known."""
+    y, completed = known.y, as_degrees(completed, "completed")
+    holes = np.isnan(y)
     if completed.shape != y.shape:
         raise ValueError(
             f"completed has the shape {completed.shape} but the table's degrees have "
@@ -150,6 +169,13 @@ def _checked(y, completed):
             f"completed[{row}, {column}] is {completed[row, column]:g}, but it is to fill a hole; "
             "give a fraction from 0 to 1."
         )
+    for bound, side in ((known.lower, -1), (known.upper, 1)):
+        if bound is not None and (out := side * (completed - bound) > tolerance).any():
+            row, column = np.argwhere(out)[0]
+            raise ValueError(
+                f"completed[{row}, {column}] is {completed[row, column]:g}, but its cell in the "
+                f"table gives the bound {bound[row, column]:g}; stay within it."
+            )
     given = np.where(holes, completed, 0).sum(axis=1, dtype=np.float64)
     left = np.maximum(0, 1 - np.nansum(y, axis=1))
     off = holes.any(axis=1) & (np.abs(given - left) > tolerance)
@@ -160,29 +186,3 @@ def _checked(y, completed):
             f"degrees leave {left[row]:.6g}; give rows that sum to 1 with the observed degrees."
         )
     return completed
-
-
-def _fills(y, completed, whole):
-    """Return what to write at each hole, NaN elsewhere.
-
-    Each row then sums to the whole, or to the sum of the completed one if that is another.
-    """
-    holes = np.isnan(y)
-    if not holes.any():
-        return np.full(y.shape, np.nan)
-    wanted = np.where(holes, np.clip(completed, 0, 1), 0).astype(np.float64) * whole
-    rows = np.arange(len(y))
-    largest = np.argmax(np.where(holes, wanted, -1), axis=1)
-    totals = np.where(holes, np.clip(completed, 0, 1), y).sum(axis=1)
-    totals = np.where(np.abs(totals - 1) <= 2 * sum_tolerance(completed.dtype), 1, totals)
-    left = (totals - np.nansum(y, axis=1)) * whole
-    fills = np.rint(wanted * _UNIT) / _UNIT
-    fills[rows, largest] = 0
-    rest = left - fills.sum(axis=1)
-    # Many holes rounded up can take more than is left; rounded down they cannot.
-    short = rest < 0
-    fills[short] = np.floor(wanted[short] * _UNIT) / _UNIT
-    fills[rows, largest] = 0
-    rest = np.round(left - fills.sum(axis=1), DECIMALS)
-    fills[rows, largest] = np.maximum(rest, 0)
-    return np.where(holes, fills, np.nan)

@@ -60,6 +60,8 @@ def _size(inspection):
     columns = counted(inspection.n_features, "feature column")
     labels = counted(len(inspection.labels), "label")
     missing = f"{inspection.missing:.1%} of the shares are missing"
+    if bounded := int(inspection.by_label["bounded"].sum()):
+        missing += f", {bounded:,} of these cells have bounds"
     return f"{counted(inspection.n_rows, 'row')}, {columns}, {labels}; {missing}."
 
 
@@ -69,11 +71,14 @@ def _labels(inspection):
         "label": Column("label"),
         "observed": Column("known"),
         "missing": Column("missing", ".1%"),
+        **({"bounded": Column("bounded")} if inspection.by_label["bounded"].any() else {}),
         **{name: Column(name, form) for name in ("mean", "smallest", "largest")},
         "zeros": Column("zeros", ".1%"),
     }
     unit = in_unit(inspection.unit)
     caption = f"The known shares of each label{unit}. Zeros: how many of them are 0."
+    if "bounded" in columns:
+        caption += " Bounded: how many missing ones have bounds, such as <5."
     return Table.of(inspection.by_label, columns, caption=caption, name="labels")
 
 

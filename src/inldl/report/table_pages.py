@@ -170,6 +170,9 @@ def _filled_in(written):
     if written.n_exact:
         some = "all" if written.n_exact == written.n_filled else f"{written.n_exact:,}"
         texts.append(f"The sums of the rows give {some} of them exactly.")
+    if written.n_bounded:
+        many = "All" if written.n_bounded == written.n_filled else f"{written.n_bounded:,}"
+        texts.append(f"{many} of them had bounds, and lie within these.")
     return texts
 
 
@@ -287,6 +290,8 @@ def evaluated(found, model, table, notes=()):
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
+    if found.n_bounded:
+        summary.append(f"Cells with bounds, such as <5, do not count: {found.n_bounded:,}.")
     return evaluation_page(
         f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
     )

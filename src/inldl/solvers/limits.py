@@ -135,6 +135,12 @@ class Limits:
             for inside, total in self.parts
         ]
 
+    def as_given(self) -> dict[str, Any]:
+        """Return what was given to `limits_of`."""
+        groups = [tuple(columns.tolist()) for columns in self.groups]
+        sums = {} if self.sums is None else dict(zip(groups, self.sums.T, strict=True))
+        return {"lower": self.lower, "upper": self.upper, "sums": sums or None}
+
     def any_filled(self) -> Array:
         """Return rows in which all holes that more is known of have some degree."""
         low, high = self.possible

@@ -6,6 +6,7 @@ from pathlib import Path
 from inldl._validation import check_number
 from inldl.io import TableWriter
 from inldl.io._compression import plain_name
+from inldl.solvers.limits import limits_of
 
 
 def draw_paths(path, n_draws):
@@ -50,13 +51,14 @@ class DrawFiles:
     def __exit__(self, *error):
         return self._stack.__exit__(*error)
 
-    def write(self, piece, y, scale):
-        """Write the next rows of each draw, of which `y` are the degrees as fractions."""
+    def write(self, piece, known, scale):
+        """Write the next rows of each draw, whose degrees are `known` as fractions."""
         if not self._files:
             return
-        given, predicted = self._model._given_and_predicted(piece.features, y)
-        n_draws, first = len(self._files), piece.first
+        given, predicted = self._model._given_and_predicted(piece.features, known.y)
+        limits = limits_of(given, **known.limits, names=self._model.label_names_)
+        how = {"first": piece.first, "limits": limits}
         signs = self._model._signs(piece.features)
-        draws = self._model._draw(given, predicted, signs, n_draws, self._seed, first)
+        draws = self._model._draw(given, predicted, signs, len(self._files), self._seed, **how)
         for file, completed in zip(self._files, draws, strict=True):
-            file.write(piece, y, completed, scale)
+            file.write(piece, known.y, completed, scale)

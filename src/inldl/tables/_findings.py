@@ -1,6 +1,6 @@
 """Say in sentences what a look at a table found, and what to do about it."""
 
-from inldl._text import counted
+from inldl._text import counted, listed
 from inldl.tables._missingness import LEVEL, SMALL_EFFECT
 from inldl.tables._units import amount
 
@@ -21,6 +21,7 @@ def list_findings(results, *, totals=True):
         *_rare_labels(results["by_label"]),
         *_about_columns(features[~features["usable"]]),
         *_copies(results["copies"]),
+        *_bounded(results["by_label"]),
         *_size(results["size"], strong),
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(strong),
@@ -48,6 +49,15 @@ def _rare_labels(by_label):
                 f"The label {label!r} is known in only {counted(observed, 'row')}; fill in more, "
                 "or join it with another label."
             )
+
+
+def _bounded(by_label):
+    if number := int(by_label["bounded"].sum()):
+        names = by_label["label"][by_label["bounded"] > 0]
+        yield (
+            f"Missing shares with bounds, such as <5: {number:,} ({listed(map(repr, names))}). "
+            "Completing stays within their bounds."
+        )
 
 
 def _about_columns(features):

@@ -91,6 +91,8 @@ class Written:
         Of the intervals.
     below_recorded : bool
         Whether shares were filled as where only the largest of each row are recorded.
+    n_bounded : int
+        Filled degrees whose cells had bounds, such as <5.
     """
 
     n_rows: int
@@ -103,6 +105,7 @@ class Written:
     ends: tuple = ()
     coverage: float | None = None
     below_recorded: bool = False
+    n_bounded: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +124,8 @@ class Evaluation:
         Rows of the table.
     coverage : float
         Of the intervals.
+    n_bounded : int
+        Missing degrees whose cells have bounds, such as <5; they do not count.
     """
 
     metrics: dict
@@ -128,3 +133,4 @@ class Evaluation:
     held_out: Any
     n_rows: int
     coverage: float = 0.9
+    n_bounded: int = 0

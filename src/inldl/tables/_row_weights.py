@@ -11,16 +11,16 @@ from inldl._sample_weights import WEIGHTLESS
 from inldl._text import listed
 
 
-def fit_weighted(estimator, X, y, weights):
-    """Fit an estimator; refuse weights if it knows none."""
+def fit_weighted(estimator, X, y, weights, **known):
+    """Fit an estimator, with what else is known; refuse weights if it knows none."""
     if weights is None:
-        return estimator.fit(X, y)
+        return estimator.fit(X, y, **known)
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
             f"The fit of {type(estimator).__name__} has no sample_weight, so rows cannot be "
             "weighted; take another method, or leave the weights out."
         )
-    return estimator.fit(X, y, sample_weight=weights)
+    return estimator.fit(X, y, sample_weight=weights, **known)
 
 
 def take_column(features, name, file, option):

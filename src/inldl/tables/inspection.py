@@ -45,9 +45,10 @@ class Inspection:
     missing : float
         Share of the degrees that are not observed.
     by_label : DataFrame
-        For each label how many degrees are observed, the share that is missing, mean, smallest
-        and largest observed degree, the share of observed degrees that are 0, the estimated mean
-        of the hidden degrees, and the p value of the test that it equals the observed one.
+        For each label how many degrees are observed, the share that is missing, how many of the
+        missing ones have bounds, mean, smallest and largest observed degree, the share of observed
+        degrees that are 0, the estimated mean of the hidden degrees, and the p value of the test
+        that it equals the observed one.
     by_row : DataFrame
         How many rows have 0, 1, 2, ... holes.
     patterns : DataFrame
@@ -90,7 +91,17 @@ class Inspection:
     unit: str = ""
 
 
-def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fraction"):
+def inspect_table(
+    X,
+    y,
+    where=None,
+    random_state=0,
+    *,
+    totals=True,
+    scale="fraction",
+    lower=None,
+    upper=None,
+):
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
     Parameters
@@ -108,6 +119,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         the sum of such a row then tells nothing about its holes.
     scale : {"fraction", "percent", "count"}, default="fraction"
         How the degrees stand in the table; "percent" gives all results in percent.
+    lower, upper : array of shape (n, C), optional
+        Bounds of missing degrees, NaN where there is none; they are counted.
 
     Returns
     -------
@@ -126,7 +139,8 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
     """
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
     whole = whole_of(scale)
-    problems, valid = _problems(degrees, where or (lambda row: f"Row {row}"), whole)
+    place = where or (lambda row: f"Row {row}")
+    problems, valid = _problems(degrees, place, whole, lower, upper)
     possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
@@ -139,7 +153,9 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "n_features": len(columns),
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
-        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole),
+        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole).assign(
+            bounded=_n_bounded(holes, lower, upper)
+        ),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
         "size": judge_size(possible, labels, whole, untold=untold),
@@ -151,6 +167,12 @@ def inspect_table(X, y, where=None, random_state=0, *, totals=True, scale="fract
         "unit": PERCENT if whole > 1 else "",
     }
     return Inspection(**results, findings=list_findings(results, totals=not untold))
+
+
+def _n_bounded(holes, lower, upper):
+    """Return how many missing degrees of each label have bounds."""
+    given = [~np.isnan(np.asarray(each)) for each in (lower, upper) if each is not None]
+    return (holes & np.any([np.zeros(holes.shape, bool), *given], axis=0)).sum(axis=0)
 
 
 def _untold_by_sums(y, holes, totals, whole):
@@ -183,14 +205,15 @@ def _sample(n, most, random_state):
     return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
 
 
-def _problems(y, where, whole):
+def _problems(y, where, whole, lower=None, upper=None):
     """Return the problems that rows have, worst first, and which rows have no severe one.
 
     A row counts for its first problem only. `where` turns the number of a row into words, and
     `whole` is what rows sum to in the units of the table.
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
-    for what, advice, severe, rows, shown in _checks(y, f"{whole:g}"):
+    checks = [*_checks(y, f"{whole:g}"), *_checks_of_bounds(y, f"{whole:g}", lower, upper)]
+    for what, advice, severe, rows, shown in checks:
         rows = rows & free
         if rows.any():
             examples = []
@@ -221,6 +244,20 @@ def _checks(y, whole):
     yield f"a sum other than {whole}", accept, True, off, ("sum", sums)
     nothing = "such a row can be predicted from its features, but little is learned from it"
     yield "no known share", nothing, False, n_seen == 0, None
+
+
+def _checks_of_bounds(y, whole, lower, upper):
+    """Yield the problem of bounds with which no row sums to the whole, in the same way."""
+    if lower is None and upper is None:
+        return
+    holes, none = np.isnan(y), np.full(y.shape, np.nan)
+    low, high = (none if each is None else np.asarray(each) for each in (lower, upper))
+    least = np.where(holes, np.where(np.isnan(low), 0, low), y).sum(axis=1)
+    most = np.where(holes, np.where(np.isnan(high), np.inf, high), y).sum(axis=1)
+    advice = "correct the bounds or the known shares"
+    for bad, end in ((is_off(least - 1, y), least), (is_off(1 - most, y), most)):
+        rows = bad & holes.any(axis=1)
+        yield f"bounds that do not let them sum to {whole}", advice, True, rows, ("sum", end)
 
 
 def _notes(n_correlated, n_estimated, n):

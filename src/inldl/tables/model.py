@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
@@ -24,6 +24,7 @@ from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
+from inldl.solvers.limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._copies import distinct_rows, weights_of_copies
 from inldl.tables._row_weights import fit_weighted
@@ -108,7 +109,10 @@ class Model(IntervalMixin, DistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, groups=None, *, sample_weight=None, votes=None):
+    def fit(
+        self, X, y, groups=None, *, sample_weight=None, votes=None,
+        lower=None, upper=None, sums=None,
+    ):  # fmt: skip
         """Fit the model.
 
         Parameters
@@ -127,11 +131,17 @@ class Model(IntervalMixin, DistributionEstimator):
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. Completing is learned from what is expected
+            between them, and so is the method if it can use bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
 
         Returns
         -------
         self
         """
+        limits = limits_of(y, lower, upper, sums)
         weights, kept = as_weights(sample_weight), None
         if weights is not None and not weights.all():
             X = as_table(X)
@@ -141,12 +151,14 @@ class Model(IntervalMixin, DistributionEstimator):
                 None if each is None else _safe_indexing(each, kept)
                 for each in (X, y, groups, votes, weights)
             )
+            limits = None if limits is None else limits.take(kept)
         encoded, degrees = self._encode(X, y, weights)
         if groups is not None:
             groups = group_numbers(groups, len(degrees))
         if votes is not None:
             votes = checked_votes(votes, len(degrees))
-        self._fit_encoded(encoded, degrees, groups, weights=weights, votes=votes)
+        known = {"weights": weights, "votes": votes, "limits": limits}
+        self._fit_encoded(encoded, degrees, groups, **known)
         if kept is not None:
             self.held_out_rows_ = kept[self.held_out_rows_]
         return self
@@ -181,14 +193,17 @@ class Model(IntervalMixin, DistributionEstimator):
             out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
-    def _fit_encoded(self, encoded, degrees, groups=None, sums=None, weights=None, votes=None):
+    def _fit_encoded(
+        self, encoded, degrees, groups=None, sums=None, weights=None, votes=None, limits=None
+    ):
         """Fit the method, and keep what completing is learned from.
 
         Returns the weights of the rows that were held out, or None if there are none.
 
         Copies of a row are learned from once: a held-out row must not be known by its copies. With
         weights they are learned from once with all their weight. `sums` are those of the rows
-        before they were divided by them, if they vary.
+        before they were divided by them, if they vary; completing is then not learned from
+        `limits`.
         """
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
@@ -199,25 +214,30 @@ class Model(IntervalMixin, DistributionEstimator):
             groups, sums, votes = (
                 None if each is None else each[once] for each in (groups, sums, votes)
             )
+            limits = None if limits is None else limits.take(once)
         rows = evenly(len(degrees), MOST_ROWS)
         held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
             if votes is not None:
-                own = self._by_votes(encoded, degrees, rows, held_out, weights, votes)
+                own = self._by_votes(encoded, degrees, rows, held_out, weights, limits, votes)
                 weights = own if weights is None else own * weights
-            self._fit_method(encoded, degrees, rows, held_out, weights)
+            self._fit_method(encoded, degrees, rows, held_out, weights, limits)
         self.held_out_rows_ = rows if once is None else once[rows]
         known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
-        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None)
+        limits = None if limits is None or sums is not None else limits.take(rows)
+        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, limits=limits)
         return None if weights is None else weights[rows]
 
-    def _fit_method(self, encoded, degrees, rows, groups, weights):
-        self.estimator_ = fit_weighted(self._unfitted(), encoded, degrees, weights)
+    def _fit_method(self, encoded, degrees, rows, groups, weights, limits):
+        method, known = self._unfitted(), {}
+        if limits is not None and has_fit_parameter(method, "lower"):
+            known = limits.as_given()
+        self.estimator_ = fit_weighted(method, encoded, degrees, weights, **known)
         self.held_out_ = self._held_out(encoded, degrees, rows, groups, weights)
 
-    def _by_votes(self, encoded, degrees, rows, groups, weights, votes):
+    def _by_votes(self, encoded, degrees, rows, groups, weights, limits, votes):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
-        self._fit_method(encoded, degrees, rows, groups, weights)
+        self._fit_method(encoded, degrees, rows, groups, weights, limits)
         found = self.held_out_
         if found is None:
             some = None if weights is None else weights[rows]

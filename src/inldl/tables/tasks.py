@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 
 from inldl._errors import DataError
 from inldl._validation import check_predictable
@@ -11,9 +12,10 @@ from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
-from inldl.io.writing import check_writable
+from inldl.io.writing import check_writable, whole_of
 from inldl.metrics import evaluate
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.limits import limits_of
 from inldl.tables import quality
 from inldl.tables._copies import copies_note
 from inldl.tables._draw_files import DrawFiles, draw_paths
@@ -79,6 +81,7 @@ def fit_table(
     weights = take_weights(table.features, weight, file, table.rows)
     table, weights, n_left_out = rows_that_count(table, weights)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
+    limits = table.known.limits
     groups, sums = _groups(table.features, group, file), table.sums
     votes = votes_of(table) if votes else None
     if sampled:
@@ -90,8 +93,9 @@ def fit_table(
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees, weights)
+        limits = limits_of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
-    weights = model._fit_encoded(encoded, y, groups, sums, weights, votes)
+    weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
     model.scale_ = scale
     held_out = None if votes is None else votes[model.held_out_rows_]
     notes += [*weights_notes(weight, n_left_out, weights, held_out), *model.encoder_.notes_]
@@ -139,6 +143,7 @@ def complete_table(
     normalize=False,
     coverage=None,
     mark=False,
+    whole=False,
     n_draws=0,
     random_state=0,
     overwrite=False,
@@ -163,7 +168,9 @@ def complete_table(
     coverage : float, optional
         Add columns `<label>_low` and `<label>_high` that hold this share of the filled degrees.
     mark : bool
-        Add columns `<label>_filled` that are 1 where a degree was filled.
+        Add columns `<label>_filled` that are 1 where a degree was filled, 2 where it had bounds.
+    whole : bool
+        Fill in whole numbers; for counts with a total.
     n_draws : int
         Write so many files more, `<name>-draw1` and so on, whose filled degrees differ as far as
         they are unsure; no columns are added to them.
@@ -178,36 +185,57 @@ def complete_table(
     -------
     Written
     """
-    whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
-    ids, counts = id_columns(file, model), np.zeros(4, int)
-    shown = ShownRows(file, file.labels, whole, ids)
+    ids, counts = id_columns(file, model), np.zeros(5, int)
+    shown = ShownRows(file, file.labels, WHOLE.get(scale, 1.0), ids)
     loose = model.examples_ is not None and model.examples_.loose
-    how = {"filled": file.labels if holes is None else holes, "overwrite": overwrite}
+    how = {"filled": file.labels if holes is None else holes, "whole": whole}
+    how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
         DrawFiles(file, draw_paths(path, n_draws), model, random_state, **how) as draws,
     ):
         for piece in _pieces(file, model, ids, done):
-            y = file.fractions(piece, scale, normalize=normalize)
-            missing = np.isnan(y)
-            exact = 0 if loose else missing.sum() - np.isnan(fill_forced(y)).sum()
-            counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
-            with _placed(file.place_of(first=piece.first)):
-                completed, added = _completed(model, piece, y, coverage, whole)
-            shown.keep(piece, y, completed, added)
-            added += [missing.astype(float)] if mark else []
-            writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
-            draws.write(piece, y, scale)
+            known = file.known(piece, scale, normalize=normalize)
+            counts += _counted(piece, known, loose)
+            with _placed(file.place_of(first=piece.first), file.labels):
+                completed, *ends = _completed(model, piece.features, file.labels, known, coverage)
+            shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
+            added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
+            added += [_marks(piece, known.y)] if mark else []
+            writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
+            draws.write(piece, known, scale)
     below = getattr(model._completer(), "largest_", None) is not None
     found = {"ends": shown.ends(), "coverage": coverage, "below_recorded": below}
-    return Written(*counts.tolist(), *shown.frames(), **found)
+    *counts, n_bounded = counts.tolist()
+    return Written(*counts, *shown.frames(), n_bounded=n_bounded, **found)
 
 
-def check_completion(file, path, *, coverage=None, mark=False, n_draws=0, overwrite=False):
+def _counted(piece, known, loose):
+    """Return how many rows, holes, exact fills, rows with holes and bounded cells there are."""
+    missing = np.isnan(known.y)
+    exact = 0 if loose else missing.sum() - np.isnan(fill_forced(known.y)).sum()
+    bounded = 0 if piece.bounds is None else piece.bounds.given().sum()
+    return np.array([piece.size, missing.sum(), exact, missing.any(axis=1).sum(), bounded])
+
+
+def _pairs(ends, units):
+    """Return the ends of intervals as columns to be added, none without any."""
+    return [paired_ends(*(end * units for end in ends))] if ends else []
+
+
+def _marks(piece, y):
+    """Return 1 where a degree is filled, 2 where its cell has bounds."""
+    bounded = 0 if piece.bounds is None else piece.bounds.given()
+    return np.isnan(y).astype(float) + bounded
+
+
+def check_completion(
+    file, path, *, coverage=None, mark=False, whole=False, n_draws=0, overwrite=False
+):
     """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
     extra = _added_to_completed(file, coverage, mark)
-    check_writable(file, path, extra=extra, overwrite=overwrite)
+    check_writable(file, path, extra=extra, whole=whole, overwrite=overwrite)
     for each in draw_paths(path, n_draws):
         check_writable(file, each, overwrite=overwrite)
 
@@ -308,6 +336,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
+        table.known.n_bounded,
     )
 
 
@@ -325,24 +354,27 @@ def _pieces(file, model, ids, done):
 
 
 @contextmanager
-def _placed(where):
-    """Say of an error about a row in which line of the file that row stands."""
+def _placed(where, labels=()):
+    """Say of an error about a row in which line of the file that row stands, and of a label."""
     try:
         yield
     except DataError as error:
+        if labels and isinstance(error.label, int):
+            error = error.told(label=labels[error.label])
         raise error.placed(where) from None
 
 
-def _completed(model, piece, y, coverage, whole):
-    """Return the completed degrees, and the ends of their intervals as a list to be added."""
+def _completed(model, features, labels, known, coverage):
+    """Return the completed degrees, and the ends of their intervals, NaN where none is needed."""
+    degrees = pd.DataFrame(known.y, columns=labels, copy=False)
     if coverage is None:
-        return model.complete(piece.features, y), []
-    completed, lower, upper = model.complete(
-        piece.features, y, return_interval=True, coverage=coverage
+        return (np.asarray(model.complete(features, degrees, **known.limits)),)
+    completed, lower, upper = map(
+        np.asarray,
+        model.complete(features, degrees, return_interval=True, coverage=coverage, **known.limits),
     )
-    known = ~np.isnan(y)
-    lower, upper = (np.where(known, np.nan, end * whole) for end in (lower, upper))
-    return completed, [paired_ends(lower, upper)]
+    seen = ~np.isnan(known.y)
+    return completed, *(np.where(seen, np.nan, end) for end in (lower, upper))
 
 
 def _interval_names(labels, coverage):
