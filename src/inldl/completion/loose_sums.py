@@ -27,13 +27,13 @@ class LooseSums:
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None):
+    def fit(self, y, predicted, groups=None, signs=None, features=None):
         """Learn from rows, as `Completer.fit` does."""
         self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
         opened = self._opened(y, predicted)
-        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs, features)
         self.weights_ = self.completer_.weights_
         return self
 
@@ -57,10 +57,11 @@ class LooseSums:
         opened = self._opened(y, predicted)
         return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs))
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None):
         """Return completed tables that differ as far as their holes are unsure."""
         opened = self._opened(y, predicted)
-        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, signs))
+        found = self.completer_.draw(*opened, n_draws, seed, first, signs, features)
+        return self._kept(y, found)
 
     def _opened(self, y, predicted):
         """Return rows and predictions with what they lack as one more label."""

@@ -193,8 +193,7 @@ class IntervalMixin:
 
             self._check_draws(n_draws, return_interval)
             seed = seed_from(random_state)
-            given = (*self._given_and_predicted(X, y), self._signs(X))
-            draws = self._draw(*given, n_draws, seed)
+            draws = self._draw(X, *self._given_and_predicted(X, y), n_draws, seed)
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y)
@@ -220,9 +219,11 @@ class IntervalMixin:
             return None
         return self.examples_.signs_of(self._validated(X))
 
-    def _draw(self, given, predicted, signs, n_draws, seed, first=0):
+    def _draw(self, X, given, predicted, n_draws, seed, first=0):
         """Return completed tables, of which `first` is the number of the first row."""
-        draws = self._completer().draw(given, predicted, n_draws, seed, first, signs)
+        X, examples = self._validated(X), self.examples_
+        told = examples.signs_of(X), examples.features_of(X)
+        draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
         return draws.astype(given.dtype, copy=False)
 
     def _fill(self, given, predicted):

@@ -54,9 +54,7 @@ class DrawFiles:
         """Write the next rows of each draw, of which `y` are the degrees as fractions."""
         if not self._files:
             return
-        given, predicted = self._model._given_and_predicted(piece.features, y)
-        n_draws, first = len(self._files), piece.first
-        signs = self._model._signs(piece.features)
-        draws = self._model._draw(given, predicted, signs, n_draws, self._seed, first)
+        rows = piece.features, *self._model._given_and_predicted(piece.features, y)
+        draws = self._model._draw(*rows, len(self._files), self._seed, piece.first)
         for file, completed in zip(self._files, draws, strict=True):
             file.write(piece, y, completed, scale)
