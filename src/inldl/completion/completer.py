@@ -227,12 +227,12 @@ class Completer:
             A degree that the row gives is the same in all of them.
         """
         told = predicted if features is None else features
-        learned, out = self._could_learn(n_draws, seed), np.empty((n_draws, *y.shape))
+        out = np.empty((n_draws, *y.shape))
         size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * y.shape[1])))
         for rows in _blocks(len(y), size):
             generator = np.random.default_rng([seed, 1, first + rows.start])
             given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows), told[rows]
-            out[:, rows] = self._drawn(*given, learned, generator)
+            out[:, rows] = self._drawn(*given, n_draws, seed, generator)
         return out
 
     def _could_learn(self, n_draws, seed):
@@ -247,15 +247,15 @@ class Completer:
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]
 
-    def _drawn(self, y, predicted, signs, told, learned, generator):
-        """Return draws of rows."""
+    def _drawn(self, y, predicted, signs, told, n_draws, seed, generator):
+        """Return draws of rows: by what all rows share, and by chance of their own."""
         filled, about = self._filled(y, predicted, signs)
-        out = np.repeat(filled[None], learned.n_draws, axis=0)
+        out = np.repeat(filled[None], n_draws, axis=0)
         unsure = np.isnan(fill_forced(y)).any(axis=1)
         if unsure.any():
             y, filled, told = y[unsure], filled[unsure], told[unsure]
             spread, most = self._reach(y, about[unsure])
-            around = learned.around(y, told, filled, generator)
+            around = self._could_learn(n_draws, seed).around(y, told, filled, generator)
             out[:, unsure] = draw_rows(y, *around, spread, most)
         return out
 

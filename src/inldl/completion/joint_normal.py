@@ -18,7 +18,7 @@ from inldl.solvers.completion import given_observed
 ROWS, NUMBERS = 2000, 4_000_000  # that are learned from, evenly spread; of their covariances
 ROWS_FOR_EACH = 20  # rows for each number that tells the degrees
 FIRST, TURNS = 50, 200  # turns that come before any draw, and over which draws are spread
-PRIOR = 1.0  # errors of mean size in all directions that are added to those of the table
+PRIOR = 0.3  # squared errors of mean size in each direction that are added to the table's
 NOISE = 1e-6  # of the mean variance: keeps the inverse of a covariance within bounds
 LEAST = 1e-9  # deviation of a column, or singular value, that is not rounding
 
