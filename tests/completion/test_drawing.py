@@ -7,8 +7,12 @@ from sklearn.exceptions import NotFittedError
 
 from inldl import KernelRidgeLDL, Model, WInLDL, hide
 from inldl.completion import Completer
-from inldl.completion.drawing import SharedErrors, own_errors
+from inldl.completion.completer import Refilled
+from inldl.completion.drawing import own_errors
+from inldl.completion.joint_normal import NormalRows
 from inldl.solvers.completion import fill_forced
+
+DRAWS = 200
 
 
 def table(n=200, n_labels=5, rate=0.4, seed=0):
@@ -24,7 +28,7 @@ def table(n=200, n_labels=5, rate=0.4, seed=0):
 def drawn():
     truth, y, predicted = table()
     completer = Completer().fit(y, predicted)
-    return truth, y, predicted, completer, completer.draw(y, predicted, 400, seed=1)
+    return truth, y, predicted, completer, completer.draw(y, predicted, DRAWS, seed=1)
 
 
 # --- each draw -------------------------------------------------------------------------------
@@ -55,9 +59,12 @@ def test_only_what_the_row_does_not_give_varies():
 # --- how much draws vary ------------------------------------------------------------------------
 
 
-def test_draws_have_the_completed_row_as_their_mean(drawn):
+def test_draws_have_the_completed_row_as_their_mean_where_that_alone_counts(drawn):
     """Also where degrees are so small that errors are cut at 0."""
-    _, y, predicted, completer, draws = drawn
+    _, y, predicted, completer, _ = drawn
+    learned = completer._could_learn(DRAWS, 1)
+    weight, learned.weight = learned.weight, 0.0
+    draws, learned.weight = completer.draw(y, predicted, DRAWS, seed=1), weight
     filled, at = completer.fill(y, predicted), np.isnan(fill_forced(y))
     off = (draws.mean(axis=0) - filled)[at] / draws.std(axis=0)[at]
     assert np.sqrt(np.mean(off**2)) < 0.15  # chance alone gives 0.05
@@ -65,6 +72,16 @@ def test_draws_have_the_completed_row_as_their_mean(drawn):
     small = filled[at] < np.quantile(filled[at], 0.2)
     assert abs(off[small].mean()) < 0.1
     assert (draws[:, at].min(axis=0)[small] == 0).mean() > 0.5  # they are cut
+
+
+def test_the_mean_of_draws_is_as_near_the_truth_as_the_completed_row(drawn):
+    truth, y, predicted, completer, draws = drawn
+    at = np.isnan(fill_forced(y))
+    mean, filled = (
+        np.sqrt(np.mean((rows - truth)[at] ** 2))
+        for rows in (draws.mean(axis=0), completer.fill(y, predicted))
+    )
+    assert mean < 1.02 * filled
 
 
 def test_draws_vary_as_much_as_the_completed_degrees_err(drawn):
@@ -81,7 +98,7 @@ def test_own_errors_have_the_covariance_that_is_left_at_the_holes():
     A = rng.normal(size=(4, 4))
     S = A @ A.T
     y = np.array([[np.nan, 0.2, np.nan, np.nan], [0.1, np.nan, 0.3, np.nan]])
-    draws = own_errors(y, S, 40_000, rng)
+    draws = own_errors(y, NormalRows(None, S), 40_000, rng)
     assert not draws[:, ~np.isnan(y)].any()
     for i, row in enumerate(y):
         h, o = np.flatnonzero(np.isnan(row)), np.flatnonzero(~np.isnan(row))
@@ -89,36 +106,68 @@ def test_own_errors_have_the_covariance_that_is_left_at_the_holes():
         left = S[np.ix_(h, h)] - S[np.ix_(h, o)] @ np.linalg.solve(
             S[np.ix_(o, o)] + noise, S[np.ix_(o, h)]
         )
-        wanted = left / np.sqrt(np.outer(np.diag(left), np.diag(left)))
-        np.testing.assert_allclose(np.cov(draws[:, i, h].T), wanted, rtol=0, atol=0.05)
-
-
-def test_shared_errors_vary_as_the_mean_of_errors_does():
-    """With nothing but a constant to tell errors, it is the standard error of their mean."""
-    rng = np.random.default_rng(0)
-    errors, label = rng.normal(size=60), np.repeat([0, 1], 30)
-    row = np.tile(np.arange(30), 2)
-    shared = SharedErrors(np.ones((60, 1)), row, label, errors, 3)
-    draws = shared.draw(np.ones((4, 1)), 20_000, rng)
-    assert (np.ptp(draws, axis=1) < 1e-12).all()  # all rows have the same
-    for j in range(2):
-        expected = np.sqrt(np.sum(errors[label == j] ** 2)) / 30
-        assert draws[:, 0, j].std() == pytest.approx(expected, rel=0.03)
-    assert not draws[..., 2].any()  # no error of it is known
-    between = np.sum(errors[:30] * errors[30:]) / 900
-    assert np.cov(draws[:, 0, :2].T)[0, 1] == pytest.approx(between, abs=0.003)
+        np.testing.assert_allclose(np.cov(draws[:, i, h].T), left, rtol=0, atol=0.05 * left.max())
 
 
 def test_errors_in_common_do_not_average_out(drawn, monkeypatch):
     """With h of n degrees missing and nothing to tell them, the variance of the mean would be
     1 + h / (n - h) times that of independent errors; errors that must sum to 0 add less."""
     _, y, predicted, completer, draws = drawn
-    monkeypatch.setattr(
-        completer.shared_, "draw", lambda known, m, _: np.zeros((m, len(known), 5))
-    )
-    own = completer.draw(y, predicted, 400, seed=1)
+    monkeypatch.setattr(completer._could_learn(DRAWS, 1)._chain, "share", 0.0)
+    own = completer.draw(y, predicted, DRAWS, seed=1)
     ratio = draws.mean(axis=1).var(axis=0).sum() / own.mean(axis=1).var(axis=0).sum()
     assert 1.05 < ratio < 1 + 0.4 / 0.6
+
+
+# --- what is kept of the relations in a table ---------------------------------------------------
+
+
+def related(n=300):
+    """Return a feature and degrees; two of them go along with it and with each other."""
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=n)
+    a = 0.3 + 0.04 * x + 0.03 * rng.normal(size=n)
+    b = 0.9 * a - 0.08 + 0.01 * rng.normal(size=n)
+    c = 0.12 + 0.02 * rng.normal(size=n)
+    return x[:, None], np.column_stack([a, b, c, 1 - a - b - c])
+
+
+def test_draws_go_along_with_features_that_predictions_leave_out():
+    x, truth = related()
+    y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
+    slope = np.polyfit(x[:, 0], truth[:, 0], 1)[0]
+
+    def error(features):
+        completer = Completer().fit(y, mean, features=features)
+        draws = completer.draw(y, mean, 10, 0, features=features)
+        return abs(np.mean([np.polyfit(x[:, 0], d[:, 0], 1)[0] for d in draws]) / slope - 1)
+
+    assert error(x) < 0.1 < 0.15 < error(None)  # 0.04 and 0.20
+
+
+def test_draws_vary_little_where_the_degrees_of_a_table_do():
+    """b - 0.9 a varies little; where both are missing it must not vary much more in draws."""
+    x, truth = related()
+    y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
+    draws = Completer().fit(y, mean, features=x).draw(y, mean, 10, 0, features=x)
+    both = np.isnan(y[:, :2]).all(axis=1) & ~np.isnan(y).all(axis=1)
+    found, real = (np.std(d[..., both, 1] - 0.9 * d[..., both, 0]) for d in (draws, truth))
+    assert found < 2.5 * real < 0.7 * np.std(draws[:, both, 0])
+
+
+def test_what_is_expected_of_normal_rows_counts_if_it_is_nearer_to_hidden_degrees():
+    x, truth = related()
+    y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
+    learned = Completer().fit(y, mean, features=x)._could_learn(5, 0)
+    assert learned.weight > 0.7  # the mean, which is what is predicted here, knows less
+    rng = np.random.default_rng(0)
+    rows, label = np.arange(len(x)), rng.integers(0, 4, len(x))
+    left = truth.copy()
+    left[rows, label] = left[rows, (label + 1) % 4] = np.nan
+    degrees = truth[rows, label]
+    filled = degrees + 0.001 * rng.normal(size=len(x))
+    learned.weigh(x, Refilled(rows, label, degrees, filled, left, np.ones(len(x))))
+    assert learned.weight < 0.05
 
 
 # --- the same draws again ------------------------------------------------------------------------
@@ -132,7 +181,7 @@ def test_draws_are_reproducible_for_any_number_of_threads():
 
 def test_other_seeds_give_other_draws(drawn):
     _, y, predicted, completer, draws = drawn
-    same, other = (completer.draw(y, predicted, 400, seed) for seed in (1, 2))
+    same, other = (completer.draw(y, predicted, DRAWS, seed) for seed in (1, 2))
     np.testing.assert_array_equal(same, draws)
     at = np.isnan(fill_forced(y))
     assert (same != other)[:, at].mean() > 0.8  # degrees that are cut are 0 in both

@@ -1,11 +1,14 @@
 """Features that tell how large errors are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from inldl import hide
-from inldl.completion.examples import signs_of_size
+from inldl.completion.examples import MOST_FEATURES, Examples, signs_of_size
 from inldl.io import load_model, save_model
 from inldl.tables import Model
 
@@ -71,6 +74,44 @@ def test_the_columns_are_kept_in_a_file(votes, model, tmp_path):
         model.predict_interval(votes[0]), loaded.predict_interval(votes[0]), strict=True
     ):
         np.testing.assert_array_equal(ours, theirs)
+
+
+def test_draws_are_the_same_from_a_file(votes, model, tmp_path):
+    X, y, _ = votes
+    X, given = X[:60], hide(y[:60], 0.5, random_state=1)
+    save_model(model, tmp_path / "m.inldl")
+    drawn = (
+        each.complete(X, given, n_draws=2, random_state=0)
+        for each in (model, load_model(tmp_path / "m.inldl"))
+    )
+    np.testing.assert_array_equal(*map(np.array, drawn))
+
+
+def test_few_features_are_kept_for_draws():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, MOST_FEATURES + 1)), rng.dirichlet(np.ones(3), 30)
+    few = Examples.of(X[:, 1:], y, y)
+    np.testing.assert_array_equal(few.features, X[:, 1:])
+    np.testing.assert_array_equal(few.features_of(X[:4, 1:]), X[:4, 1:])
+    for many in (X, csr_array(X[:, :2]), X[:, :0]):
+        examples = Examples.of(many, y, y)
+        assert examples.features is None
+        assert examples.features_of(many) is None
+    assert few.fit_together(3)
+    few.features = few.features[1:]
+    assert not few.fit_together(3)
+
+
+def test_examples_of_earlier_versions_draw_without_features(votes, model):
+    X, y, _ = votes
+    given = hide(y[:40], 0.5, random_state=1)
+    kept = model.examples_
+    model.examples_ = replace(kept, features=None)
+    try:
+        draws = model.complete(X[:40], given, n_draws=2, random_state=0)
+    finally:
+        model.examples_ = kept
+    np.testing.assert_allclose(np.sum(draws, axis=2), 1)
 
 
 def test_noise_is_no_sign():

@@ -6,9 +6,10 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
-from inldl.completion.drawing import NUMBERS, TRIALS, SharedErrors, draw_rows, own_errors
+from inldl.completion.drawing import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
+from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.completion.within import WithinLimits
@@ -77,15 +78,13 @@ class Completer:
         What fills holes instead of the members, if only the largest degrees are recorded.
     sizes_ : ErrorSizes
         The expected sizes of errors, if some degrees could be hidden.
-    shared_ : SharedErrors
-        The errors that completed rows have in common.
     """
 
     def __init__(self, seed=0, n_jobs=None):
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None, limits=None):
+    def fit(self, y, predicted, groups=None, signs=None, features=None, limits=None):
         """Learn from rows.
 
         Parameters
@@ -98,6 +97,8 @@ class Completer:
             Rows of one group are held out together.
         signs : ndarray of shape (n, q), optional
             What else may tell how large the errors of a row are, such as a number of votes.
+        features : ndarray of shape (n, k), optional
+            A few features, with which draws are to go along; the predictions by default.
         limits : Limits, optional
             Of degrees that are not observed; in `y` they are as expected.
 
@@ -108,28 +109,24 @@ class Completer:
         y = fill_forced(y)
         self.largest_ = LargestRecorded.of(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
+        told, self._learned = predicted if features is None else features, {}
         y, predicted = y[known], predicted[known]
-        signs = _some(signs, known)
-        limits = None if limits is None else limits.take(known)
-        told = None if limits is None else limits.told
+        self._rows = y, predicted, told[known]
+        signs, self._limited = _some(signs, known), limits is not None
+        only_expected = None if limits is None else limits.take(known).told
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        for name in ("sizes_", "shared_", "within_"):  # of an earlier fit
+        for name in ("sizes_", "within_"):  # of an earlier fit
             vars(self).pop(name, None)
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
-        self._limited = limits is not None
         self._of_predictions = PredictionErrors(y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
+        self._judged = np.empty(0, int)
         groups = np.arange(n) if groups is None else groups[known]
         trials = self._trials(y, predicted, groups)
-        if trials is None:
-            row, label = np.nonzero(~np.isnan(y))
-            self._around = predicted[row, label], y[row, label], label, n_labels
-            known = _known(predicted, predicted)[row]
-            self._common = known, row, label, (y - predicted)[row, label], n_labels
-        else:
-            self._weigh(known, y, predicted, signs, told, *trials)
+        if trials is not None:
+            self._weigh(known, y, predicted, signs, only_expected, *trials)
         return self
 
     def _trials(self, y, predicted, groups):
@@ -174,16 +171,14 @@ class Completer:
             fills, variance = fills[:, seen], variance[seen]
             at = np.arange(len(seen)), hidden.labels
         mixed = self._mixed(fills)
+        self._judged = hidden.rows
         self.refilled_ = Refilled(
             known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
         )
-        self._around = mixed[at], hidden.degrees, hidden.labels, y.shape[1]
         signs = _some(signs, hidden.rows)
         about = _about(hidden.left, mixed, variance, fills, signs)
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
-        told = _known(mixed, predicted[hidden.rows])
-        self._common = told, hidden.rows, hidden.labels, -errors, y.shape[1]
         self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
 
     @cached_property
@@ -192,14 +187,14 @@ class Completer:
         return ErrorSizes(*self._errors, self.seed)
 
     @cached_property
-    def shared_(self):
-        """Return the errors that completed rows have in common, which only draws need."""
-        return SharedErrors(*self._common)
-
-    @cached_property
     def within_(self):
         """Return what is expected of holes that have limits."""
-        return WithinLimits.of(*self._around, self._limited)
+        y, predicted, _ = self._rows
+        row, label = np.nonzero(~np.isnan(y))
+        around = predicted[row, label], y[row, label], label
+        if self.refilled_ is not None:
+            around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
+        return WithinLimits.of(*around, y.shape[1], self._limited)
 
     def fill(self, y, predicted, limits=None):
         """Return the rows with their holes filled.
@@ -238,7 +233,7 @@ class Completer:
             out[:, some] = self.within_.intervals(*out[:, some], limits.take(some), coverage)
         return out
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, limits=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
@@ -251,7 +246,7 @@ class Completer:
             Of the random numbers.
         first : int, default=0
             The number of the first row, if these are some rows of a table.
-        signs : ndarray of shape (n, q), optional
+        signs, features : ndarray of shape (n, q), optional
             As for `fit`.
         limits : Limits, optional
             What else is known of the holes.
@@ -261,13 +256,13 @@ class Completer:
         ndarray of shape (n_draws, n, n_labels)
             A degree that the row gives is the same in all of them.
         """
+        told = predicted if features is None else features
         out = np.empty((n_draws, *y.shape))
         size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * y.shape[1])))
         for rows in _blocks(len(y), size):
-            seeds = [seed, 0], [seed, 1, first + rows.start]
-            chance = [np.random.default_rng(each) for each in seeds]
-            given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows)
-            out[:, rows] = self._drawn(*given, n_draws, *chance)
+            generator = np.random.default_rng([seed, 1, first + rows.start])
+            given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows), told[rows]
+            out[:, rows] = self._drawn(*given, n_draws, seed, generator)
         if limits is not None:
             some = limits.rows
             expected, within = self._filled(y[some], predicted[some])[0], limits.take(some)
@@ -275,17 +270,28 @@ class Completer:
             out[:, some] = self.within_.draw(expected, within, n_draws, chance)
         return out
 
-    def _drawn(self, y, predicted, signs, n_draws, for_all, for_each):
-        """Return draws of rows, by chance that all rows share and chance of their own."""
+    def _could_learn(self, n_draws, seed):
+        """Return what could have been learned: the same for all pieces of a table."""
+        if (n_draws, seed) not in self._learned:
+            y, predicted, told = self._rows
+            start = self.members_.plain["normal"](y, predicted)
+            chain = JointNormal(y, told, start)
+            learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
+            if self.largest_ is None and len(self._judged) >= FEWEST:
+                learned.weigh(told[self._judged], self.refilled_)
+            self._learned = {(n_draws, seed): learned}
+        return self._learned[n_draws, seed]
+
+    def _drawn(self, y, predicted, signs, told, n_draws, seed, generator):
+        """Return draws of rows: by what all rows share, and by chance of their own."""
         filled, about = self._filled(y, predicted, signs)
         out = np.repeat(filled[None], n_draws, axis=0)
         unsure = np.isnan(fill_forced(y)).any(axis=1)
         if unsure.any():
-            y, filled, predicted = y[unsure], filled[unsure], predicted[unsure]
+            y, filled, told = y[unsure], filled[unsure], told[unsure]
             spread, most = self._reach(y, about[unsure])
-            shared = self.shared_.draw(_known(filled, predicted), n_draws, for_all)
-            errors = own_errors(y, self.members_.root.covariance, TRIALS + n_draws, for_each)
-            out[:, unsure] = draw_rows(y, filled, spread, shared, errors, most)
+            around = self._could_learn(n_draws, seed).around(y, told, filled, generator)
+            out[:, unsure] = draw_rows(y, *around, spread, most)
         return out
 
     def _reach(self, y, about, coverage=None):
@@ -353,11 +359,6 @@ class _Members:
 
 def _blocks(n, size=BLOCK):
     return [slice(start, start + size) for start in range(0, n, size)]
-
-
-def _known(filled, predicted):
-    """Return what may tell the errors of completed rows; the last label is 1 minus the others."""
-    return np.hstack([np.ones((len(filled), 1)), filled[:, :-1], predicted[:, :-1]])
 
 
 def _some(signs, rows):

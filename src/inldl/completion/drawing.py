@@ -1,57 +1,88 @@
 """Draw completed rows at random, as far from each other as completing is unsure of them.
 
-A draw is the completed row, moved by an error that all rows have in common and by one of its own,
-and projected onto what is possible.
+A draw lies about the completed row. It is moved by an error that all rows have in common and by
+one of its own, and projected onto what is possible.
 """
 
 import numpy as np
 
 from inldl import _kernels
+from inldl.completion.joint_normal import NormalRows
 from inldl.solvers.completion import given_observed
 
 TRIALS = 16  # pairs of errors on which moves and scales are fitted
 STEPS = 10  # of the fit
 LEAST, MOST = 0.5, 4.0  # scale of a row's errors
-ENOUGH = 3  # errors for each number that may tell them; their mean alone is told by fewer
+SOME = 20  # turns that tell how much they vary
 BISECTIONS = 30
 NUMBERS = 4_000_000  # that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
 
 
-class SharedErrors:
-    """Errors that completed rows have in common, as all were learned from the same rows.
-
-    The held-out errors of each label are regressed on what is known before. Had other rows been
-    drawn from the same source, the coefficients would be others. How much they vary is told by
-    weights of the rows that are drawn at random (the Bayesian bootstrap).
+class Learned:
+    """What could have been learned about a table, drawn at random; the same for all its rows.
 
     Parameters
     ----------
-    known : ndarray of shape (m, q)
-        What may tell an error before it is known; the first is 1.
-    row, label : ndarray of int of shape (m,)
-        Where each error is.
-    errors : ndarray of shape (m,)
-        The errors.
-    n_labels : int
-        Number of labels.
+    chain : JointNormal
+        What draws it.
+    n_draws : int
+        How often.
+    generator : Generator
+        Of the random numbers.
+
+    Attributes
+    ----------
+    weight : float
+        Of what is expected of normal rows; the rest is that of what was filled in.
     """
 
-    def __init__(self, known, row, label, errors, n_labels):
-        self._n_rows, self._labels = int(row.max()) + 1, []
-        for j in range(n_labels):
-            at = label == j
-            told = known[at] * ([1] + [at.sum() >= ENOUGH * known.shape[1]] * (known.shape[1] - 1))
-            self._labels.append((row[at], np.linalg.pinv(told, rcond=1e-6) * errors[at]))
+    def __init__(self, chain, n_draws, generator):
+        self._chain, self.n_draws, self.weight = chain, n_draws, 0.0
+        turns = chain.draw(n_draws, generator)
+        self._mean = NormalRows.mean(turns)
+        self._drawn, self._some = (_last(turns, n) for n in (n_draws, SOME))
 
-    def draw(self, known, n_draws, generator):
-        """Return errors of shape (n_draws, n, n_labels) for rows of which so much is known."""
-        weights = generator.exponential(size=(n_draws, self._n_rows)) - 1
-        return np.stack([weights[:, row] @ pulls.T @ known.T for row, pulls in self._labels], -1)
+    def weigh(self, told, refilled):
+        """Weigh what is expected by degrees that were hidden and filled again.
+
+        Among the numbers between what was filled in and what is expected, those of the weight
+        are nearest to the degrees. What is expected was learned from these degrees too, and
+        seems nearer by as much as it varies with what could have been learned (Mallows' C_p).
+        """
+        known, at = self._chain.known(told), (np.arange(len(told)), refilled.label)
+        expected = self._mean.expected(refilled.left, known)[at]
+        drawn = [rows.expected(refilled.left, known)[at] for rows in self._some]
+        variance = np.mean((np.array(drawn) - expected) ** 2, axis=0)
+        apart = expected - refilled.filled
+        gain = refilled.weights @ (apart * (refilled.degrees - refilled.filled) - variance)
+        self.weight = float(np.clip(gain / max(refilled.weights @ apart**2, TINY), 0, 1))
+
+    def around(self, y, told, filled, generator):
+        """Return where draws of rows lie, the errors they have in common, and their own.
+
+        Of all rows are known y, NaN = unobserved, what else is told, and what was filled in.
+        """
+        known, holes = self._chain.known(told), np.isnan(y)
+        expected = self._mean.expected(y, known)
+        shared, errors = np.empty((2, self.n_draws, *y.shape))
+        for i, rows in enumerate(self._drawn):
+            shared[i] = (rows.expected(y, known) - expected) * self._chain.share
+            errors[i] = own_errors(y, rows, 1, generator)[0]
+        errors = np.concatenate([own_errors(y, self._mean, TRIALS, generator), errors])
+        variance = given_observed(y, known @ self._mean.coef, self._mean.covariance)[1]
+        errors /= np.sqrt(np.maximum((variance * holes).sum(axis=1, keepdims=True), TINY))
+        return filled + self.weight * (expected - filled), shared, errors
 
 
-def own_errors(y, covariance, n_draws, generator):
-    """Draw normal errors of the holes of rows, given that the other degrees have none.
+def _last(turns, n):
+    """Return the last of each of n stretches; what comes first has most to do with the start."""
+    every = len(turns) // n
+    return turns[every - 1 :: every]
+
+
+def own_errors(y, rows, n_draws, generator):
+    """Draw the errors of the holes of rows, given that the other degrees have none.
 
     A normal vector minus what is expected of it once its observed part is known has just the
     covariance that is left at the holes.
@@ -59,35 +90,30 @@ def own_errors(y, covariance, n_draws, generator):
     Returns
     -------
     ndarray of shape (n_draws, n, n_labels)
-        With variance 1, and 0 where y is observed.
+        0 where y is observed.
     """
-    n, n_labels = y.shape
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0))
-    errors = generator.standard_normal((n_draws * n, n_labels)) @ root.T
-    holes = np.tile(np.isnan(y), (n_draws, 1))
-    expected, variance = given_observed(
-        np.where(holes, np.nan, errors), np.zeros(errors.shape), covariance
-    )
-    errors = np.where(holes, errors - expected, 0) / np.sqrt(np.maximum(variance, TINY))
-    return errors.reshape(n_draws, n, n_labels)
+    errors = rows.errors(n_draws * len(y), generator)
+    none = np.tile(np.where(np.isnan(y), np.nan, 0.0), (n_draws, 1))
+    found = given_observed(none, errors, rows.covariance)[0]
+    return np.where(np.isnan(none), found, 0).reshape(n_draws, *y.shape)
 
 
-def draw_rows(y, filled, spread, shared, errors, most=None):
+def draw_rows(y, centre, shared, errors, spread, most=None):
     """Return draws of rows that have several holes.
 
     Parameters
     ----------
     y : ndarray of shape (n, C)
         Degrees, NaN = unobserved; each row leaves something to two holes at least.
-    filled : ndarray of shape (n, C)
-        The completed rows: the means of the draws.
-    spread : ndarray of shape (n, C)
-        Standard deviations of the draws, as far as degrees that are not negative can have them.
+    centre : ndarray of shape (n, C)
+        Once projected onto what is possible, the means of the draws.
     shared : ndarray of shape (n_draws, n, C)
         Errors that rows have in common.
     errors : ndarray of shape (TRIALS + n_draws, n, C)
-        Errors of their own, of variance 1.
+        Errors of their own, whose variances sum to 1 in each row.
+    spread : ndarray of shape (n, C)
+        The squares of each row sum to the variance of its draws, as far as degrees that are not
+        negative can have it.
     most : ndarray of shape (n, 1), optional
         What no hole of a row exceeds; what the row leaves to them by default.
 
@@ -97,8 +123,9 @@ def draw_rows(y, filled, spread, shared, errors, most=None):
     """
     holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
     possible = holes, rest, most
-    mean, spread = np.where(holes, filled, 0), np.where(holes, spread, 0)
-    errors, shared = (_of_sum_0(each, spread) for each in (errors * spread, shared * holes))
+    mean, spread = _projected(centre[None], *possible)[0], np.where(holes, spread, 0)
+    errors = errors * np.sqrt((spread**2).sum(axis=1, keepdims=True))
+    errors, shared = (_of_sum_0(each, spread) for each in (errors, shared * holes))
     trials, errors = errors[:TRIALS], errors[TRIALS:]
     move, scale = _fitted(mean, spread, np.concatenate([trials, -trials]), *possible)
     draws = _projected(mean + move + scale * errors + shared, *possible)

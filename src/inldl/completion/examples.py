@@ -19,6 +19,7 @@ FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
 SIGN_ROWS = 2000  # are enough to see which features tell the sizes of errors
 FEW_ROWS = 100  # fewer show no sign of the sizes of errors
+MOST_FEATURES = 20  # that draws go along with; predictions stand for more
 MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
 CHANCE = 4.0  # standard errors that a correlation of the best of many columns may have by chance
 
@@ -43,6 +44,8 @@ class Examples:
         Features that tell how large errors are, such as a number of votes.
     signs : ndarray of shape (m, q) or None
         These features of the rows.
+    features : ndarray of shape (m, k) or None
+        All features of the rows, if they are few.
     lower, upper : ndarray of shape (m, n_labels) or None
         Between what the degrees are, if some are not observed, but expected within limits.
     """
@@ -52,6 +55,7 @@ class Examples:
             "predicted": Array(2),
             "degrees": Array(2, finite=False),
             "signs": Array(2),
+            "features": Array(2),
             "lower": Array(2),
             "upper": Array(2),
         },
@@ -66,6 +70,7 @@ class Examples:
     loose: bool = False
     columns: tuple[int, ...] = ()
     signs: np.ndarray | None = None
+    features: np.ndarray | None = None
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
 
@@ -87,18 +92,24 @@ class Examples:
             found.lower, found.upper = limits.possible
         found.columns = signs_of_size(X, np.abs(y - predicted))
         found.signs = found.signs_of(X)
+        if isinstance(X, np.ndarray) and 0 < X.shape[1] <= MOST_FEATURES:
+            found.features = np.array(X, dtype=np.float64)
         return found
 
     def signs_of(self, X):
         """Return the features that tell how large errors are, or None if there are none."""
         return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
 
+    def features_of(self, X):
+        """Return the features that draws go along with, or None if predictions stand for them."""
+        return None if self.features is None else np.array(X, dtype=np.float64)
+
     def few(self):
         """Return a few of the examples, evenly spread."""
         rows = evenly(len(self.degrees), FEW)
         arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
-        signs = None if self.signs is None else self.signs[rows]
-        return Examples(*arrays, loose=self.loose, columns=self.columns, signs=signs)
+        some = (None if a is None else a[rows] for a in (self.signs, self.features))
+        return Examples(*arrays, None, self.loose, self.columns, *some)
 
     def row_sizes(self):
         """Return what the features tell about the sizes of errors of predictions."""
@@ -109,7 +120,8 @@ class Examples:
 
     def fit_together(self, n_labels):
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
-        arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs, self.lower)
+        arrays = (self.predicted, self.degrees, self.keys, self.groups, self.signs, self.features)
+        arrays += (self.lower, self.upper)
         shapes = {(len(a), n_labels) for a in arrays if a is not None}
         same = shapes == {self.predicted.shape} == {self.degrees.shape}
         return same and not np.isinf(self.degrees).any()
@@ -130,8 +142,8 @@ class Examples:
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = (self.degrees, self.predicted, self.groups, self.signs, self.limits())
-            self._completer = kind(n_jobs=n_jobs).fit(*rows)
+            rows = (self.degrees, self.predicted, self.groups, self.signs, self.features)
+            self._completer = kind(n_jobs=n_jobs).fit(*rows, self.limits())
         return self._completer
 
     def replace_predictions(self, X, predicted):

@@ -27,14 +27,14 @@ class LooseSums:
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None, limits=None):
+    def fit(self, y, predicted, groups=None, signs=None, features=None, limits=None):
         """Learn from rows, as `Completer.fit` does."""
         self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
         opened = self._opened(y, predicted)
-        limits = self._limits(limits)
-        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, signs, limits)
+        about = groups, signs, features, self._limits(limits)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, *about)
         self.weights_ = self.completer_.weights_
         return self
 
@@ -59,10 +59,10 @@ class LooseSums:
         opened, limits = self._opened(y, predicted), self._limits(limits)
         return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs, limits))
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, limits=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
         """Return completed tables that differ as far as their holes are unsure."""
-        opened, limits = self._opened(y, predicted), self._limits(limits)
-        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, signs, limits))
+        opened, about = self._opened(y, predicted), (signs, features, self._limits(limits))
+        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, *about))
 
     def _limits(self, limits):
         """Return limits of rows with one more label, which has none."""

@@ -230,9 +230,9 @@ class IntervalMixin:
 
             self._check_draws(n_draws, return_interval)
             seed = seed_from(random_state)
-            given = (*self._given_and_predicted(X, y), self._signs(X))
-            limits = limits_of(given[0], **limits, names=label_names(y))
-            draws = self._draw(*given, n_draws, seed, limits=limits)
+            given, predicted = self._given_and_predicted(X, y)
+            limits = limits_of(given, **limits, names=label_names(y))
+            draws = self._draw(X, given, predicted, n_draws, seed, limits=limits)
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y, **limits)
@@ -259,9 +259,11 @@ class IntervalMixin:
             return None
         return self.examples_.signs_of(self._validated(X))
 
-    def _draw(self, given, predicted, signs, n_draws, seed, first=0, limits=None):
+    def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
         """Return completed tables, of which `first` is the number of the first row."""
-        draws = self._completer().draw(given, predicted, n_draws, seed, first, signs, limits)
+        X, examples = self._validated(X), self.examples_
+        told = examples.signs_of(X), examples.features_of(X), limits
+        draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
         return draws.astype(given.dtype, copy=False)
 
     def _fill(self, given, predicted, limits=None):

@@ -58,7 +58,7 @@ class DrawFiles:
         given, predicted = self._model._given_and_predicted(piece.features, known.y)
         limits = limits_of(given, **known.limits, names=self._model.label_names_)
         how = {"first": piece.first, "limits": limits}
-        signs = self._model._signs(piece.features)
-        draws = self._model._draw(given, predicted, signs, len(self._files), self._seed, **how)
+        rows = piece.features, given, predicted
+        draws = self._model._draw(*rows, len(self._files), self._seed, **how)
         for file, completed in zip(self._files, draws, strict=True):
             file.write(piece, known.y, completed, scale)
