@@ -118,8 +118,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = self._expected(X)
-        _check_shape(given, predicted)
-        check_fillable(given)
+        check_given(given, predicted)
         return given, predicted
 
     def _expected(self, X):
@@ -358,6 +357,12 @@ def _fill_chunk(y, predicted, block_info=None):
     y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
     check_fillable(y, block_info[0]["array-location"][0][0])
     return fill_rows(y, predicted)
+
+
+def check_given(y, predicted):
+    """Refuse degrees that cannot be completed beside predictions of their rows."""
+    _check_shape(y, predicted)
+    check_fillable(y)
 
 
 def _check_shape(y, predicted):

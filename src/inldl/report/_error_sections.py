@@ -18,14 +18,15 @@ def _overall(held_out):
     return overall if overall and overall["n"] else None
 
 
-def error_sentences(held_out, what="known shares"):
+def error_sentences(held_out, what="known shares", name="Expected error"):
     """Return sentences that say how large the error is, measured on `what`."""
     overall = _overall(held_out)
     if overall is None:
-        return ["The error cannot be estimated: too few shares are known."]
+        why = "" if held_out is None else held_out.unknown
+        return [f"The error cannot be estimated: {why or 'too few shares are known'}."]
     found, means = error(overall["mae"], held_out.unit), overall["constant_mae"]
     texts = [
-        f"Expected error: {found} (using column means: {means:{form_of(held_out.unit)}}), "
+        f"{name}: {found} (using column means: {means:{form_of(held_out.unit)}}), "
         f"measured on {overall['n']:,} {what}."
     ]
     if overall["mae"] >= means:

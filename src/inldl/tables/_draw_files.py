@@ -50,13 +50,13 @@ class DrawFiles:
     def __exit__(self, *error):
         return self._stack.__exit__(*error)
 
-    def write(self, piece, y, scale):
-        """Write the next rows of each draw, of which `y` are the degrees as fractions."""
+    def write(self, piece, y, scale, known):
+        """Write the next rows of each draw, of which `y` are the degrees as fractions.
+
+        `known` is what `Model._to_complete` returns.
+        """
         if not self._files:
             return
-        given, predicted = self._model._given_and_predicted(piece.features, y)
-        n_draws, first = len(self._files), piece.first
-        signs = self._model._signs(piece.features)
-        draws = self._model._draw(given, predicted, signs, n_draws, self._seed, first)
+        draws = self._model._draw(*known, len(self._files), self._seed, piece.first)
         for file, completed in zip(self._files, draws, strict=True):
             file.write(piece, y, completed, scale)

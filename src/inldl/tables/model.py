@@ -13,7 +13,7 @@ from inldl._file_state import Array, FileState
 from inldl._text import counted
 from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.completion.examples import evenly, row_keys
-from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._base import DistributionEstimator, check_given
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
 from inldl.methods import make_method
@@ -228,6 +228,20 @@ class Model(IntervalMixin, DistributionEstimator):
         encoded = self.encoder_.transform(X)
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
 
+    def _to_complete(self, X, y):
+        """Return degrees that are to be completed, predictions, and signs of their errors.
+
+        The columns are encoded once for all of them.
+        """
+        check_is_fitted(self)
+        encoded, given = self._validated(X), as_degrees(y)
+        predicted = self._held_out_if_known(encoded, self.estimator_.predict(encoded))
+        check_given(given, predicted)
+        return given, predicted, self._signs_of(encoded)
+
+    def _signs_of(self, encoded):
+        return None if self.examples_ is None else self.examples_.signs_of(encoded)
+
     def predict(self, X):
         """Predict a distribution for each row.
 
@@ -250,9 +264,8 @@ class Model(IntervalMixin, DistributionEstimator):
         """Return predictions, signs of their errors, and rows unfamiliar to the encoder."""
         cells = self.encoder_._read(X)
         encoded = self.encoder_._encoded(cells)
-        signs = None if self.examples_ is None else self.examples_.signs_of(encoded)
         predicted = np.asarray(self.estimator_.predict(encoded))
-        return predicted, signs, self.encoder_._unfamiliar(cells)
+        return predicted, self._signs_of(encoded), self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.

@@ -8,19 +8,17 @@ from inldl._errors import DataError
 from inldl._text import listed
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
-from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
 from inldl.io.writing import check_writable
 from inldl.metrics import evaluate
-from inldl.solvers.completion import fill_forced
+from inldl.solvers.known_cells import known_cells
 from inldl.tables import quality
 from inldl.tables._draw_files import DrawFiles, draw_paths
-from inldl.tables._findings import note_on_error
-from inldl.tables._missingness import COUNTS, judge_size
 from inldl.tables._results import Evaluation, Learned, Written
 from inldl.tables._shown import ShownRows, id_columns
+from inldl.tables._tally import Tally, size_of_holes
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, copies_note, group_numbers
 
@@ -80,7 +78,7 @@ def fit_table(
     notes += model.encoder_.notes_
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
-    missing = np.isnan(y)
+    missing, raw = np.isnan(y), y if sums is None else y * sums[:, None]
     return Learned(
         model,
         scale,
@@ -89,19 +87,11 @@ def fit_table(
         int(missing.sum()),
         int(missing.size - missing.sum()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
-        notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
+        notes,
         quality.of_new_rows(model, y).in_units_of(scale),
         sample,
+        size_of_holes(raw, list(degrees), scale, sums is not None),
     )
-
-
-def _size_of_holes(y, labels, scale, sums):
-    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
-    y = np.asarray(y, dtype=np.float64)
-    if sums is not None:  # then a row hides what it lacks, too
-        y = y * sums[:, None]
-        y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
-    return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
 
 
 def _groups(features, name, file):
@@ -171,9 +161,8 @@ def complete_table(
     """
     whole = WHOLE.get(scale, 1.0)
     extra = _added_to_completed(file, coverage, mark)
-    ids, counts = id_columns(file, model), np.zeros(4, int)
+    ids, tally = id_columns(file, model), Tally(file, model, scale)
     shown = ShownRows(file, file.labels, whole, ids)
-    loose = model.examples_ is not None and model.examples_.loose
     how = {"filled": file.labels if holes is None else holes, "overwrite": overwrite}
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
@@ -181,18 +170,16 @@ def complete_table(
     ):
         for piece in _pieces(file, model, ids, done):
             y = file.fractions(piece, scale, normalize=normalize)
-            missing = np.isnan(y)
-            exact = 0 if loose else missing.sum() - np.isnan(fill_forced(y)).sum()
-            counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
             with _placed(file.place_of(first=piece.first)):
-                completed, added = _completed(model, piece, y, coverage, whole)
+                known = model._to_complete(piece.features, y)
+                completed, added = _completed(model, y, known, coverage, whole)
+            tally.add(piece, y, completed)
             shown.keep(piece, y, completed, added)
-            added += [missing.astype(float)] if mark else []
+            added += [np.isnan(y).astype(float)] if mark else []
             writer.write(piece, y, completed, scale, np.hstack(added) if added else None)
-            draws.write(piece, y, scale)
-    below = getattr(model._completer(), "largest_", None) is not None
-    found = {"ends": shown.ends(), "coverage": coverage, "below_recorded": below}
-    return Written(*counts.tolist(), *shown.frames(), **found)
+            draws.write(piece, y, scale, known)
+    found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
+    return Written(*tally.counts(), *shown.frames(), **found)
 
 
 def check_completion(file, path, *, coverage=None, mark=False, n_draws=0, overwrite=False):
@@ -283,6 +270,8 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     Returns
     -------
     Evaluation
+        Its measures are those of known degrees; in kl_divergence, the missing degrees of a row
+        count as one, whose sum is known.
     """
     table = file.read(scale=scale, normalize=normalize, least_rows=1)
     with _placed(file.place_of()):
@@ -291,12 +280,21 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9):
     signs = model._signs(table.features)
     held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs)
     return Evaluation(
-        evaluate(table.y, predicted),
-        evaluate(table.y, constant),
+        _scores(table.y, predicted),
+        _scores(table.y, constant),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
     )
+
+
+def _scores(y, predicted):
+    """Return all measures; in the divergence, the holes of a row count as one more known cell.
+
+    At the known cells alone it would be the smaller, the more is predicted there, and negative.
+    """
+    known = evaluate(*known_cells(np.asarray(y), predicted), ["kl_divergence"])
+    return evaluate(y, predicted) | {"kl_divergence": max(known["kl_divergence"], 0.0)}
 
 
 def _pieces(file, model, ids, done):
@@ -321,15 +319,16 @@ def _placed(where):
         raise error.placed(where) from None
 
 
-def _completed(model, piece, y, coverage, whole):
-    """Return the completed degrees, and the ends of their intervals as a list to be added."""
+def _completed(model, y, known, coverage, whole):
+    """Return the completed degrees, and the ends of their intervals as a list to be added.
+
+    `known` is what `Model._to_complete` returns.
+    """
     if coverage is None:
-        return model.complete(piece.features, y), []
-    completed, lower, upper = model.complete(
-        piece.features, y, return_interval=True, coverage=coverage
-    )
-    known = ~np.isnan(y)
-    lower, upper = (np.where(known, np.nan, end * whole) for end in (lower, upper))
+        return model._fill(*known[:2]), []
+    completed, lower, upper = model._fill_with_intervals(*known, coverage)
+    given = ~np.isnan(y)
+    lower, upper = (np.where(given, np.nan, end * whole) for end in (lower, upper))
     return completed, [paired_ends(lower, upper)]
 
 
