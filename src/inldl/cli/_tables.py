@@ -169,8 +169,8 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
 
     file = options.open(table, labels)
     read = file.read(scale=options.scale, check=False)
-    units = {"totals": read.scale != "count", "scale": read.scale}
-    found = inspect_table(read.features, read.degrees, file.source.where, **units)
+    how = {"totals": read.scale != "count", "scale": read.scale, "dates": options.dates}
+    found = inspect_table(read.features, read.degrees, file.source.where, **how)
     known = None if options.page is None else read.degrees.notna().to_numpy()
     notes = [*read.notes, *_of_counts(read)]
     options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
@@ -201,9 +201,8 @@ def compare(
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     read = file.read(scale=options.scale, normalize=options.normalize)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        found = compare_methods(
-            read.features, read.degrees, wanted, max_rows=rows, scale=read.scale, done=done
-        )
+        how = {"max_rows": rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
+        found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
     notes = [*file.notes, *_of_counts(read), *_of_sums(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
@@ -247,7 +246,7 @@ COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 def _fit(file, method, options):
     from inldl.tables.tasks import fit_table
 
-    read = {"scale": options.scale, "normalize": options.normalize}
+    read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}
     more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
     with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(file, method, **read, **more)
@@ -263,8 +262,8 @@ def _of_sums(read):
     if read.sums is None:
         return []
     return [
-        "Complete rows do not all have the same sum. Methods are compared as if they had; inldl "
-        "complete takes the sums into account, so its error is smaller."
+        "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
+        "complete does; predictions are compared with rows that are divided by their sums."
     ]
 
 

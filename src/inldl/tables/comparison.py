@@ -88,6 +88,8 @@ def compare(
     max_rows=5000,
     random_state=0,
     scale="fraction",
+    sums=None,
+    dates="auto",
     done=None,
 ):
     """Compare methods on a table, by degrees that are held out from them.
@@ -121,6 +123,11 @@ def compare(
         For sample, holes, folds and methods.
     scale : {"fraction", "percent", "count"}, default="fraction"
         How the degrees stand in the table; "percent" gives errors in percentage points.
+    sums : array-like of shape (n,), optional
+        What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
+        `inldl.io.read_table` returns. Methods then complete rows as they were before.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        As in `FeatureEncoder`.
     done : callable, optional
         Called with the name of each method when it is done.
 
@@ -147,13 +154,16 @@ def compare(
     _check(folds, hidden, max_rows, random_state)
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
-    X, y, notes = _sample(*_tables(X, y), max_rows, random_state)
-    X, y, notes = _without_copies(X, y, notes)
-    completing = completing_trials(y.to_numpy(), hidden, random_state)
+    X, y = _tables(X, y)
+    rows, notes = _sample(len(y), max_rows, random_state)
+    rows, notes = _without_copies(X, y, rows, notes, dates)
+    X, y, sums = X.iloc[rows], y.iloc[rows], None if sums is None else np.asarray(sums)[rows]
+    given = y if sums is None else y.mul(sums, axis=0)
+    completing = completing_trials(given.to_numpy(), hidden, random_state, sums is not None)
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}
     for name in names:
-        attempts[name] = try_method(name, X, y, trials, random_state)
+        attempts[name] = try_method(name, X, y.columns, trials, random_state, dates)
         if done is not None:
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
@@ -190,21 +200,21 @@ def _tables(X, y):
     return X, pd.DataFrame(degrees, index=X.index, columns=names)
 
 
-def _sample(X, y, max_rows, random_state):
-    """Return both tables, or the same random rows of them, and a list of notes."""
+def _sample(n, max_rows, random_state):
+    """Return all of n rows, or a random sample of them, and a list of notes."""
     few = f"With fewer than {FEW} rows, chance may decide which method is best."
-    notes = [few] if min(len(y), max_rows) < FEW else []
-    if len(y) <= max_rows:
-        return X, y, notes
-    rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
+    notes = [few] if min(n, max_rows) < FEW else []
+    if n <= max_rows:
+        return np.arange(n), notes
+    rows = np.random.default_rng(random_state).choice(n, max_rows, replace=False)
     rows.sort()
-    note = f"A random sample of {max_rows:,} of the {len(y):,} rows was used."
-    return X.iloc[rows], y.iloc[rows], [note, *notes]
+    return rows, [f"A random sample of {max_rows:,} of the {n:,} rows was used.", *notes]
 
 
-def _without_copies(X, y, notes):
-    """Return the tables without rows that equal an earlier one; these would be known too well."""
-    encoder = FeatureEncoder().fit(X)
+def _without_copies(X, y, rows, notes, dates):
+    """Return the rows that do not equal an earlier one; these would be known too well."""
+    X, y = X.iloc[rows], y.iloc[rows]
+    encoder = FeatureEncoder(dates=dates).fit(X)
     if not encoder.columns_:
         raise ValueError(
             "No feature column tells rows apart, so all methods would predict the same; complete "
@@ -212,9 +222,8 @@ def _without_copies(X, y, notes):
         )
     once = distinct_rows(encoder.transform(X), y.to_numpy())
     if once is None or len(once) < 3:
-        return X, y, notes
-    note = copies_note(len(y) - len(once))
-    return X.iloc[once], y.iloc[once], [*notes, note]
+        return rows, notes
+    return rows[once], [*notes, copies_note(len(y) - len(once))]
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

@@ -123,8 +123,11 @@ class Model(IntervalMixin, DistributionEstimator):
         self._fit_encoded(encoded, degrees, groups)
         return self
 
-    def _encode(self, X, y):
-        """Learn to encode the columns; return them and the degrees as arrays."""
+    def _encode(self, X, y, dates="auto"):
+        """Learn to encode the columns; return them and the degrees as arrays.
+
+        `dates` is as in `FeatureEncoder`.
+        """
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         vars(self).pop("encoder_", None)
@@ -134,7 +137,7 @@ class Model(IntervalMixin, DistributionEstimator):
         if len(degrees) == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = names_or_numbers(y)
-        self.encoder_ = FeatureEncoder().fit(X)
+        self.encoder_ = FeatureEncoder(dates=dates).fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
         self.means_ = _means(degrees)

@@ -203,11 +203,11 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None):
     return _at(at, y, predicted, constant, model, how, *bounds)
 
 
-def hide_more(y, share, generator):
+def hide_more(y, share, generator, loose=False):
     """Return `y` with a share of its observed degrees hidden, and which of them can be judged.
 
     Each row keeps an observed degree, and each label. A degree that is the only hole of its row
-    is not judged: it is 1 minus the others, whatever the method.
+    is not judged: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
     """
     left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
     kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)
@@ -215,8 +215,8 @@ def hide_more(y, share, generator):
     left[bare, kept[bare]] = y[bare, kept[bare]]
     lost = np.isnan(left).all(axis=0)
     left[:, lost] = y[:, lost]
-    judged = seen & np.isnan(left) & (np.isnan(left).sum(axis=1) > 1)[:, None]
-    return left, judged
+    judged = seen & np.isnan(left)
+    return left, judged if loose else judged & (np.isnan(left).sum(axis=1) > 1)[:, None]
 
 
 def _means_of_others(y):

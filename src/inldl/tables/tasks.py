@@ -33,6 +33,7 @@ def fit_table(
     scale="auto",
     normalize=False,
     group=None,
+    dates="auto",
     most_rows=None,
     n_jobs=None,
 ):
@@ -48,6 +49,8 @@ def fit_table(
         As in `inldl.io.read_table`.
     group : str, optional
         A column that is not learned from: rows that are equal in it are held out together.
+    dates : {"auto", "day-first", "month-first"}
+        As in `FeatureEncoder`.
     most_rows : int, optional
         About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
     n_jobs : int, optional
@@ -71,7 +74,7 @@ def fit_table(
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
-        encoded, y = model._encode(table.features, degrees)
+        encoded, y = model._encode(table.features, degrees, dates)
     del table  # a large one should not stay in memory beside its encoded columns
     model._fit_encoded(encoded, y, groups, sums)
     model.scale_ = scale
