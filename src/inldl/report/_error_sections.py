@@ -4,7 +4,8 @@ from functools import partial
 
 from inldl.tables._units import error, form_of, in_unit
 
-from .document import Column, Paragraph, Section, Table, figure_and_table
+from ._pictures import picture_and_table
+from .document import Column, Paragraph, Section, Table
 from .figures import errors_by_label, influence, reliability
 from .figures._maps import most_influential
 from .style import FULL
@@ -83,7 +84,7 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return figure_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
+    return picture_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
 
 
 def _reliability(held_out, coverage):
@@ -102,7 +103,7 @@ def _reliability(held_out, coverage):
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
     table = Table.of(groups, columns, "The same in numbers.", "reliability")
-    blocks = figure_and_table(
+    blocks = picture_and_table(
         partial(reliability, frame, coverage=coverage, width=FULL), caption, table
     )
     if coverage is None:
@@ -121,7 +122,7 @@ def _influence(frame, unit):
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
     table = Table(columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence")
     draw = partial(influence, frame, label="rise of the error")
-    return [Paragraph(_SHUFFLED), *figure_and_table(draw, caption, table)]
+    return [Paragraph(_SHUFFLED), *picture_and_table(draw, caption, table)]
 
 
 _SHUFFLED = (

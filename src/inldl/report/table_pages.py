@@ -14,10 +14,11 @@ from inldl.tables._findings import depends_on_size, notes_on_completing, notes_o
 from inldl.tables._units import error, form_of, in_unit
 
 from ._error_sections import error_sentences, quality_sections
-from .document import Code, Column, Document, Facts, Figure, Items, Paragraph, Section, Table
+from ._pictures import picture
+from .document import Code, Column, Document, Facts, Items, Paragraph, Section, Table
 from .figures import comparison as comparison_figure
 from .figures import completion_map, predicted_map
-from .style import COLUMN, better
+from .style import better
 
 FILLED = (
     "A share is filled in from the known shares of its row and from what the features predict, so "
@@ -92,7 +93,7 @@ def completion_page(
     told = f"The completed rows; shares that were filled in are bold.{_below(ends, coverage)}"
     blocks = [
         Paragraph(how),
-        _wide_and_narrow(partial(completion_map, before, after, labels), caption, "completion"),
+        picture(partial(completion_map, before, after, labels), caption, "completion"),
         _rows(after, marks, labels, told, "completed", ends),
     ]
     shown = Section("Before and after", blocks, page_only=True)
@@ -104,11 +105,6 @@ def _sentences(summary, held_out):
     if summary is None:
         return error_sentences(held_out)
     return [summary] if isinstance(summary, str) else summary
-
-
-def _wide_and_narrow(draw, caption, name):
-    """Return a picture that is drawn again for narrow screens."""
-    return Figure(draw, caption, name, partial(draw, width=COLUMN))
 
 
 def _rows(shares, marks, labels, caption, name, ends=()):
@@ -232,7 +228,7 @@ def prediction_page(title, facts, n_rows, predicted, labels, notes=(), *, ends=(
     told = f"The same in numbers.{_below(ends, coverage)}"
     blocks = [
         Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
-        _wide_and_narrow(partial(predicted_map, predicted, labels), caption, "prediction"),
+        picture(partial(predicted_map, predicted, labels), caption, "prediction"),
         _rows(predicted, marks, labels, told, "predicted", ends),
     ]
     summary = [f"Predicted {listed(labels, 20)} for {counted(n_rows, 'row')}."]
@@ -340,7 +336,7 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    figure = _wide_and_narrow(draw, caption, "comparison")
+    figure = picture(draw, caption, "comparison")
     blocks = [figure, _methods(comparison), Paragraph(sentence)]
     failed = comparison.table[comparison.table["reason"] != ""]
     failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
