@@ -25,7 +25,7 @@ def list_findings(results, *, totals=True):
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(strong),
         *_problems(results, severe=False),
-        *(_single_holes(results["by_row"]) if totals else ()),
+        *(_single_holes(results["by_row"]) if totals and not _sums_are_off(results) else ()),
         *_remarks(features[features["usable"] & (features["remark"] != "")]),
     ]
 
@@ -167,6 +167,11 @@ def _dependence(strong):
         )
     if len(strong) > SHOWN:
         yield f"There are {len(strong) - SHOWN} more relations like this."
+
+
+def _sums_are_off(results):
+    """Return whether complete rows have other sums, so that no sum gives a share."""
+    return any(problem.what.startswith("a sum other than") for problem in results["problems"])
 
 
 def _single_holes(by_row):
