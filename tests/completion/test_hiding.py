@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.completion.hiding import hide_each_label, share_of_holes
+from inldl.completion.hiding import hide_each_label, raked, share_of_holes
 
 
 def degrees(rate, n=80, n_labels=4):
@@ -49,3 +49,19 @@ def test_weights_make_the_holes_as_frequent_as_they_are():
     target = np.average(want[several], weights=want[several])
     assert np.average(have, weights=weights) == pytest.approx(target)
     assert (share_of_holes(left, np.nan_to_num(y)) == 1).all()  # no holes: nothing to match
+
+
+def test_raked_weights_meet_their_margins():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(3, size=60), rng.integers(4, size=60)
+    wanted = np.array([10.0, 20, 30]), np.array([6.0, 24, 0, 30])
+    weights = raked(rng.random(60), list(zip(groups, wanted, strict=True)))
+    np.testing.assert_allclose(np.bincount(groups[1], weights), wanted[1])
+    np.testing.assert_allclose(np.bincount(groups[0], weights), wanted[0], rtol=0.02)
+
+
+def test_groups_without_a_weight_are_left_out():
+    weights = raked(np.array([2.0, 2, 1]), [(np.array([0, 0, 2]), np.array([3, 5, 0.5, 7]))])
+    np.testing.assert_allclose(weights, [1.5, 1.5, 0.5])
+    nothing = raked(np.ones(2), [(np.array([0, 0]), np.zeros(3))])
+    np.testing.assert_array_equal(nothing, 1)

@@ -1,10 +1,17 @@
-"""Completing rows of which only the largest degrees are recorded."""
+"""Degrees that are missing because of their size."""
+
+from itertools import product
 
 import numpy as np
+import pytest
+from scipy.optimize import linprog
 
 from inldl.completion import Completer
-from inldl.completion.mechanism import LargestRecorded
+from inldl.completion.completer import Refilled
+from inldl.completion.hiding import hide_each_label
+from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.datasets import hide
+from inldl.solvers.completion import fill_forced
 from inldl.solvers.selection import split_evenly
 
 
@@ -67,3 +74,66 @@ def test_intervals_know_of_what_predictions_do_not_tell():
     holes = np.isnan(given)
     assert ((lower <= y) & (y <= upper))[holes].mean() > 0.6
     assert np.abs(filled - y)[holes].mean() > 0.02
+
+
+def test_the_largest_error_is_that_of_a_linear_programme():
+    """Errors are convex, so the largest is one of those that push each hole up or down."""
+    y, _ = rows(6)
+    given = hide(y, 0.6, mechanism="top")
+    learned = Completer().fit(hide(rows()[0], 0.6, mechanism="top"), rows()[1])
+    filled = learned.fill(given, y)
+    limits, holes = learned.largest_.limits(given), np.isnan(given)
+    found = learned.most_errors(given, filled)
+    assert (np.abs(filled - y).sum(axis=1) <= found + 1e-12).all()
+    for i, most in enumerate(found):
+        f, rest = filled[i, holes[i]], 1 - np.nansum(given[i])
+        best = 0
+        for signs in product((-1, 1), repeat=len(f)):
+            bounds = [(0, limits[i, 0])] * len(f)
+            solved = linprog(-np.array(signs), A_eq=[[1] * len(f)], b_eq=[rest], bounds=bounds)
+            best = max(best, -solved.fun - np.dot(signs, f))
+        assert most == pytest.approx(best, abs=1e-9)
+
+
+def test_without_a_limit_all_that_a_row_leaves_may_be_in_one_hole():
+    given = np.array([[0.4, np.nan, np.nan, np.nan], [0.4, 0.1, 0.2, np.nan]])
+    filled = np.array([[0.4, 0.3, 0.2, 0.1], [0.4, 0.1, 0.2, 0.3]])
+    found = most_errors(given, filled, 1 - np.nansum(given, axis=1, keepdims=True))
+    np.testing.assert_allclose(found, [0.5 + 0.3 + 0.2, 0], atol=1e-12)
+
+
+def one_by_one(y):
+    """Return observed degrees as if each was hidden from its row."""
+    hidden = hide_each_label(y, seed=0)
+    parts = hidden.rows, hidden.labels, hidden.degrees, hidden.degrees, hidden.left
+    return Refilled(*parts, np.ones(len(hidden.rows)))
+
+
+def test_known_degrees_count_as_often_as_such_are_missing():
+    """Their mean is that of the missing ones, which the sums of rows give, and labels agree."""
+    rng = np.random.default_rng(0)
+    y = rng.dirichlet([3.0, 2.0, 2.0, 1.0], 1000)
+    given = np.where(rng.random(y.shape) < 0.08 / (0.12 + y), np.nan, y)
+    given = fill_forced(given[~np.isnan(given).all(axis=1)])
+    refilled = one_by_one(given)
+    known, label = refilled.degrees, refilled.label
+    weights, holes = weights_of_holes(given, refilled), np.isnan(given)
+    mean = (1 - np.nansum(given, axis=1))[holes.any(axis=1)].sum() / holes.sum()
+    assert known.mean() > 1.3 * mean
+    assert np.average(known, weights=weights) == pytest.approx(mean)
+    np.testing.assert_allclose(np.bincount(label, weights), holes.sum(axis=0))
+    small = weights[known < 0.1].mean(), weights[known > 0.4].mean()
+    assert small[0] > 2 * small[1]
+
+
+def test_without_holes_all_degrees_count_as_before():
+    np.testing.assert_array_equal(weights_of_holes(rows(5)[0], one_by_one(rows(5)[0])), 1)
+
+
+def test_where_hardly_any_are_like_the_missing_ones_nothing_is_told():
+    y, predicted = rows()
+    given = np.where((y < 0.15) & (np.random.default_rng(0).random(y.shape) < 0.97), np.nan, y)
+    completer = Completer().fit(given, predicted)
+    assert completer.largest_ is None
+    assert completer.hole_weights_ is None
+    assert Completer().fit(hide(y, 0.4, random_state=0), predicted).hole_weights_ is not None

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inldl._validation import check_fillable
 from inldl.io import TableFile, read_table, write_table
 
 LABELS = ["a", "b", "c", "d"]
@@ -169,3 +170,13 @@ def test_signs_that_do_not_agree_are_refused(tmp_path, rows, problem):
     (tmp_path / "t.csv").write_text("x,a,b\n" + rows)
     with pytest.raises(ValueError, match=problem):
         read_table(tmp_path / "t.csv", "a,b")
+
+
+def test_sums_at_the_edge_of_the_tolerance_are_read_and_completed(tmp_path):
+    """Three decimals of percentages: a sum of 100.001 is off by just what exact degrees may be."""
+    table = tmp_path / "t.csv"
+    rows = ["34.247,54.795,,4.11,6.849", "20,30,40,5,5", "10.5,,40,5,5", "33.5,50,10.5,3,3"]
+    table.write_text("\n".join(["a,b,c,d,e", *rows]))
+    y = read_table(table, "a,b,c,d,e", scale="percent").y
+    check_fillable(y)
+    np.testing.assert_allclose(np.nansum(y[0]), 1, atol=1e-12)

@@ -69,12 +69,12 @@ def test_critical_difference_names_every_method_with_its_rank(study):
         ({"a": 1.0, "b": 2.5}, 1, [], "between 1 and 2"),
         ({"a": 1.0}, 1, [], "at least two methods"),
         ({"a": 1.0, "b": 2.0}, 1, [["a", "c"]], "'c', which has no rank"),
-        ({"a" * 60: 1.0, "b": 2.0}, 1, [], "names leave no room"),
+        ({"a" * 60: 1.0, "b" * 60: 2.0}, 1, [], "names leave no room"),
     ],
 )
 def test_critical_difference_refuses(ranks, cd, groups, message):
     with pytest.raises(ValueError, match=message):
-        report.critical_difference(pd.Series(ranks), cd, groups, width=report.style.COLUMN)
+        report.critical_difference(pd.Series(ranks), cd, groups)
 
 
 def test_rate_panels_hold_the_scores(study):
@@ -247,3 +247,15 @@ def test_without_matplotlib_the_extra_is_named(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'inldl\[report\]'"):
         report.growth(data.times, data.exponents)
+
+
+def test_a_narrow_diagram_has_all_names_at_one_side(drawn_texts):
+    ranks = pd.Series({"a method with a name of many words": 1.4, "b": 1.8, "c": 2.8})
+    figure = report.critical_difference(ranks, 1.2, [["b", "c"]], width=3.5)
+    seen = {text.get_text(): text for text in drawn_texts(figure)}
+    names = [seen[name] for name in ("a method wit…words (1.40)", "b (1.80)", "c (2.80)")]
+    left = {round(name.get_window_extent().x0) for name in names}
+    assert len(left) == 1
+    assert max(name.get_window_extent().x1 for name in names) <= 3.5 * figure.dpi
+    heights = [name.get_window_extent().y0 for name in names]
+    assert heights == sorted(heights)  # the worst hangs highest, so that no lines cross

@@ -253,3 +253,25 @@ def test_without_a_script_the_first_table_is_there(driver, page, rows):
         assert find(driver, 'figure[data-name="ranks-cosine-50"]').is_displayed()
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_pictures_fit_a_phone_and_can_be_read(browser):
+    size = {"width": 390, "height": 740, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    script = """return [...document.querySelectorAll("figure.drawing")]
+        .filter(each => each.checkVisibility())
+        .map(each => [each.dataset.name, each.querySelector(".scroll")])
+        .map(([name, box]) => [name, box.scrollWidth - box.clientWidth])"""
+    for metric, name in (("cosine ↑", "cosine"), ("clark ↓", "clark")):
+        choose(browser, 0, metric)
+        found = dict(browser.execute_script(script))
+        assert {"run-time", f"rates-{name}"} < set(found)
+        assert any(each.startswith(f"ranks-{name}") for each in found)
+        assert set(found.values()) == {0}
+    script = """return [...document.querySelectorAll("figure.drawing .narrow text")]
+        .filter(each => each.checkVisibility()).map(each => each.getBoundingClientRect())
+        .map(box => [box.left, box.right, box.height])"""
+    left, right, height = np.transpose(browser.execute_script(script))
+    assert left.min() >= 0
+    assert right.max() <= 390
+    assert np.median(height) >= 9

@@ -11,6 +11,7 @@ from inldl.io import TableFile
 from inldl.io.model_file import load_model, save_model
 from inldl.io.onnx_file import export_onnx
 from inldl.tables import DateColumn, FeatureEncoder, fit_table, predict_table
+from inldl.tables._cell_values import Cells
 
 DAY = datetime.date(2024, 5, 1)  # a Wednesday
 NUMBER = (DAY - datetime.date(1970, 1, 1)).days
@@ -139,11 +140,24 @@ def test_equal_dates_are_left_out():
 def test_what_is_not_clear_is_refused():
     assert refusal(["5/1/2024", "5/2/2024"]) == (
         "Column 'day' holds dates such as '5/1/2024', and nothing tells whether the day or the "
-        "month comes first; write them as 2024-12-31, or leave the column out (--ignore)."
+        "month comes first; say --dates day-first or --dates month-first, write them as "
+        "2024-12-31, or leave the column out with --ignore 'day'."
     )
     told = "Column 'day' holds dates, but row 10 (counted from 0) holds 'soon'; give a date or "
     assert refusal([f"2024-05-{i + 1:02}" for i in range(10)] + ["soon"]).startswith(told)
     assert "row 1 (counted from 0) holds '2024-02-30'" in refusal(["2024-02-28", "2024-02-30"])
+
+
+@pytest.mark.parametrize(("order", "second"), [("day-first", 31), ("month-first", 1)])
+def test_an_order_that_is_stated_decides_what_cells_leave_open(order, second):
+    frame = pd.DataFrame({"open": ["1/1/2024", "1/2/2024", "3/4/2024"]})
+    frame["clear"] = ["1/1/2024", "1/2/2024", "1/31/2024"]
+    encoder = FeatureEncoder(dates=order).fit(frame)
+    first, clear = (
+        column.read(Cells(column.name, frame[column.name])) for column in encoder.columns_
+    )
+    assert first[1] - first[0] == second
+    assert clear[1] - clear[0] == 1
 
 
 def test_new_cells_must_be_dates():

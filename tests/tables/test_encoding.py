@@ -252,7 +252,7 @@ def test_a_table_without_rows_is_encoded():
 
 def test_the_encoder_is_a_transformer():
     encoder = FeatureEncoder(max_levels=3)
-    assert clone(encoder).get_params() == {"max_levels": 3}
+    assert clone(encoder).get_params() == {"max_levels": 3, "dates": "auto"}
     with pytest.raises(NotFittedError):
         encoder.transform(pd.DataFrame({"a": [1]}))
     table = pd.DataFrame({"a": [1.0, 2, 4]})

@@ -143,3 +143,21 @@ def test_few_degrees(budget):
     model = Model("winldl", cross_fit=2).fit(X, y)
     assert quality.of_completion(model).overall()["n"] == 0
     assert quality.of_new_rows(model, y).overall()["n"] == 4
+
+
+@pytest.mark.parametrize("mechanism", ["small", "labels"])
+def test_estimates_hold_where_holes_are_not_spread_evenly(budget, mechanism):
+    """Either small degrees are missing more often, or some labels."""
+    X, truth = (part[::3].reset_index(drop=True) for part in budget[::2])
+    y = hide(truth, 0.5, mechanism="small", random_state=0)
+    if mechanism == "labels":
+        often = np.random.default_rng(0).random(truth.shape) < [0.05, 0.6, 0.4, 0.6, 0.05, 0.05]
+        y = truth.mask(often)
+    model = Model("winldl").fit(X, y)
+    completed = model.complete(X, y).to_numpy()
+    unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
+    real = np.abs(completed - truth.to_numpy())[unknown].mean()
+    found = quality.of_completion(model)
+    assert found.overall()["mae"] == pytest.approx(real, rel=0.1)
+    evenly = np.average(np.abs(found.predicted - found.observed))
+    assert evenly > 1.15 * real

@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import rel_entr
 
 from inldl.datasets import hide
 from inldl.io import TableFile
-from inldl.tables import complete_table, fit_table, predict_table
+from inldl.report.table_pages import completed, fitted
+from inldl.tables import complete_table, evaluate_table, fit_table, predict_table
 from inldl.tables._shown import SHOWN
 from inldl.tables.tasks import check_completion
 
@@ -129,19 +131,99 @@ def test_files_of_draws_that_exist_are_refused_before_any_work(file, tmp_path):
         check_completion(file, tmp_path / "x.csv", n_draws=2)
 
 
-def test_an_error_that_does_not_hold_is_said(tmp_path):
-    y = 100 * np.random.default_rng(0).dirichlet([4.0, 3.0, 2.0, 1.0], 60)
-    frame = pd.DataFrame(hide(y / 100, 0.5, mechanism="top") * 100, columns=LABELS)
-    frame.assign(x=np.arange(60) ** 0.5).to_csv(tmp_path / "top.csv", index=False)
-    learned = fit_table(TableFile(tmp_path / "top.csv", LABELS), "constant-mean", scale="percent")
-    assert learned.notes[-1].startswith(
-        "Only the 2 largest shares of each row seem to be recorded"
-    )
-    assert "The expected error does not hold for missing shares" in learned.notes[-1]
-    file = TableFile(tmp_path / "top.csv", LABELS)
-    written = complete_table(file, learned.model, tmp_path / "out.csv", scale="percent")
+@pytest.fixture
+def top(tmp_path):
+    """Write a table in percent of which only the two largest shares of each row are recorded."""
+    y = np.random.default_rng(0).dirichlet([4.0, 3.0, 2.0, 1.0], 60)
+    frame = pd.DataFrame(hide(y, 0.5, mechanism="top") * 100, columns=LABELS)
+    x = np.arange(60) ** 0.5
+    frame.assign(x=x, z=x % 1).to_csv(tmp_path / "top.csv", index=False)
+    return TableFile(tmp_path / "top.csv", LABELS), 100 * y
+
+
+def test_no_error_is_told_that_does_not_hold(top, tmp_path):
+    file, truth = top
+    learned = fit_table(file, "constant-mean", scale="percent")
+    assert learned.size.answer == "largest"
+    assert learned.completion.overall()["n"] == 0
+    assert "no share as small as the missing ones is known" in learned.completion.unknown
+    out = tmp_path / "out.csv"
+    written = complete_table(file, learned.model, out, scale="percent")
     assert written.below_recorded
+    off = np.abs(pd.read_csv(out)[LABELS].to_numpy() - truth)
+    assert off.sum() / 120 < written.most_error < 5 * off.sum() / 120
+    said = completed(written, learned, learned.model, "top.csv", "out.csv")
+    text = " ".join([*said.summary, *said.notes, said.html()])
+    assert "Expected error" not in text
+    assert "The error cannot be estimated" in said.summary[1]
+    assert f"at most {written.most_error:.2f} percentage points" in said.summary[2]
+    assert said.notes[-1] == (
+        "Only the 2 largest shares of each row seem to be recorded. Shares are filled in with at "
+        "most the smallest recorded share of their row."
+    )
 
 
-def test_of_random_holes_nothing_is_said(learned):
-    assert not any("expected error" in note for note in learned.notes)
+def test_the_error_of_a_model_is_that_of_known_shares(top):
+    said = fitted(fit_table(top[0], "constant-mean", scale="percent"), "top.csv")
+    assert said.summary[1].startswith("Error at known shares: ")
+    assert said.notes[-1].endswith("which are larger on average than the missing ones.")
+
+
+def test_of_random_holes_nothing_is_said(file, learned, tmp_path):
+    written = complete_table(file, learned.model, tmp_path / "out.csv", scale="percent")
+    said = completed(written, learned, learned.model, "table.csv", "out.csv")
+    assert said.notes == learned.notes
+    assert any(text.startswith("Expected error: ") for text in said.summary)
+
+
+def test_an_earlier_model_says_the_same_of_the_holes(file, learned, top, tmp_path):
+    largest = fit_table(top[0], "constant-mean", scale="percent").model
+    models = {"same": largest, "other": learned.model}
+    notes = {}
+    for name, model in models.items():
+        for table in (file, top[0]):
+            out = tmp_path / f"{name}.csv"
+            written = complete_table(table, model, out, scale="percent", overwrite=True)
+            said = completed(written, None, model, table.path.name, "out.csv")
+            notes[name, table.path.stem] = " ".join(said.notes)
+    assert notes["other", "table"] == ""
+    assert "The model was fitted to other rows" in notes["other", "top"]
+    assert notes["same", "top"].startswith("Only the 2 largest shares")
+    assert "as if they were the same" in notes["same", "table"]
+
+
+def test_a_piece_is_encoded_and_predicted_once(file, learned, tmp_path, monkeypatch):
+    counts = {"transform": 0, "predict": 0}
+
+    def counting(owner, name):
+        plain = getattr(owner, name)
+
+        def call(*args):
+            counts[name] += 1
+            return plain(*args)
+
+        monkeypatch.setattr(owner, name, call)
+
+    model = learned.model
+    model._completer()
+    counting(model.encoder_, "transform")
+    counting(model.estimator_, "predict")
+    how = {"scale": "percent", "n_draws": 2, "coverage": 0.9}
+    complete_table(file, model, tmp_path / "out.csv", **how)
+    assert counts == {"transform": 1, "predict": 1}
+
+
+def test_no_divergence_is_negative(file, learned):
+    """At known shares alone it is, where more is predicted for them than is there."""
+    y = file.read(scale="percent").y
+    predicted = np.asarray(learned.model.predict(file.read(scale="percent").features))
+    found = evaluate_table(file, learned.model, scale="percent").metrics["kl_divergence"]
+    rest = 1 - np.nansum(y, axis=1)
+    partial = np.isnan(y).any(axis=1) & ~np.isnan(y).all(axis=1)
+    cells = np.where(np.isnan(y), 0, y), np.where(np.isnan(y), 0, predicted)
+    p = np.column_stack([cells[0], np.where(partial, rest, 0)])
+    q = np.column_stack([cells[1], 1 - cells[1].sum(axis=1)])
+    seen = ~np.isnan(y).all(axis=1)
+    expected = rel_entr(p, np.maximum(q, 1e-6)).sum(axis=1)[seen].mean()
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert found > 0

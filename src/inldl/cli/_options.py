@@ -31,6 +31,12 @@ def _share(value: float | None) -> float | None:
     return value
 
 
+def _order(value: str) -> str:
+    if value not in ("auto", "day-first", "month-first"):
+        raise ValueError(f"--dates must be day-first or month-first, got {value!r}.")
+    return value
+
+
 def _threads(value: int) -> int:
     if value == 0:
         raise ValueError("--jobs cannot be 0; 1 is one at a time, -1 one per core.")
@@ -86,6 +92,7 @@ _ID = 'The columns that name the rows, which are never learned from: "county".'
 _NA = 'Cells that mean missing, besides the usual ones: "s,x,-99".'
 _ABOVE = "Lines (in a sheet: rows) above the header."
 _BELOW = "Lines with content below the last row, such as notes."
+_DATES = "For dates such as 5/1/2024, where a column leaves it open: day-first or month-first."
 _SHEET = "The sheet of an Excel file, by name or number; the first by default."
 _GROUP = (
     "A column of groups, such as persons: errors are measured on groups that were left out. It "
@@ -184,6 +191,7 @@ class ScaleOptions(TableOptions):
     long: Annotated[str | None, _column(_LONG)] = None
     total: Annotated[str | None, _column(_TOTAL)] = None
     sums: Annotated[list[str] | None, _column(_GROUPS, "--sum")] = None
+    dates: Annotated[str, _in_file(_DATES, "", callback=_order, show_default=False)] = "auto"
 
     def open(self, table, labels, **files):
         """Do the same; labels must be named, unless the table is long."""
@@ -266,7 +274,7 @@ def scale_for(model, file, scale, context):
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
-    for name in ("method", "learn_from", "jobs", "weight", "votes"):
+    for name in ("method", "learn_from", "jobs", "weight", "votes", "dates"):
         if context.get_parameter_source(name).name == "COMMANDLINE":
             option = f"--{name.replace('_', '-')}"
             raise ValueError(

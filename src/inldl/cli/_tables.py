@@ -176,9 +176,9 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
 
     file = options.open(table, labels)
     read = file.read(scale=options.scale, check=False)
-    units = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
-    bounds = {"lower": read.lower, "upper": read.upper}
-    found = inspect_table(read.features, read.degrees, file.source.where, **units, **bounds)
+    how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
+    how |= {"lower": read.lower, "upper": read.upper, "dates": options.dates}
+    found = inspect_table(read.features, read.degrees, file.source.where, **how)
     known = None if options.page is None else read.degrees.notna().to_numpy()
     notes = [*read.notes, *_of_counts(read)]
     options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
@@ -211,7 +211,8 @@ def compare(
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = take_weights(read.features, options.weight, file)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        how = {"max_rows": rows, "scale": read.scale, "sample_weight": weights}
+        how = {"max_rows": rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
+        how["sample_weight"] = weights
         found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
     notes = [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
@@ -256,7 +257,7 @@ COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 def _fit(file, method, options):
     from inldl.tables.tasks import fit_table
 
-    read = {"scale": options.scale, "normalize": options.normalize}
+    read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}
     more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
     more |= {"weight": options.weight, "votes": options.votes}
     with working(f"Learning from {file.path.name} with {method}"):
@@ -286,8 +287,8 @@ def _of_sums(read):
     if read.sums is None:
         return []
     return [
-        "Complete rows do not all have the same sum. Methods are compared as if they had; inldl "
-        "complete takes the sums into account, so its error is smaller."
+        "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
+        "complete does; predictions are compared with rows that are divided by their sums."
     ]
 
 

@@ -10,7 +10,7 @@ from inldl.completion.drawing import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
 from inldl.completion.joint_normal import JointNormal
-from inldl.completion.mechanism import LargestRecorded
+from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
 from inldl.completion.within import WithinLimits
 from inldl.solvers.completion import fill_forced
@@ -76,6 +76,9 @@ class Completer:
         is on filling near the prediction then. None if nothing could be hidden.
     largest_ : LargestRecorded or None
         What fills holes instead of the members, if only the largest degrees are recorded.
+    hole_weights_ : ndarray of shape (m,) or None
+        How much each of the refilled degrees counts where the error at holes is estimated, see
+        `inldl.completion.mechanism`. None if hardly any are like the missing ones.
     sizes_ : ErrorSizes
         The expected sizes of errors, if some degrees could be hidden.
     """
@@ -117,7 +120,7 @@ class Completer:
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        for name in ("sizes_", "within_"):  # of an earlier fit
+        for name in ("sizes_", "within_", "hole_weights_"):  # of an earlier fit
             vars(self).pop(name, None)
         self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
         self._of_predictions = PredictionErrors(y, predicted)
@@ -180,6 +183,20 @@ class Completer:
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
         self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
+
+    @cached_property
+    def hole_weights_(self):
+        """Return how much each refilled degree counts where the error at holes is estimated."""
+        found = self.refilled_
+        if found is None or self.largest_ is not None:
+            return None
+        return weights_of_holes(self._rows[0], found)
+
+    def most_errors(self, y, filled):
+        """Return the largest sum of absolute errors that the holes of each row can have."""
+        rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+        bounds = rest if self.largest_ is None else self.largest_.limits(y)
+        return most_errors(y, filled, bounds)
 
     @cached_property
     def sizes_(self):

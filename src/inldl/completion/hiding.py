@@ -7,6 +7,7 @@ import numpy as np
 MOST_NUMBERS = 2_500_000  # of all hidden degrees with their rows
 FEWEST_ROWS = 4  # of a label, even if that is more
 MOST_WEIGHT = 5.0  # of a hidden degree, relative to the mean
+ROUNDS = 3  # of meeting margins one after the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,20 @@ def _hide_label(y, label, rows, most, generator):
         other = (label + generator.integers(1, n_labels, len(alone))) % n_labels
         left[alone, other] = np.nan
     return Hidden(rows, np.full(len(rows), label), left, y[rows, label])
+
+
+def raked(weights, margins):
+    """Return weights whose sums over groups are in the wanted proportions, nearly in all margins.
+
+    A margin is the group of each weight, and a wanted sum for each group; those of the last margin
+    are met. Groups without a weight are left out.
+    """
+    for group, want in margins * ROUNDS:
+        have = np.bincount(group, weights, minlength=len(want))
+        want = np.where(have > 0, want, 0)
+        if want.any():
+            weights = weights * (want / np.where(have > 0, have, 1))[group]
+    return weights
 
 
 def share_of_holes(left, y):

@@ -44,10 +44,34 @@ class LooseSums:
         found = self.completer_.refilled_
         if found is None:
             return None
-        ours = found.label < found.left.shape[1] - 1
+        ours = self._ours(found)
         kept = {name: values[ours] for name, values in vars(found).items()}
         degrees = {name: kept[name] * self.sum_ for name in ("degrees", "filled")}
         return replace(found, **kept | degrees | {"left": self._closed(kept["left"])})
+
+    @property
+    def hole_weights_(self):
+        """How much each of them counts, see `Completer`."""
+        weights = self.completer_.hole_weights_
+        return None if weights is None else weights[self._ours(self.completer_.refilled_)]
+
+    @property
+    def largest_(self):
+        """What fills holes if only the largest degrees are recorded, see `Completer`."""
+        return self.completer_.largest_
+
+    @staticmethod
+    def _ours(found):
+        """Return which degrees are not of the label that is added."""
+        return found.label < found.left.shape[1] - 1
+
+    def most_errors(self, y, filled):
+        """Return the largest sum of absolute errors that the holes of each row can have.
+
+        What a row may lack counts among them, so it is a little more than that.
+        """
+        opened = with_lack(y / self.sum_), with_lack(filled / self.sum_)
+        return self.completer_.most_errors(*opened) * self.sum_
 
     def fill(self, y, predicted, limits=None):
         """Return the rows with their holes filled."""

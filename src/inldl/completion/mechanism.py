@@ -1,14 +1,20 @@
-"""Fill rows of which only the largest degrees are recorded.
+"""Degrees that are missing because of their size.
 
-What is learned from degrees that are hidden on purpose does not hold there: those that are
-recorded are larger than all that are missing.
+Where only the largest degrees of each row are recorded, what is learned from degrees that are
+hidden on purpose does not hold: those that are recorded are larger than all that are missing.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
-from inldl.solvers.selection import Selection, mechanism_of, split_evenly
+from inldl.completion.hiding import raked
+from inldl.solvers.selection import Selection, logarithm, mechanism_of, split_evenly
+
+STEEPEST = (
+    1.0  # slope: where size decides more strongly, too few like the missing ones are observed
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +52,53 @@ class LargestRecorded:
         """
         filled, variance = self.selection.fill(y)
         return np.sqrt(variance + (split_evenly(y) - filled) ** 2)
+
+
+def weights_of_holes(y, refilled):
+    r"""Return weights with which observed degrees are like the missing ones of `y`.
+
+    Rows with many holes count as they do by the weights so far, each label as often as it is
+    missing, and the mean is that of the missing degrees, which the sums of the rows give: the
+    weight of a degree d is multiplied by :math:`(C d + 0.1)^{-b}`, with the b that does it.
+    Returns None if sizes decide what is missing and b is beyond -1 and 1: hardly any observed
+    degrees are like the missing ones then.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n, n_labels)
+        Degrees, NaN = unobserved, without those that the sums of their rows give.
+    refilled : Refilled
+        The observed degrees.
+    """
+    holes, weights = np.isnan(y), refilled.weights
+    if not holes.any():
+        return weights
+    rest = np.where(holes.any(axis=1), 1 - np.nansum(y, axis=1), 0)
+    size, mean = logarithm(refilled.degrees, y.shape[1]), rest.sum() / holes.sum()
+    n_holes = np.isnan(refilled.left).sum(axis=1)
+    margins = [(n_holes, np.bincount(n_holes, weights)), (refilled.label, holes.sum(axis=0))]
+
+    def tilted(b):
+        return raked(weights * np.exp(-b * size), margins)
+
+    def excess(b):
+        return np.average(refilled.degrees, weights=tilted(b)) - mean
+
+    beyond = np.sign(excess(STEEPEST)) == np.sign(excess(-STEEPEST))
+    if beyond and mechanism_of(y, fewest=1) != "random":
+        return None
+    if beyond:  # by chance
+        return tilted(min(-STEEPEST, STEEPEST, key=lambda b: abs(excess(b))))
+    return tilted(brentq(excess, -STEEPEST, STEEPEST))
+
+
+def most_errors(y, filled, bounds):
+    """Return the largest sum of absolute errors that the holes of each row can have.
+
+    They are at most `bounds`, and sum to what the row leaves. As many as possible reach the bound
+    then, those first of which least was filled in.
+    """
+    holes, rest = np.isnan(y), np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+    ascending = np.sort(np.where(holes, filled, np.inf), axis=1)
+    worst = np.clip(rest - np.arange(y.shape[1]) * bounds, 0, bounds)
+    return np.where(np.isinf(ascending), 0, np.abs(worst - ascending)).sum(axis=1)

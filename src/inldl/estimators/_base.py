@@ -131,8 +131,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = self._expected(X)
-        _check_shape(given, predicted)
-        check_fillable(given)
+        check_given(given, predicted)
         return given, predicted
 
     def _expected(self, X):
@@ -388,6 +387,12 @@ def _fill_chunk(y, predicted, *limits, known=(), groups=(), block_info=None):
     check_fillable(y, block_info[0]["array-location"][0][0])
     named = dict(zip(known, limits, strict=True))
     return fill_rows(y, predicted, limits_of_block(y, groups, **named) if named else None)
+
+
+def check_given(y, predicted):
+    """Refuse degrees that cannot be completed beside predictions of their rows."""
+    _check_shape(y, predicted)
+    check_fillable(y)
 
 
 def _check_shape(y, predicted):

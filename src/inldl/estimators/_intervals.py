@@ -232,7 +232,7 @@ class IntervalMixin:
             seed = seed_from(random_state)
             given, predicted = self._given_and_predicted(X, y)
             limits = limits_of(given, **limits, names=label_names(y))
-            draws = self._draw(X, given, predicted, n_draws, seed, limits=limits)
+            draws = self._draw(self._validated(X), given, predicted, n_draws, seed, limits=limits)
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y, **limits)
@@ -260,8 +260,8 @@ class IntervalMixin:
         return self.examples_.signs_of(self._validated(X))
 
     def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
-        """Return completed tables, of which `first` is the number of the first row."""
-        X, examples = self._validated(X), self.examples_
+        """Return completed tables of checked rows, whose first one has the number `first`."""
+        examples = self.examples_
         told = examples.signs_of(X), examples.features_of(X), limits
         draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
         return draws.astype(given.dtype, copy=False)

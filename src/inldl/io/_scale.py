@@ -249,7 +249,7 @@ class Degrees:
         sums = np.nansum(y, axis=1)
         complete = ~np.isnan(y).any(axis=1)
         off = complete & (np.abs(sums - 1) > tolerance)
-        over = ~complete & (sums > 1 + tolerance)
+        over = ~complete & (sums - 1 > tolerance)  # as `wrong_sums` has it, to the last bit
         if not (off.any() or over.any()):
             return y
         few = over & (sums <= 1 + MOST_ROUNDING)

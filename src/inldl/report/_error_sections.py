@@ -4,7 +4,8 @@ from functools import partial
 
 from inldl.tables._units import error, form_of, in_unit
 
-from .document import Column, Paragraph, Section, Table, figure_and_table
+from ._pictures import picture_and_table
+from .document import Column, Paragraph, Section, Table
 from .figures import errors_by_label, influence, reliability
 from .figures._maps import most_influential
 from .style import FULL
@@ -18,14 +19,15 @@ def _overall(held_out):
     return overall if overall and overall["n"] else None
 
 
-def error_sentences(held_out, what="known shares"):
+def error_sentences(held_out, what="known shares", name="Expected error"):
     """Return sentences that say how large the error is, measured on `what`."""
     overall = _overall(held_out)
     if overall is None:
-        return ["The error cannot be estimated: too few shares are known."]
+        why = "" if held_out is None else held_out.unknown
+        return [f"The error cannot be estimated: {why or 'too few shares are known'}."]
     found, means = error(overall["mae"], held_out.unit), overall["constant_mae"]
     texts = [
-        f"Expected error: {found} (using column means: {means:{form_of(held_out.unit)}}), "
+        f"{name}: {found} (using column means: {means:{form_of(held_out.unit)}}), "
         f"measured on {overall['n']:,} {what}."
     ]
     if overall["mae"] >= means:
@@ -82,7 +84,7 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return figure_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
+    return picture_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
 
 
 def _reliability(held_out, coverage):
@@ -101,7 +103,7 @@ def _reliability(held_out, coverage):
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
     table = Table.of(groups, columns, "The same in numbers.", "reliability")
-    blocks = figure_and_table(
+    blocks = picture_and_table(
         partial(reliability, frame, coverage=coverage, width=FULL), caption, table
     )
     if coverage is None:
@@ -120,7 +122,7 @@ def _influence(frame, unit):
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
     table = Table(columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence")
     draw = partial(influence, frame, label="rise of the error")
-    return [Paragraph(_SHUFFLED), *figure_and_table(draw, caption, table)]
+    return [Paragraph(_SHUFFLED), *picture_and_table(draw, caption, table)]
 
 
 _SHUFFLED = (

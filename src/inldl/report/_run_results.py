@@ -11,7 +11,8 @@ from inldl._text import counted, listed
 from inldl.experiments.results import ALPHA, Standing, against_rate, standing
 from inldl.metrics import METRICS
 
-from .document import Choices, Chosen, Column, Controls, Figure, Heading, Note, Table
+from ._pictures import picture
+from .document import Choices, Chosen, Column, Controls, Heading, Note, Table
 from .figures import critical_difference, metric_against_rate
 from .figures._panels import shortened
 from .style import better
@@ -208,7 +209,7 @@ def _difference(view):
     )
     ranks = result.mean_ranks.rename(names)
     draw = partial(critical_difference, ranks, result.critical_difference, groups)
-    return Figure(draw, caption, view.file("ranks"), when=view.key)
+    return picture(draw, caption, view.file("ranks"), when=view.key)
 
 
 def _rate_figures(rows, views, metrics, settings):
@@ -251,7 +252,7 @@ def _against_rate(rows, metric, methods, key):
         kind = "first" if methods is None else "best by mean rank"
         caption += f" Of {len(everything)} methods, the {len(chosen)} {kind} are drawn."
     draw = partial(metric_against_rate, part, metric)
-    return Figure(draw, caption, f"rates-{metric}", when=key)
+    return picture(draw, caption, f"rates-{metric}", when=key)
 
 
 def _spoken(metric):

@@ -138,11 +138,6 @@ class Figure(Block):
     narrow: Callable[[], Any] | None = None  # draws it for a screen as narrow as a phone's
 
 
-def figure_and_table(draw: Callable[[], Any], caption: str, table: Table) -> list[Block]:
-    """Return a picture, and the table with its numbers, whose name it has."""
-    return [Figure(draw, caption, table.name), table]
-
-
 @dataclass(frozen=True)
 class Choices:
     """What the reader can choose.

@@ -3,7 +3,8 @@
 import json
 import re
 import warnings
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from .document import Chosen, Figure, Table
 
@@ -81,13 +82,22 @@ class Picture:
 
 
 def _pictures(document, space):
-    """Draw the figures, those that are seen at first before the others, as long as they fit."""
+    """Draw the figures, those that are seen at first before the others, as long as they fit.
+
+    Only then are they drawn for narrow screens: those that have no room for it are scrolled.
+    """
     figures = [block for block in document.blocks() if isinstance(block, Figure)]
     figures.sort(key=lambda each: bool(each.when) and not document.choices.shows(each.when))
     pictures = {}
     for number, figure in enumerate(figures):
         pictures[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
-        space -= len(pictures[figure].svg) + len(pictures[figure].narrow)
+        space -= len(pictures[figure].svg)
+    for number, figure in enumerate(figures):
+        if figure.narrow is not None and pictures[figure].svg and space > 0:
+            with suppress(ValueError):  # long names may leave no room
+                narrow = _drawing(figure.narrow, figure.caption, f"n{number}-")
+                pictures[figure] = replace(pictures[figure], narrow=narrow)
+                space -= len(narrow)
     return pictures
 
 
@@ -95,20 +105,22 @@ _NO_SPACE = Picture(problem="This figure is left out to keep the page small.")
 
 
 def _picture(block, number):
+    try:
+        return Picture(_drawing(block.draw, block.caption, f"d{number}-"))
+    except ValueError as error:
+        return Picture(problem=f"This figure cannot be drawn: {error}")
+
+
+def _drawing(draw, caption, prefix):
+    """Return what is drawn, as a part of a page whose ids start with the prefix."""
     from .figures._saving import small_svg
 
     with warnings.catch_warnings():
         # The browser draws the letters, with fonts that have more of them than matplotlib's.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
-        try:
-            figures = [draw() for draw in (block.draw, block.narrow) if draw is not None]
-        except ValueError as error:
-            return Picture(problem=f"This figure cannot be drawn: {error}")
-        for figure in figures:
-            figure.patch.set_visible(False)  # the paper shows through, light or dark
-            for axes in figure.axes:
-                axes.patch.set_visible(False)
-        prefixes = f"d{number}-", f"n{number}-"
-        pairs = zip(figures, prefixes, strict=False)
-        return Picture(*(small_svg(figure, block.caption, prefix) for figure, prefix in pairs))
+        figure = draw()
+        figure.patch.set_visible(False)  # the paper shows through, light or dark
+        for axes in figure.axes:
+            axes.patch.set_visible(False)
+        return small_svg(figure, caption, prefix)

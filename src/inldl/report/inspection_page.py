@@ -7,7 +7,8 @@ import numpy as np
 from inldl._text import counted, listed
 from inldl.tables._units import form_of, in_unit
 
-from .document import Column, Document, Figure, Items, Paragraph, Section, Table, figure_and_table
+from ._pictures import picture, picture_and_table
+from .document import Column, Document, Items, Paragraph, Section, Table
 from .figures import hidden_mass, holes_per_row, missing_map
 from .figures._panels import shortened
 from .style import FULL
@@ -95,7 +96,7 @@ def _map(inspection, observed):
             f"The {len(patterns)} most frequent sets of missing shares: those of "
             f"{patterns['rows'].sum():,} of {inspection.n_rows:,} rows."
         )
-    return Figure(draw, f"{caption} Above: how much of each label is missing.", "missing")
+    return picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
 
 
 def _per_row(inspection):
@@ -104,7 +105,7 @@ def _per_row(inspection):
     counts = inspection.by_row[inspection.by_row["rows"] > 0]
     columns = {"holes": Column("missing shares"), "rows": Column("rows")}
     table = Table.of(counts, columns, "The same in numbers.", "missing-per-row")
-    return figure_and_table(draw, caption, table)
+    return picture_and_table(draw, caption, table)
 
 
 def _patterns(inspection):
@@ -155,7 +156,7 @@ def _missing_sums(size, unit):
     row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
     told = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
     table = Table([*columns, Column("p value", ".3g")], [[*row, size.p_value]], **told)
-    return [Paragraph(how), *figure_and_table(draw, caption, table)]
+    return [Paragraph(how), *picture_and_table(draw, caption, table)]
 
 
 def _hidden_means(inspection):

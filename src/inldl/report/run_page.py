@@ -13,6 +13,7 @@ from inldl.experiments.results import bench_commands, costs, environments, mean_
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 
+from ._pictures import picture
 from ._run_results import percent, run_results, short_names
 from .document import (
     MISSING,
@@ -21,7 +22,6 @@ from .document import (
     Column,
     Document,
     Facts,
-    Figure,
     Note,
     Paragraph,
     Section,
@@ -148,7 +148,7 @@ def _time_figure(rows):
         return Note("There are no times of fits to draw.")
     draw = partial(run_time, frame.reset_index(), label="time of the fits (s)", width=FULL)
     caption = "CPU time of one fit (mean over rates and splits), added up over the datasets"
-    return Figure(draw, f"{caption}; logarithmic.", "run-time")
+    return picture(draw, f"{caption}; logarithmic.", "run-time")
 
 
 def _costs(rows):

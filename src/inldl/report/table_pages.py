@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import counted, listed
-from inldl.tables._units import form_of, in_unit
+from inldl.tables._findings import depends_on_size, notes_on_completing, notes_on_known
+from inldl.tables._units import error, form_of, in_unit
 
 from ._error_sections import error_sentences, quality_sections
-from .document import Code, Column, Document, Facts, Figure, Items, Paragraph, Section, Table
+from ._pictures import picture
+from .document import Code, Column, Document, Facts, Items, Paragraph, Section, Table
 from .figures import comparison as comparison_figure
 from .figures import completion_map, predicted_map
-from .style import COLUMN, better
+from .style import better
 
 FILLED = (
     "A share is filled in from the known shares of its row and from what the features predict, so "
@@ -24,8 +26,9 @@ FILLED = (
     "were hidden on purpose."
 )
 BELOW_RECORDED = (
-    "Only the largest shares of each row seem to be recorded. A missing share is filled in with "
-    "what is to be expected of the smaller ones, never above the smallest recorded of its row."
+    "The shares that were learned from seem to be the largest of their rows. A missing share is "
+    "filled in with what is to be expected of the smaller ones, never above the smallest recorded "
+    "of its row."
 )
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
@@ -90,7 +93,7 @@ def completion_page(
     told = f"The completed rows; shares that were filled in are bold.{_below(ends, coverage)}"
     blocks = [
         Paragraph(how),
-        _wide_and_narrow(partial(completion_map, before, after, labels), caption, "completion"),
+        picture(partial(completion_map, before, after, labels), caption, "completion"),
         _rows(after, marks, labels, told, "completed", ends),
     ]
     shown = Section("Before and after", blocks, page_only=True)
@@ -102,11 +105,6 @@ def _sentences(summary, held_out):
     if summary is None:
         return error_sentences(held_out)
     return [summary] if isinstance(summary, str) else summary
-
-
-def _wide_and_narrow(draw, caption, name):
-    """Return a picture that is drawn again for narrow screens."""
-    return Figure(draw, caption, name, partial(draw, width=COLUMN))
 
 
 def _rows(shares, marks, labels, caption, name, ends=()):
@@ -151,10 +149,10 @@ def completed(written, learned, model, table, out, influence=None):
         summary.append(EARLIER)
     else:
         held_out, what = _measured_at(learned)
-        summary += error_sentences(held_out, what)
+        summary += [*error_sentences(held_out, what), *_at_most(written, held_out)]
     facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{written.n_rows:,}"))
-    notes = [] if learned is None else learned.notes
+    notes = [*([] if learned is None else learned.notes), *_of_holes(written, held_out)]
     labels = list(written.after.columns)
     about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
     intervals = {"ends": written.ends, "coverage": written.coverage}
@@ -176,12 +174,33 @@ def _filled_in(written):
     return texts
 
 
+def _at_most(written, held_out):
+    """Return a sentence on the largest error that is possible, where none can be estimated."""
+    if not held_out.unknown or np.isnan(written.most_error):
+        return []
+    limit = "the known shares of a row leave no more to the others"
+    if written.below_recorded:
+        limit = "no missing share can be above the smallest recorded one of its row"
+    return [f"It is then at most {error(written.most_error, held_out.unit)}, because {limit}."]
+
+
+def _of_holes(written, held_out):
+    """Return notes on why shares are missing; without `held_out` the model was fitted before."""
+    if written.size is None or written.n_exact == written.n_filled:
+        return []
+    earlier = held_out is None
+    told = {"earlier": earlier, "estimated": not earlier and not held_out.unknown}
+    return notes_on_completing(written.size, written.below_recorded, **told)
+
+
 def _measured_at(learned):
     """Return the shares that tell how good filled ones are, and what they are.
 
     They are those of new rows where no share could be hidden, or most are missing in whole rows.
     """
     whole_rows = learned.n_empty > learned.n_missing / 2
+    if learned.completion.unknown:
+        return learned.completion, ""
     if learned.completion.overall()["n"] and not whole_rows:
         return learned.completion, "known shares that were hidden on purpose"
     why = "too few are known to hide some"
@@ -212,7 +231,7 @@ def prediction_page(title, facts, n_rows, predicted, labels, notes=(), *, ends=(
     told = f"The same in numbers.{_below(ends, coverage)}"
     blocks = [
         Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
-        _wide_and_narrow(partial(predicted_map, predicted, labels), caption, "prediction"),
+        picture(partial(predicted_map, predicted, labels), caption, "prediction"),
         _rows(predicted, marks, labels, told, "predicted", ends),
     ]
     summary = [f"Predicted {listed(labels, 20)} for {counted(n_rows, 'row')}."]
@@ -252,13 +271,15 @@ def fitted(learned, table, influence=None):
     labels = learned.model.label_names_
     facts = [("Table", table), ("Method", str(learned.model.method))]
     facts.append(("Labels", ", ".join(labels)))
+    notes = [*learned.notes, *notes_on_known(learned.size)]
+    error = "Error at known shares" if depends_on_size(learned.size) else "Expected error"
     summary = [
         f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "
         f"{learned.missing:.1%} of the shares missing.",
-        *error_sentences(learned.new_rows, "known shares of rows that were left out"),
+        *error_sentences(learned.new_rows, "known shares of rows that were left out", error),
     ]
     report = str(getattr(learned.model.estimator_, "report_", ""))
-    about = (f"A model of {table}", facts, learned.notes, learned.new_rows)
+    about = (f"A model of {table}", facts, notes, learned.new_rows)
     return model_page(*about, influence, report, summary=summary)
 
 
@@ -276,7 +297,10 @@ def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
     """
     columns = [Column("measure"), *(Column(str(name), ".4f") for name in metrics.columns)]
     rows = [[str(name), *row, better(name)] for name, *row in metrics.astype(float).itertuples()]
-    caption = "Means over the rows of the table."
+    caption = (
+        "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
+        "shares of a row count as one, whose sum is known."
+    )
     table = Table([*columns, Column("better is")], rows, caption=caption, name="metrics")
     sections = [Section("Scores", [table]), *quality_sections(held_out)]
     return Document(title, _sentences(summary, held_out), facts, notes, sections)
@@ -317,7 +341,7 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
     )
     draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
     sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    figure = _wide_and_narrow(draw, caption, "comparison")
+    figure = picture(draw, caption, "comparison")
     blocks = [figure, _methods(comparison), Paragraph(sentence)]
     failed = comparison.table[comparison.table["reason"] != ""]
     failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]

@@ -34,14 +34,15 @@ TINY = 1e-9
 BLOCK = 1 << 12  # rows that are filled at once
 
 
-def mechanism_of(y: Array) -> str:
+def mechanism_of(y: Array, fewest: int = FEWEST) -> str:
     """Return which degrees are missing: "random", "small", "large", or "rest".
 
     The last is where only the largest degrees of each row are recorded: no row contradicts it,
     and the hidden degrees are smaller than random ones would be. "random" is also what cannot be
-    told. Degrees that the sum of a row gives are not missing.
+    told, and where fewer than `fewest` rows have holes. Degrees that the sum of a row gives are
+    not missing.
     """
-    mass = hidden_mass(y) if partial_rows(y).sum() >= FEWEST else None
+    mass = hidden_mass(y) if partial_rows(y).sum() >= fewest else None
     if mass is None or mass.p_value >= LEVEL:
         return "random"
     if abs(mass.difference) < SMALL_EFFECT * mass.expected:
@@ -120,7 +121,7 @@ class Selection:
         around = mean if prior is None else np.maximum(prior, 1e-4)
         scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
         a, b = self.intercept, self.slope
-        x, seen = _logarithm(filled, filled.shape[1]).ravel(), ~holes.ravel()
+        x, seen = logarithm(filled, filled.shape[1]).ravel(), ~holes.ravel()
         for _ in range(2):  # steps of Newton's method for a logistic regression
             p = _sigmoid(a + b * x)
             weight = p * (1 - p) + TINY
@@ -168,7 +169,7 @@ class Selection:
         """Return the means and variances of hidden degrees below their bounds."""
         edges = np.linspace(0, 1, GRID + 1) ** 2 * self.largest
         grid, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
-        hidden = 1 - _sigmoid(self.intercept + self.slope * _logarithm(grid, means.shape[1]))
+        hidden = 1 - _sigmoid(self.intercept + self.slope * logarithm(grid, means.shape[1]))
         log = np.log(np.maximum(hidden, 1e-12) * width)
         shape = np.maximum(means / self.scale, 0.05)[..., None]
         log = (shape - 1) * np.log(grid) - grid / self.scale[:, None] + log
@@ -208,7 +209,8 @@ def _fitted(y: Array, expected: Array, spread: Array, bounds: Array) -> tuple[Ar
     return np.where(holes, filled, y), variance
 
 
-def _logarithm(degrees: Array, n_labels: int) -> Array:
+def logarithm(degrees: Array, n_labels: int) -> Array:
+    """Return the sizes of degrees on the scale that decides whether they are missing."""
     return np.log(n_labels * degrees + 0.1)
 
 

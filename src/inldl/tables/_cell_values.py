@@ -32,10 +32,13 @@ _DATE = re.compile(rf"\s*(?:{_DAY})(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | r
 
 
 class Cells:
-    """The cells of the column `name` of a table, read from `series` when they are first needed."""
+    """The cells of the column `name` of a table, read from `series` when they are first needed.
 
-    def __init__(self, name, series):
-        self.name, self.series = name, series
+    `date_order` says what comes first in dates that leave it open, if that is known.
+    """
+
+    def __init__(self, name, series, date_order=None):
+        self.name, self.series, self.date_order = name, series, date_order
 
     @cached_property
     def stored(self):

@@ -23,6 +23,7 @@ _FORMS = [
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _CENTURY = 69  # two digits from here on are of the last century, as in C and Python
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
+ORDERS = {"auto": None, "day-first": DAY_FIRST, "month-first": MONTH_FIRST}  # as users name them
 
 
 def found_order(texts):

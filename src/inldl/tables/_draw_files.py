@@ -6,7 +6,6 @@ from pathlib import Path
 from inldl._validation import check_number
 from inldl.io import TableWriter
 from inldl.io._compression import plain_name
-from inldl.solvers.limits import limits_of
 
 
 def draw_paths(path, n_draws):
@@ -51,14 +50,15 @@ class DrawFiles:
     def __exit__(self, *error):
         return self._stack.__exit__(*error)
 
-    def write(self, piece, known, scale):
-        """Write the next rows of each draw, whose degrees are `known` as fractions."""
+    def write(self, piece, y, scale, known):
+        """Write the next rows of each draw, of which `y` are the degrees as fractions.
+
+        `known` is what `Model._to_complete` returns.
+        """
         if not self._files:
             return
-        given, predicted = self._model._given_and_predicted(piece.features, known.y)
-        limits = limits_of(given, **known.limits, names=self._model.label_names_)
+        encoded, given, predicted, limits = known
         how = {"first": piece.first, "limits": limits}
-        rows = piece.features, given, predicted
-        draws = self._model._draw(*rows, len(self._files), self._seed, **how)
+        draws = self._model._draw(encoded, given, predicted, len(self._files), self._seed, **how)
         for file, completed in zip(self._files, draws, strict=True):
-            file.write(piece, known.y, completed, scale)
+            file.write(piece, y, completed, scale)

@@ -16,17 +16,17 @@ EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else
 DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
 
 
-def describe_features(columns, where=None):
+def describe_features(columns, where=None, date_order=None):
     """Return a frame with a row for each column: what it is, and what the encoder makes of it.
 
     It has the columns kind (number, text, date, empty, constant, id), holes (a share), distinct,
     remark (empty if there is nothing to say) and usable. `where` turns the number of a row into
-    words, such as "Line 7".
+    words, such as "Line 7". `date_order` says what comes first in dates that leave it open.
     """
     rows, originals = [], {}
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
-        kind, remark, usable = _described(name, column, where)
+        kind, remark, usable = _described(name, column, where, date_order)
         remark = remark or _copy_of_another(name, column, originals)
         if not remark and holes > NEARLY_EMPTY:
             remark = f"is empty in {holes:.1%} of the rows"
@@ -34,10 +34,10 @@ def describe_features(columns, where=None):
     return pd.DataFrame(rows, columns=["column", "kind", "holes", "distinct", "remark", "usable"])
 
 
-def _described(name, column, where):
+def _described(name, column, where, date_order):
     """Return the kind of a column, a remark, and whether a model can be fitted with it there."""
     try:
-        choice = choose(name, column, MAX_LEVELS)
+        choice = choose(name, column, MAX_LEVELS, date_order)
     except DataError as error:
         placed = error if where is None else error.placed(where)
         return error.facts["kind"], placed.worded(error.facts["problem"]), False

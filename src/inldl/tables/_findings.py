@@ -26,7 +26,7 @@ def list_findings(results, *, totals=True):
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(strong),
         *_problems(results, severe=False),
-        *(_single_holes(results["by_row"]) if totals else ()),
+        *(_single_holes(results["by_row"]) if totals and not _sums_are_off(results) else ()),
         *_remarks(features[features["usable"] & (features["remark"] != "")]),
     ]
 
@@ -80,8 +80,8 @@ _ADVICE = {
     "small": _BIASED.format("large"),
     "large": _BIASED.format("small"),
     "largest": (
-        "Completing fills in nothing above the smallest recorded share of a row. Its error is "
-        "measured on recorded shares, which are larger, so it does not hold for the missing ones."
+        "Completing fills in nothing above the smallest recorded share of a row. Its error cannot "
+        "be estimated, because no share as small as the missing ones is known."
     ),
     "zeros": "If an empty cell means 0 in this table, write 0 into it.",
     "few": "Take the completed shares with care.",
@@ -98,26 +98,59 @@ def _size(size, strong):
         yield f"{size.verdict} {_ADVICE[size.answer]}{cause}"
 
 
-_NOTES = {
-    "largest": (
-        "Completing fills in nothing above the smallest recorded share of a row. The expected "
-        "error does not hold for missing shares, nor does its comparison with column means: both "
-        "are measured on recorded, larger ones."
-    ),
-    "small": (
-        "The expected error may not hold for missing shares: it is measured on known ones, which "
-        "are larger on average."
-    ),
-    "large": (
-        "The expected error may be too small for missing shares: it is measured on known ones, "
-        "which are smaller on average."
-    ),
-}
+_BY_SIZE = ("small", "large", "largest")
+_WEIGHED = (
+    "The expected error takes this into account, and is a rougher estimate for that. Intervals do "
+    "not; do not rely on them."
+)
+_IN_PART = "The sums of the rows correct a part of this; do not rely on intervals."
+_BELOW = "Shares are filled in with at most the smallest recorded share of their row."
+_ABOVE = (
+    "The model was fitted to other rows, so it fills in shares above the smallest recorded one, "
+    "too; complete the table without --model."
+)
+_AS_IF = (
+    "The model was fitted to rows of which only the largest shares are recorded, and fills in "
+    "these rows as if they were the same."
+)
 
 
-def note_on_error(size):
-    """Return a note on an error that was measured on known shares, if it may not hold."""
-    return [f"{size.mechanism} {_NOTES[size.answer]}"] if size.answer in _NOTES else []
+def notes_on_completing(size, below_recorded, *, estimated, earlier):
+    """Return notes on a table in which missing depends on the size of shares.
+
+    Parameters
+    ----------
+    size : SizeTest
+        What the sums of the rows tell.
+    below_recorded : bool
+        Whether shares were filled in as where only the largest are recorded.
+    estimated : bool
+        Whether an error is told.
+    earlier : bool
+        Whether the model was fitted before, and not to this table.
+    """
+    if earlier and below_recorded != (size.answer == "largest"):
+        return [f"{size.mechanism} {_AS_IF if below_recorded else _ABOVE}".strip()]
+    if size.answer not in _BY_SIZE:
+        return []
+    told = _WEIGHED if estimated else _IN_PART
+    return [f"{size.mechanism} {_BELOW if below_recorded else told}"]
+
+
+def depends_on_size(size):
+    """Return whether shares of certain sizes are missing more often."""
+    return size.answer in _BY_SIZE
+
+
+def notes_on_known(size):
+    """Return a note on an error that was measured on known shares, if others are missing."""
+    if not depends_on_size(size):
+        return []
+    known = "smaller" if size.answer == "large" else "larger"
+    return [
+        f"{size.mechanism} The error is that of known shares, which are {known} on average than "
+        "the missing ones."
+    ]
 
 
 def _labels_by_size(by_label, size, unit):
@@ -144,6 +177,11 @@ def _dependence(strong):
         )
     if len(strong) > SHOWN:
         yield f"There are {len(strong) - SHOWN} more relations like this."
+
+
+def _sums_are_off(results):
+    """Return whether complete rows have other sums, so that no sum gives a share."""
+    return any(problem.what.startswith("a sum other than") for problem in results["problems"])
 
 
 def _single_holes(by_row):

@@ -24,22 +24,26 @@ FOLDS = 5  # of the fits from whose errors completing is learned, as `Model` has
 class Trial:
     """One fit, and where its errors count.
 
-    A method is fitted to the rows `rows` of the degrees `learned`, which are NaN where they are
-    held out. It `completes` these rows, or predicts the others; errors count where `judged` is
-    True.
+    A method is fitted to the rows `rows` of the degrees `learned`, which are those of `truth` and
+    NaN where they are held out. It `completes` these rows, or predicts the others; errors count
+    where `judged` is True. If sums of rows are `loose`, and not just 1, complete rows are divided
+    by them before a method sees them.
     """
 
+    truth: np.ndarray
     learned: np.ndarray
     rows: np.ndarray
     judged: np.ndarray
     completes: bool
+    loose: bool = False
 
 
-def completing_trials(y, hidden, random_state):
+def completing_trials(y, hidden, random_state, loose=False):
     """Return trials that hide a share of the observed degrees of all rows, three times."""
     generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
-    holed = (hide_more(y, hidden, generator) for generator in generators)
-    return [Trial(left, np.arange(len(y)), judged, completes=True) for left, judged in holed]
+    holed = (hide_more(y, hidden, generator, loose) for generator in generators)
+    rows = np.arange(len(y))
+    return [Trial(y, left, rows, judged, completes=True, loose=loose) for left, judged in holed]
 
 
 def predicting_trials(y, folds, random_state):
@@ -51,7 +55,7 @@ def predicting_trials(y, folds, random_state):
         out[fold] = True
         learned = np.where(out[:, None], np.nan, y)
         judged = out[:, None] & ~np.isnan(y)
-        trials.append(Trial(learned, np.flatnonzero(~out), judged, completes=False))
+        trials.append(Trial(y, learned, np.flatnonzero(~out), judged, completes=False))
     return trials
 
 
@@ -144,19 +148,18 @@ class Attempt:
 NOT_CONVERGED = "fits did not converge"
 
 
-def try_method(method, X, y, trials, random_state, weights=None):
-    """Return the `Attempt` of a method, given by its name, in all trials with frames `X`, `y`."""
-    result = Attempt(Errors.none(len(y), weights), Errors.none(len(y), weights))
-    degrees = y.to_numpy()
+def try_method(method, X, labels, trials, random_state, weights=None, dates="auto"):
+    """Return the `Attempt` of a method, given by its name, in all trials with the frame `X`."""
+    result = Attempt(Errors.none(len(X), weights), Errors.none(len(X), weights))
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
             for trial in trials:
-                about = random_state, result.seconds, weights
-                found = run_trial(method, X, y.columns, trial, *about)
+                about = random_state, result.seconds, weights, dates
+                found = run_trial(method, X, labels, trial, *about)
                 errors = result.completing if trial.completes else result.predicting
-                errors.add(degrees, found, trial.judged)
+                errors.add(trial.truth, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
             result.reason = " ".join(str(error).split()) or type(error).__name__
     result.warned.update(map(_kind, caught))
@@ -169,21 +172,31 @@ def _kind(warning):
     return " ".join(str(warning.message).split())
 
 
-def run_trial(method, X, labels, trial, random_state, seconds, weights=None):
+def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dates="auto"):
     """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
-    rows = X.iloc[trial.rows]
-    known = with_every_label(trial.learned[trial.rows])
+    rows, learned = X.iloc[trial.rows], trial.learned
+    known, sums = with_every_label(learned[trial.rows]), None
+    if trial.loose:
+        (known, sums), learned = divided(known), divided(learned)[0]
     folds = FOLDS if trial.completes else None  # to learn how to complete
     model = Model(method, cross_fit=folds, random_state=random_state)
     some = None if weights is None else weights[trial.rows]
     start = time.process_time()
-    known = pd.DataFrame(known, index=rows.index, columns=labels)
-    model.fit(rows, known, sample_weight=some)
+    degrees = pd.DataFrame(known, index=rows.index, columns=labels)
+    encoded = model._encode(rows, degrees, some, dates)
+    model._fit_encoded(*encoded, sums=sums, weights=some)
     if trial.completes:
-        learned = pd.DataFrame(trial.learned, index=X.index, columns=labels)
-        return model.complete(X, learned).to_numpy()
+        return model.complete(X, pd.DataFrame(learned, index=X.index, columns=labels)).to_numpy()
     seconds.append(time.process_time() - start)
-    out = np.zeros(trial.learned.shape)
+    out = np.zeros(learned.shape)
     new = np.setdiff1d(np.arange(len(X)), trial.rows)
     out[new] = model.predict(X.iloc[new]).to_numpy()
     return out
+
+
+def divided(y):
+    """Divide complete rows by their sums, and others whose sum exceeds 1; return the sums, too."""
+    sums = np.nansum(y, axis=1)
+    some = (~np.isnan(y).any(axis=1) | (sums > 1)) & (sums > 0)
+    sums = np.where(some, sums, 1.0)
+    return y / sums[:, None], sums

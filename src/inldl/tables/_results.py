@@ -8,6 +8,7 @@ import pandas as pd
 
 from inldl.io._scale import WHOLE
 from inldl.tables import quality
+from inldl.tables._missingness import SizeTest
 from inldl.tables.model import Model
 
 
@@ -35,6 +36,8 @@ class Learned:
         How well rows that the model has not seen are predicted, in the units of the file.
     sample : tuple of DataFrame
         Some rows: features and degrees.
+    size : SizeTest
+        Whether missing depends on the size of a degree.
     """
 
     model: Model
@@ -47,6 +50,7 @@ class Learned:
     notes: list
     new_rows: Any
     sample: tuple = field(repr=False)
+    size: SizeTest
 
     @property
     def missing(self):
@@ -93,6 +97,11 @@ class Written:
         Whether shares were filled as where only the largest of each row are recorded.
     n_bounded : int
         Filled degrees whose cells had bounds, such as <5.
+    size : SizeTest or None
+        Whether missing depends on the size of a degree.
+    most_error : float
+        What the mean absolute error of the filled degrees cannot exceed, in the units of the file;
+        those that the sums of their rows give do not count.
     """
 
     n_rows: int
@@ -106,6 +115,8 @@ class Written:
     coverage: float | None = None
     below_recorded: bool = False
     n_bounded: int = 0
+    size: SizeTest | None = None
+    most_error: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)

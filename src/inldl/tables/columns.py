@@ -106,9 +106,9 @@ NEARLY_ID = Choice(None, "id", "nearly every cell is different, like an id or fr
 RUNNING = Choice(None, "id", "it is a running number")
 
 
-def choose(name, series, max_levels):
+def choose(name, series, max_levels, date_order=None):
     """Return the `Choice` for a column; infinite numbers are refused."""
-    cells = Cells(name, series)
+    cells = Cells(name, series, date_order)
     choices = (kind.recognise(cells, max_levels) for kind in Column.kinds)
     return next(choice for choice in choices if choice is not None)
 

@@ -95,6 +95,8 @@ def compare(
     random_state=0,
     scale="fraction",
     sample_weight=None,
+    sums=None,
+    dates="auto",
     done=None,
 ):
     """Compare methods on a table, by degrees that are held out from them.
@@ -131,6 +133,11 @@ def compare(
     sample_weight : array-like of shape (n,), optional
         How much each row counts, when methods learn and when their errors are averaged; 0 leaves
         a row out.
+    sums : array-like of shape (n,), optional
+        What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
+        `inldl.io.read_table` returns. Methods then complete rows as they were before.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        As in `FeatureEncoder`.
     done : callable, optional
         Called with the name of each method when it is done.
 
@@ -157,13 +164,16 @@ def compare(
     _check(folds, hidden, max_rows, random_state)
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
-    X, y, weights, notes = _sample(*_tables(X, y, sample_weight), max_rows, random_state)
-    X, y, weights, notes = _without_copies(X, y, weights, notes)
-    completing = completing_trials(y.to_numpy(), hidden, random_state)
+    X, y, weights = _tables(X, y, sample_weight)
+    rows, notes = _sample(len(y), max_rows, random_state)
+    rows, weights, notes = _without_copies(X, y, weights, rows, notes, dates)
+    X, y, sums = X.iloc[rows], y.iloc[rows], None if sums is None else np.asarray(sums)[rows]
+    given = y if sums is None else y.mul(sums, axis=0)
+    completing = completing_trials(given.to_numpy(), hidden, random_state, sums is not None)
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
     attempts = {}
     for name in names:
-        attempts[name] = try_method(name, X, y, trials, random_state, weights)
+        attempts[name] = try_method(name, X, y.columns, trials, random_state, weights, dates)
         if done is not None:
             done(name)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
@@ -204,22 +214,25 @@ def _tables(X, y, sample_weight):
     return X, pd.DataFrame(degrees, index=X.index, columns=names), weights
 
 
-def _sample(X, y, weights, max_rows, random_state):
-    """Return tables and weights, or the same random rows of them, and a list of notes."""
+def _sample(n, max_rows, random_state):
+    """Return all of n rows, or a random sample of them, and a list of notes."""
     few = f"With fewer than {FEW} rows, chance may decide which method is best."
-    notes = [few] if min(len(y), max_rows) < FEW else []
-    if len(y) <= max_rows:
-        return X, y, weights, notes
-    rows = np.random.default_rng(random_state).choice(len(y), max_rows, replace=False)
+    notes = [few] if min(n, max_rows) < FEW else []
+    if n <= max_rows:
+        return np.arange(n), notes
+    rows = np.random.default_rng(random_state).choice(n, max_rows, replace=False)
     rows.sort()
-    note = f"A random sample of {max_rows:,} of the {len(y):,} rows was used."
+    return rows, [f"A random sample of {max_rows:,} of the {n:,} rows was used.", *notes]
+
+
+def _without_copies(X, y, weights, rows, notes, dates):
+    """Return the rows that do not equal an earlier one; these would be known too well.
+
+    The weights of the rows come with them, those of copies added up.
+    """
+    X, y = X.iloc[rows], y.iloc[rows]
     weights = None if weights is None else weights[rows]
-    return X.iloc[rows], y.iloc[rows], weights, [note, *notes]
-
-
-def _without_copies(X, y, weights, notes):
-    """Return the tables without rows that equal an earlier one; these would be known too well."""
-    encoder = FeatureEncoder().fit(X)
+    encoder = FeatureEncoder(dates=dates).fit(X)
     if not encoder.columns_:
         raise ValueError(
             "No feature column tells rows apart, so all methods would predict the same; complete "
@@ -228,10 +241,9 @@ def _without_copies(X, y, weights, notes):
     encoded = encoder.transform(X)
     once = distinct_rows(encoded, y.to_numpy())
     if once is None or len(once) < 3:
-        return X, y, weights, notes
-    note = copies_note(len(y) - len(once))
+        return rows, weights, notes
     weights = weights_of_copies(encoded, y.to_numpy(), weights, once)
-    return X.iloc[once], y.iloc[once], weights, [*notes, note]
+    return rows[once], weights, [*notes, copies_note(len(y) - len(once))]
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

@@ -166,15 +166,18 @@ def _settled_order(cells):
     """Return whether days or months come first, or refuse dates that leave it open."""
     texts = [value for value in cells.seen if isinstance(value, str)]
     order = found_order(texts)
-    if order is None:
-        raise column_error(
-            cells.name,
-            "date",
-            "holds dates such as {cell}, and nothing tells whether the day or the month comes "
-            "first; write them as 2024-12-31, or leave the column out (--ignore)",
-            cell=repr(shortened(texts[0])),
-        )
-    return order
+    if order is not None:
+        return order
+    if cells.date_order is not None:
+        return cells.date_order
+    raise column_error(
+        cells.name,
+        "date",
+        "holds dates such as {cell}, and nothing tells whether the day or the month comes first; "
+        "say --dates day-first or --dates month-first, write them as 2024-12-31, or leave the "
+        "column out with --ignore {column}",
+        cell=repr(shortened(texts[0])),
+    )
 
 
 def _days(cells, order, problem):

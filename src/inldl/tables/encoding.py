@@ -8,8 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._file_state import FileState
 from inldl._text import listed
-from inldl._validation import check_number
+from inldl._validation import check_choice, check_number
 from inldl.tables._cell_values import Cells, as_table, holds_infinity, named_columns
+from inldl.tables._dates import ORDERS
 from inldl.tables.columns import MAX_LEVELS, CategoryColumn, Column, NumberColumn, choose
 from inldl.tables.date_column import DateColumn
 
@@ -51,6 +52,9 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     max_levels : int, default=250
         Text columns with more levels have a column for each of the most frequent ones, and one
         for all others.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        How to read dates such as 5/1/2024 in columns that leave it open, which are refused by
+        default. A column with a date such as 31/1/2024 does not.
 
     Attributes
     ----------
@@ -70,8 +74,9 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
 
     _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
 
-    def __init__(self, max_levels=MAX_LEVELS):
+    def __init__(self, max_levels=MAX_LEVELS, dates="auto"):
         self.max_levels = max_levels
+        self.dates = dates
 
     def fit(self, X, y=None):
         """Learn from a table how to encode its columns.
@@ -88,6 +93,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self
         """
         check_number("max_levels", self.max_levels, low=1, integer=True)
+        check_choice("dates", self.dates, ORDERS)
         X = as_table(X)
         given = named_columns(X)
         if not len(X):
@@ -97,7 +103,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
                 "No usable feature columns: the table has no columns, "
                 f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
             )
-        choices = {name: choose(name, cells, self.max_levels) for name, cells in given.items()}
+        how = self.max_levels, ORDERS[self.dates]
+        choices = {name: choose(name, cells, *how) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
         self.columns_ = [choice.column for choice in choices.values() if not choice.reason]
         self.dropped_ = dropped

@@ -5,8 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import check_2d, check_rows, is_off, names_or_numbers, sum_tolerance
+from inldl._validation import (
+    check_2d,
+    check_choice,
+    check_rows,
+    is_off,
+    names_or_numbers,
+    sum_tolerance,
+)
 from inldl.tables._cell_values import as_table, named_columns
+from inldl.tables._dates import ORDERS
 from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
 from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, judge_size
@@ -101,6 +109,7 @@ def inspect_table(
     scale="fraction",
     lower=None,
     upper=None,
+    dates="auto",
 ):
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
@@ -121,6 +130,8 @@ def inspect_table(
         How the degrees stand in the table; "percent" gives all results in percent.
     lower, upper : array of shape (n, C), optional
         Bounds of missing degrees, NaN where there is none; they are counted.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        As in `FeatureEncoder`.
 
     Returns
     -------
@@ -137,6 +148,7 @@ def inspect_table(
     >>> round(found.missing, 2)
     0.3
     """
+    check_choice("dates", dates, ORDERS)
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
     whole = whole_of(scale)
     place = where or (lambda row: f"Row {row}")
@@ -161,7 +173,7 @@ def inspect_table(
         "size": judge_size(possible, labels, whole, untold=untold),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
-        "features": describe_features(columns, where),
+        "features": describe_features(columns, where, ORDERS[dates]),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
         "unit": PERCENT if whole > 1 else "",

@@ -11,15 +11,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from inldl._errors import DataError
 from inldl._file_state import Array, FileState
 from inldl._sample_weights import as_weights
-from inldl._validation import (
-    as_degrees,
-    check_number,
-    check_rows,
-    framed,
-    names_or_numbers,
-)
+from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.completion.examples import evenly
-from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._base import DistributionEstimator, check_given
 from inldl.estimators._intervals import IntervalMixin, predict_held_out
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
@@ -163,8 +157,11 @@ class Model(IntervalMixin, DistributionEstimator):
             self.held_out_rows_ = kept[self.held_out_rows_]
         return self
 
-    def _encode(self, X, y, weights=None):
-        """Learn to encode the columns; return them and the degrees as arrays."""
+    def _encode(self, X, y, weights=None, dates="auto"):
+        """Learn to encode the columns; return them and the degrees as arrays.
+
+        `dates` is as in `FeatureEncoder`.
+        """
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         vars(self).pop("encoder_", None)
@@ -176,7 +173,7 @@ class Model(IntervalMixin, DistributionEstimator):
         if len(degrees) == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = names_or_numbers(y)
-        self.encoder_ = FeatureEncoder().fit(X)
+        self.encoder_ = FeatureEncoder(dates=dates).fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
         self.means_ = _means(degrees, weights)
@@ -303,6 +300,21 @@ class Model(IntervalMixin, DistributionEstimator):
         encoded = self.encoder_.transform(X)
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
 
+    def _to_complete(self, X, known):
+        """Return encoded columns, degrees that are to be completed, predictions, and limits.
+
+        The columns are encoded once for all that is done with them.
+        """
+        check_is_fitted(self)
+        encoded, given = self._validated(X), as_degrees(known.y)
+        predicted = self._held_out_if_known(encoded, self.estimator_.predict(encoded))
+        check_given(given, predicted)
+        limits = limits_of(given, **known.limits, names=self.label_names_)
+        return encoded, given, predicted, limits
+
+    def _signs_of(self, encoded):
+        return None if self.examples_ is None else self.examples_.signs_of(encoded)
+
     def predict(self, X):
         """Predict a distribution for each row.
 
@@ -325,9 +337,8 @@ class Model(IntervalMixin, DistributionEstimator):
         """Return predictions, signs of their errors, and rows unfamiliar to the encoder."""
         cells = self.encoder_._read(X)
         encoded = self.encoder_._encoded(cells)
-        signs = None if self.examples_ is None else self.examples_.signs_of(encoded)
         predicted = np.asarray(self.estimator_.predict(encoded))
-        return predicted, signs, self.encoder_._unfamiliar(cells)
+        return predicted, self._signs_of(encoded), self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.

@@ -33,6 +33,8 @@ class HeldOut:
         What the numbers are: "percentage points", or nothing for fractions.
     weights : ndarray of shape (m,) or None
         How much each degree counts; None is equally much.
+    unknown : str
+        Why no error can be told, if there are no degrees for that reason.
     """
 
     observed: np.ndarray
@@ -46,6 +48,7 @@ class HeldOut:
     upper: np.ndarray | None = None
     unit: str = ""
     weights: np.ndarray | None = None
+    unknown: str = ""
 
     def in_units_of(self, scale):
         """Return the same in the units of a table: percentages, or fractions as they are."""
@@ -133,34 +136,49 @@ def of_new_rows(model, y, weights=None):
 def of_completion(model):
     """Judge how well degrees that are hidden on purpose are completed.
 
-    Each known degree is hidden once, and filled in by what was learned without its row. Rows with
-    many holes count as they do among the holes of the table.
+    Each known degree is hidden once, and filled in by what was learned without its row. Degrees
+    count as often as such are missing: in rows with as many holes, of the same label, and so that
+    their mean is that of the missing ones. If hardly any known degrees are like the missing ones,
+    no error is told.
 
     Parameters
     ----------
     model : Model
         Fitted, with held-out predictions.
     """
-    found = model._completer().refilled_
-    labels = list(model.label_names_)
-    if found is None:
-        nothing = np.empty(0)
-        return HeldOut(*(nothing,) * 3, *(nothing.astype(int),) * 2, labels, "")
+    completer, labels = model._completer(), list(model.label_names_)
+    found, weights = completer.refilled_, completer.hole_weights_
+    if weights is None:
+        nothing, why = np.empty(0), "" if found is None else _unlike(completer)
+        arrays = (nothing,) * 3 + (nothing.astype(int),) * 2
+        return HeldOut(*arrays, labels, "", unknown=why)
     how = (
         f"{len(found.degrees):,} known shares were hidden on purpose, one at a time, and filled "
-        "in by what was learned without their rows."
+        "in by what was learned without their rows. Each counts as often as shares like it are "
+        "missing."
     )
     means, at = _means_of_others(model.examples_.degrees)[found.row], np.arange(len(found.row))
     ways = [fill(found.left, means)[at, found.label] for fill in (fill_rows, fill_in_proportion)]
     if model.examples_.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
-    constant = min(
-        ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=found.weights)
-    )
+    constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
     return HeldOut(
         found.degrees, found.filled, constant, found.label, found.row, labels, how,
-        weights=found.weights,
+        weights=weights,
     )  # fmt: skip
+
+
+def _unlike(completer):
+    """Return why degrees that are known tell nothing about the error at those that are not."""
+    if completer.largest_ is not None:
+        return (
+            "only the largest shares of each row seem to be recorded, so no share as small as the "
+            "missing ones is known"
+        )
+    return (
+        "whether a share is missing depends so much on its size that hardly any like the missing "
+        "ones are known"
+    )
 
 
 def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None):
@@ -195,11 +213,11 @@ def _weighted(found, weights):
     return found if weights is None else replace(found, weights=weights[found.row])
 
 
-def hide_more(y, share, generator):
+def hide_more(y, share, generator, loose=False):
     """Return `y` with a share of its observed degrees hidden, and which of them can be judged.
 
     Each row keeps an observed degree, and each label. A degree that is the only hole of its row
-    is not judged: it is 1 minus the others, whatever the method.
+    is not judged: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
     """
     left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
     kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)
@@ -207,8 +225,8 @@ def hide_more(y, share, generator):
     left[bare, kept[bare]] = y[bare, kept[bare]]
     lost = np.isnan(left).all(axis=0)
     left[:, lost] = y[:, lost]
-    judged = seen & np.isnan(left) & (np.isnan(left).sum(axis=1) > 1)[:, None]
-    return left, judged
+    judged = seen & np.isnan(left)
+    return left, judged if loose else judged & (np.isnan(left).sum(axis=1) > 1)[:, None]
 
 
 def _means_of_others(y, weights=None):

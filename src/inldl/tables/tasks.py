@@ -3,24 +3,20 @@
 from contextlib import contextmanager
 
 import numpy as np
-import pandas as pd
 
 from inldl._errors import DataError
 from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
-from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
 from inldl.io.writing import check_writable, whole_of
 from inldl.metrics import evaluate
-from inldl.solvers.completion import fill_forced
+from inldl.solvers.known_cells import known_cells
 from inldl.solvers.limits import limits_of
 from inldl.tables import quality
 from inldl.tables._copies import copies_note
 from inldl.tables._draw_files import DrawFiles, draw_paths
-from inldl.tables._findings import note_on_error
-from inldl.tables._missingness import COUNTS, judge_size
 from inldl.tables._results import Evaluation, Learned, Written
 from inldl.tables._row_weights import (
     rows_that_count,
@@ -30,6 +26,7 @@ from inldl.tables._row_weights import (
     weights_notes,
 )
 from inldl.tables._shown import ShownRows, id_columns
+from inldl.tables._tally import Tally, size_of_holes
 from inldl.tables._units import paired_ends, rounded_rows
 from inldl.tables.model import Model, group_numbers
 
@@ -46,6 +43,7 @@ def fit_table(
     group=None,
     weight=None,
     votes=False,
+    dates="auto",
     most_rows=None,
     n_jobs=None,
 ):
@@ -65,6 +63,8 @@ def fit_table(
         A column that is not learned from: how much each row counts, beside the mean.
     votes : bool
         Whether rows of counts count by how sure their shares are, as in `inldl.vote_weights`.
+    dates : {"auto", "day-first", "month-first"}
+        As in `FeatureEncoder`.
     most_rows : int, optional
         About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
     n_jobs : int, optional
@@ -92,7 +92,7 @@ def fit_table(
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
-        encoded, y = model._encode(table.features, degrees, weights)
+        encoded, y = model._encode(table.features, degrees, weights, dates)
         limits = limits_of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
     weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
@@ -102,6 +102,7 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
+    raw = y if sums is None else y * sums[:, None]
     return Learned(
         model,
         scale,
@@ -110,19 +111,11 @@ def fit_table(
         int(missing.sum()),
         int(missing.size - missing.sum()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
-        notes + note_on_error(_size_of_holes(y, list(degrees), scale, sums)),
+        notes,
         quality.of_new_rows(model, y, weights).in_units_of(scale),
         sample,
+        size_of_holes(raw, list(degrees), scale, sums is not None),
     )
-
-
-def _size_of_holes(y, labels, scale, sums):
-    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
-    y = np.asarray(y, dtype=np.float64)
-    if sums is not None:  # then a row hides what it lacks, too
-        y = y * sums[:, None]
-        y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
-    return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
 
 
 def _groups(features, name, file):
@@ -186,9 +179,8 @@ def complete_table(
     Written
     """
     extra = _added_to_completed(file, coverage, mark)
-    ids, counts = id_columns(file, model), np.zeros(5, int)
+    ids, tally = id_columns(file, model), Tally(file, model, scale)
     shown = ShownRows(file, file.labels, WHOLE.get(scale, 1.0), ids)
-    loose = model.examples_ is not None and model.examples_.loose
     how = {"filled": file.labels if holes is None else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
@@ -197,26 +189,17 @@ def complete_table(
     ):
         for piece in _pieces(file, model, ids, done):
             known = file.known(piece, scale, normalize=normalize)
-            counts += _counted(piece, known, loose)
             with _placed(file.place_of(first=piece.first), file.labels):
-                completed, *ends = _completed(model, piece.features, file.labels, known, coverage)
+                rows = model._to_complete(piece.features, known)
+                completed, *ends = _completed(model, rows, coverage)
+            tally.add(piece, known.y, completed)
             shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
             added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
             writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
-            draws.write(piece, known, scale)
-    below = getattr(model._completer(), "largest_", None) is not None
-    found = {"ends": shown.ends(), "coverage": coverage, "below_recorded": below}
-    *counts, n_bounded = counts.tolist()
-    return Written(*counts, *shown.frames(), n_bounded=n_bounded, **found)
-
-
-def _counted(piece, known, loose):
-    """Return how many rows, holes, exact fills, rows with holes and bounded cells there are."""
-    missing = np.isnan(known.y)
-    exact = 0 if loose else missing.sum() - np.isnan(fill_forced(known.y)).sum()
-    bounded = 0 if piece.bounds is None else piece.bounds.given().sum()
-    return np.array([piece.size, missing.sum(), exact, missing.any(axis=1).sum(), bounded])
+            draws.write(piece, known.y, scale, rows)
+    found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
+    return Written(*tally.counts(), *shown.frames(), **found)
 
 
 def _pairs(ends, units):
@@ -322,6 +305,8 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     Returns
     -------
     Evaluation
+        Its measures are those of known degrees; in kl_divergence, the missing degrees of a row
+        count as one, whose sum is known.
     """
     table = file.read(scale=scale, normalize=normalize, least_rows=1)
     weights = take_weights(table.features, weight, file)
@@ -331,13 +316,23 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     signs = model._signs(table.features)
     held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs, weights)
     return Evaluation(
-        evaluate(table.y, predicted, sample_weight=weights),
-        evaluate(table.y, constant, sample_weight=weights),
+        _scores(table.y, predicted, weights),
+        _scores(table.y, constant, weights),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
         table.known.n_bounded,
     )
+
+
+def _scores(y, predicted, weights=None):
+    """Return all measures; in the divergence, the holes of a row count as one more known cell.
+
+    At the known cells alone it would be the smaller, the more is predicted there, and negative.
+    """
+    how = {"sample_weight": weights}
+    known = evaluate(*known_cells(np.asarray(y), predicted), ["kl_divergence"], **how)
+    return evaluate(y, predicted, **how) | {"kl_divergence": max(known["kl_divergence"], 0.0)}
 
 
 def _pieces(file, model, ids, done):
@@ -364,17 +359,18 @@ def _placed(where, labels=()):
         raise error.placed(where) from None
 
 
-def _completed(model, features, labels, known, coverage):
-    """Return the completed degrees, and the ends of their intervals, NaN where none is needed."""
-    degrees = pd.DataFrame(known.y, columns=labels, copy=False)
+def _completed(model, rows, coverage):
+    """Return the completed degrees, and the ends of their intervals, NaN where none is needed.
+
+    `rows` are what `Model._to_complete` returns.
+    """
+    encoded, given, predicted, limits = rows
     if coverage is None:
-        return (np.asarray(model.complete(features, degrees, **known.limits)),)
-    completed, lower, upper = map(
-        np.asarray,
-        model.complete(features, degrees, return_interval=True, coverage=coverage, **known.limits),
-    )
-    seen = ~np.isnan(known.y)
-    return completed, *(np.where(seen, np.nan, end) for end in (lower, upper))
+        return (model._fill(given, predicted, limits),)
+    signs = model._signs_of(encoded)
+    completed, *ends = model._fill_with_intervals(given, predicted, signs, coverage, limits)
+    seen = ~np.isnan(given)
+    return completed, *(np.where(seen, np.nan, end) for end in ends)
 
 
 def _interval_names(labels, coverage):

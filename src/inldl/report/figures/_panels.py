@@ -6,6 +6,7 @@ from ..style import new_figure
 
 PANEL = 1.55  # height of a small panel in inches
 LONGEST = 28  # characters of a name
+LONGEST_NARROW = 17  # characters of a title over one of several narrow panels
 LINE = 0.132  # inches from one line of text to the next
 
 
@@ -27,8 +28,9 @@ def titled_panels(names, width, height, columns, **options):
     grid = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for axes in grid[len(names) :]:
         axes.remove()
-    for name, axes in zip(names, grid, strict=False):
-        axes.set_title(name)
+    titles = shortened(names, LONGEST_NARROW) if width <= 5 and columns > 1 else names
+    for title, axes in zip(titles, grid, strict=False):
+        axes.set_title(title)
     return dict(zip(names, grid, strict=False))
 
 

@@ -3,7 +3,7 @@
 from inldl._validation import check_number
 
 from ..style import FULL, GREY, drawn, new_figure
-from ._panels import widest
+from ._panels import shortened, widest
 
 AXIS_NAME = "mean rank"
 
@@ -15,12 +15,15 @@ BARS = 0.12  # from the axis to the first bar
 BAR = 0.08  # from one bar to the next
 LINE = 0.17  # from one name to the next
 
+LONGEST = 18  # characters of a name in a narrow figure
+
 
 @drawn
 def critical_difference(mean_ranks, cd, groups, *, width=FULL):
     """Draw mean ranks on a line, with bars under methods that do not differ.
 
-    The best method is at the left; equal ranks hang from the same point.
+    The best method is at the left; equal ranks hang from the same point. A narrow figure has all
+    names at the right, the long ones shortened.
 
     Parameters
     ----------
@@ -34,13 +37,15 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL):
     ranks = _checked_ranks(mean_ranks, cd, groups)
     bars = _levels([ranks[list(group)] for group in groups if len(group) > 1], len(ranks) / 12)
     first_name = AXIS + BARS + BAR * (1 + max((level for *_, level in bars), default=-1)) + 0.06
-    half = (len(ranks) + 1) // 2
-    height = first_name + LINE * half - LINE / 2 + EDGE
+    half = (len(ranks) + 1) // 2 if width > 5 else 0  # a narrow figure has names at one side
+    height = first_name + LINE * max(half, len(ranks) - half) - LINE / 2 + EDGE
     figure = new_figure(width, height)
     figure.set_layout_engine("none")
     # The axes span the figure and count inches from its upper left corner.
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
+    if width <= 5:
+        ranks.index = shortened(ranks.index, LONGEST)
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
     left = 2 * EDGE + widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
     right = width - (2 * EDGE + widest(figure, map(_caption, worst.index, worst)))

@@ -1,0 +1,51 @@
+"""What is said about why shares are missing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.tables import inspect_table
+from inldl.tables._findings import depends_on_size, notes_on_completing, notes_on_known
+from inldl.tables._missingness import SizeTest
+
+LARGEST = SizeTest(50, answer="largest", mechanism="Only the 2 largest shares seem recorded.")
+SMALL = SizeTest(50, answer="small", mechanism="Small shares are missing more often.")
+LARGE = SizeTest(50, answer="large", mechanism="Large shares are missing more often.")
+RANDOM = SizeTest(50, answer="random")
+
+
+@pytest.mark.parametrize(
+    ("size", "below", "estimated", "earlier", "said"),
+    [
+        (RANDOM, False, True, False, ""),
+        (RANDOM, False, False, True, ""),
+        (RANDOM, True, False, True, "as if they were the same"),
+        (SMALL, False, True, False, "The expected error takes this into account"),
+        (LARGE, False, False, False, "do not rely on intervals"),
+        (SMALL, False, False, True, "do not rely on intervals"),
+        (LARGEST, True, False, False, "at most the smallest recorded share"),
+        (LARGEST, True, False, True, "at most the smallest recorded share"),
+        (LARGEST, False, False, True, "complete the table without --model"),
+        (LARGEST, False, True, False, "The expected error takes this into account"),
+    ],
+)
+def test_notes_say_what_was_done(size, below, estimated, earlier, said):
+    notes = notes_on_completing(size, below, estimated=estimated, earlier=earlier)
+    assert len(notes) == bool(said)
+    assert all(note.startswith(size.mechanism) and said in note for note in notes)
+
+
+def test_an_error_at_known_shares_is_told_from_others():
+    assert [depends_on_size(each) for each in (LARGEST, SMALL, LARGE, RANDOM)] == [1, 1, 1, 0]
+    assert notes_on_known(RANDOM) == []
+    assert "which are smaller on average than the missing ones" in notes_on_known(LARGE)[0]
+    assert "which are larger on average than the missing ones" in notes_on_known(SMALL)[0]
+
+
+@pytest.mark.parametrize("off", [False, True])
+def test_single_holes_are_exact_only_where_all_sums_are(off):
+    y = np.random.default_rng(0).dirichlet([4, 3, 2], 30)
+    y[:5, 0] = np.nan
+    y[9, 1] += 0.1 * off
+    findings = inspect_table(pd.DataFrame({"x": np.arange(30) % 7}), y).findings
+    assert any("fills it in exactly" in each for each in findings) != off
