@@ -181,3 +181,24 @@ def test_compare_and_evaluate_say_what_they_leave_out(inldl, counts):
     assert code == 0, error
     number = (counts[LABELS] < 5).to_numpy().sum()
     assert f"Cells with bounds, such as <5, do not count: {number}." in told
+
+
+def test_rows_of_no_weight_take_their_bounds_along(inldl, counts, tmp_path):
+    table = pd.read_csv(tmp_path / "counts.csv", dtype=str)
+    weight = np.where(np.arange(len(table)) % 7 == 0, 0, 1)
+    table.assign(w=weight).to_csv(tmp_path / "weighted.csv", index=False)
+    table[weight > 0].to_csv(tmp_path / "fewer.csv", index=False)
+    asked = ("-l", "a,b,c,d", "--total", "n", "-m", "winldl", "-o")
+    code, _, error = inldl("complete", "weighted.csv", *asked, "a.csv", "--weight", "w")
+    assert code == 0, error
+    code, _, error = inldl("complete", "fewer.csv", *asked, "b.csv")
+    assert code == 0, error
+    found, expected = (pd.read_csv(tmp_path / name)[LABELS] for name in ("a.csv", "b.csv"))
+    np.testing.assert_allclose(found[weight > 0], expected, atol=1e-5)
+    assert len(counts) == len(found)
+
+
+def test_votes_are_totals(inldl, counts):
+    asked = ("counts.csv", "-l", "a,b,c,d", "--total", "n", "-m", "winldl", "--votes")
+    code, _, error = inldl("complete", *asked, "-o", "out.csv")
+    assert code == 0, error

@@ -28,6 +28,14 @@ def test_counts_with_holes_are_shares_of_their_total(tmp_path):
     assert table.notes == ["The shares are read as counts: shares of the total in column 'n'."]
 
 
+def test_votes_are_totals_or_sums(tmp_path):
+    table = read(tmp_path, "a,b,c,n\n5,4,1,10\n9,,,12\n3,1,0,\n", total="n")
+    assert table.votes.tolist() == [10, 12, 4]
+    table = read(tmp_path, "a,b,c,s\n5,4,1,5\n90,,,110\n", sums="s=b,c")
+    assert table.votes.tolist() == [10, 200]
+    assert read(tmp_path, "a,b,c\n50,40,10\n90,<5,\n").votes is None
+
+
 def test_a_total_can_be_a_feature_too(tmp_path):
     text = "x,a,b,c,n\n7,5,4,1,10\n8,9,,,12\n"
     assert list(read(tmp_path, text, total="n", features="x,n").features) == ["x", "n"]

@@ -94,6 +94,11 @@ class Beside:
             values[rows, columns[0]] = sums[rows]
         return values
 
+    def votes(self, counts, labels):
+        """Return the totals of rows of counts: those that are given, else the sums."""
+        sums = self.summed(counts, labels).sum(axis=1)
+        return sums if self.totals is None else np.where(np.isnan(self.totals), sums, self.totals)
+
     def limits(self, labels, whole, scale):
         """Return bounds and sums as shares of the `whole` of each row."""
         lower = upper = np.full((len(whole), len(labels)), np.nan)

@@ -293,7 +293,7 @@ class TableFile:
         notes = [*self.notes, *told, *self.beside.notes(), *notes, *beside.notes(scale)]
         known, votes = degrees.known, None
         if scale == "count":
-            votes = values.sum(axis=1) if beside.totals is None else beside.totals
+            votes = beside.votes(values, self.labels)
         return Table(
             self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
             known.lower, known.upper, known.groups, beside.totals,

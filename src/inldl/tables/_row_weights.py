@@ -70,10 +70,10 @@ def rows_that_count(table, weights):
     if weights is None or weights.all():
         return table, weights, 0
     kept = np.flatnonzero(weights)
-    parts = {
-        name: None if values is None else values[kept]
-        for name, values in (("y", table.y), ("sums", table.sums), ("votes", table.votes))
-    }
+    names = ("y", "sums", "votes", "lower", "upper", "totals")
+    given = {name: getattr(table, name) for name in names}
+    parts = {name: None if values is None else values[kept] for name, values in given.items()}
+    parts["groups"] = {labels: sums[kept] for labels, sums in table.groups.items()}
     rows = kept if table.rows is None else table.rows[kept]
     features = table.features.iloc[kept].reset_index(drop=True)
     counted = replace(table, **parts, features=features, rows=rows)
