@@ -79,6 +79,8 @@ class Completer:
     hole_weights_ : ndarray of shape (m,) or None
         How much each of the refilled degrees counts where the error at holes is estimated, see
         `inldl.completion.mechanism`. None if hardly any are like the missing ones.
+    limited_ : bool
+        Whether some degrees of the rows were not observed, but had limits.
     sizes_ : ErrorSizes
         The expected sizes of errors, if some degrees could be hidden.
     """
@@ -115,7 +117,7 @@ class Completer:
         told, self._learned = predicted if features is None else features, {}
         y, predicted = y[known], predicted[known]
         self._rows = y, predicted, told[known]
-        signs, self._limited = _some(signs, known), limits is not None
+        signs, self.limited_ = _some(signs, known), limits is not None
         only_expected = None if limits is None else limits.take(known).told
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
@@ -190,6 +192,8 @@ class Completer:
         found = self.refilled_
         if found is None or self.largest_ is not None:
             return None
+        if self.limited_ and not np.isnan(self._rows[0]).any():
+            return None
         return weights_of_holes(self._rows[0], found)
 
     def most_errors(self, y, filled):
@@ -211,7 +215,7 @@ class Completer:
         around = predicted[row, label], y[row, label], label
         if self.refilled_ is not None:
             around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
-        return WithinLimits.of(*around, y.shape[1], self._limited)
+        return WithinLimits.of(*around, y.shape[1], self.limited_)
 
     def fill(self, y, predicted, limits=None):
         """Return the rows with their holes filled.

@@ -56,6 +56,11 @@ class LooseSums:
         return None if weights is None else weights[self._ours(self.completer_.refilled_)]
 
     @property
+    def limited_(self):
+        """Whether some degrees of the rows were not observed, but had limits."""
+        return self.completer_.limited_
+
+    @property
     def largest_(self):
         """What fills holes if only the largest degrees are recorded, see `Completer`."""
         return self.completer_.largest_

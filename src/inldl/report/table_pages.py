@@ -176,10 +176,14 @@ def _filled_in(written):
 
 def _at_most(written, held_out):
     """Return a sentence on the largest error that is possible, where none can be estimated."""
+    if not held_out.unknown and written.n_bounded > 0:
+        return ["It is not the error of the shares with bounds."]
     if not held_out.unknown or np.isnan(written.most_error):
         return []
     limit = "the known shares of a row leave no more to the others"
-    if written.below_recorded:
+    if written.n_bounded:
+        limit = "the bounds allow no more"
+    elif written.below_recorded:
         limit = "no missing share can be above the smallest recorded one of its row"
     return [f"It is then at most {error(written.most_error, held_out.unit)}, because {limit}."]
 

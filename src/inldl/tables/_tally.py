@@ -31,15 +31,17 @@ class Tally:
         self._counts, self._most, self._rows = np.zeros(4, int), 0.0, []
         self._n_bounded = 0
 
-    def add(self, piece, y, completed):
+    def add(self, piece, y, completed, limits=None):
         """Add a piece, of which `y` are the degrees as fractions."""
         missing = np.isnan(y)
         exact = 0 if self._loose else missing.sum() - np.isnan(fill_forced(y)).sum()
         self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
         self._n_bounded += 0 if piece.bounds is None else int(piece.bounds.given().sum())
         if self._completer is not None:
-            self._most += self._completer.most_errors(y, np.asarray(completed)).sum()
+            self._most += _most_errors(self._completer, y, np.asarray(completed), limits)
         as_given = piece.values / self._whole if self._loose else y
+        if limits is not None:  # bounds say why these are missing
+            as_given = np.where(limits.told, completed, as_given)
         self._rows.append(as_given[-piece.first % self._step :: self._step])
 
     def counts(self):
@@ -56,6 +58,16 @@ class Tally:
             "size": size_of_holes(rows, self._labels, self._scale, self._loose),
             "most_error": self._whole * self._most / unsure if unsure and known else np.nan,
         }
+
+
+def _most_errors(completer, y, completed, limits):
+    """Return the largest sum of absolute errors that filled degrees can have."""
+    found = completer.most_errors(y, completed)
+    if limits is not None:
+        low, high = limits.possible
+        worst = np.where(np.isnan(y), np.maximum(completed - low, high - completed), 0)
+        found = np.minimum(found, worst.sum(axis=1))
+    return found.sum()
 
 
 def size_of_holes(y, labels, scale, loose):

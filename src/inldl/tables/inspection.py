@@ -153,7 +153,10 @@ def inspect_table(
     whole = whole_of(scale)
     place = where or (lambda row: f"Row {row}")
     problems, valid = _problems(degrees, place, whole, lower, upper)
-    possible, holes = (degrees if valid.all() else degrees[valid]), np.isnan(degrees)
+    holes = np.isnan(degrees)
+    bounded, between = _bounded(holes, lower, upper)
+    unexplained = np.where(bounded, between, degrees)  # bounds say why a degree is missing
+    possible = unexplained if valid.all() else unexplained[valid]
     some = possible[_sample(len(possible), MOST_ROWS, random_state)]
     rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
@@ -166,7 +169,7 @@ def inspect_table(
         "labels": labels,
         "missing": float(holes.mean()) if holes.size else 0.0,
         "by_label": _by_label(degrees, holes, labels, *hidden_means, whole).assign(
-            bounded=_n_bounded(holes, lower, upper)
+            bounded=bounded.sum(axis=0)
         ),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
@@ -181,10 +184,12 @@ def inspect_table(
     return Inspection(**results, findings=list_findings(results, totals=not untold))
 
 
-def _n_bounded(holes, lower, upper):
-    """Return how many missing degrees of each label have bounds."""
-    given = [~np.isnan(np.asarray(each)) for each in (lower, upper) if each is not None]
-    return (holes & np.any([np.zeros(holes.shape, bool), *given], axis=0)).sum(axis=0)
+def _bounded(holes, lower, upper):
+    """Return which missing degrees have bounds, and the middle of these."""
+    low, high = (np.full(holes.shape, np.nan) if a is None else a for a in (lower, upper))
+    given = ~np.isnan(low) | ~np.isnan(high)
+    middle = (np.where(np.isnan(low), 0, low) + np.where(np.isnan(high), 1, high)) / 2
+    return holes & given, middle
 
 
 def _untold_by_sums(y, holes, totals, whole):

@@ -170,6 +170,8 @@ def of_completion(model):
 
 def _unlike(completer):
     """Return why degrees that are known tell nothing about the error at those that are not."""
+    if completer.limited_:
+        return "the missing shares have bounds, and no share like them is known"
     if completer.largest_ is not None:
         return (
             "only the largest shares of each row seem to be recorded, so no share as small as the "

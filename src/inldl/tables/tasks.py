@@ -103,6 +103,8 @@ def fit_table(
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
     raw = y if sums is None else y * sums[:, None]
+    if limits is not None:  # bounds say why these are missing
+        raw = np.where(limits.told, limits.any_filled(), raw)
     return Learned(
         model,
         scale,
@@ -192,7 +194,7 @@ def complete_table(
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model._to_complete(piece.features, known)
                 completed, *ends = _completed(model, rows, coverage)
-            tally.add(piece, known.y, completed)
+            tally.add(piece, known.y, completed, rows[-1])
             shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
             added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
