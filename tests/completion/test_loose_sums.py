@@ -92,3 +92,16 @@ def test_a_file_with_loose_sums(tmp_path):
     save_model(learned.model, tmp_path / "m.inldl")
     complete_table(file, load_model(tmp_path / "m.inldl"), tmp_path / "again.csv", **how)
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_no_error_is_above_the_largest_that_is_possible(learned):
+    truth, y, predicted, loose = learned
+    filled = loose.fill(y, predicted)
+    off = np.where(np.isnan(y), np.abs(filled - truth), 0).sum(axis=1)
+    assert (off <= loose.most_errors(y, filled) + 1e-9).all()
+
+
+def test_each_refilled_degree_has_a_weight(learned):
+    loose = learned[3]
+    assert loose.hole_weights_.shape == loose.refilled_.degrees.shape
+    assert (loose.hole_weights_ >= 0).all()

@@ -96,7 +96,7 @@ def _newton_all(V, mass, theta, work):
         for i in range(L):
             theta[i] += (total[i] - mass[i]) / count[i]
             undecided += count[i] < before[i]
-            before[i] = count[i]
+            before[i] = min(before[i], count[i])  # rounding may let a count rise and fall for ever
 
 
 @kernel
