@@ -139,8 +139,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
             counts each row once. They may be a Dask array if `X` is one.
         lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. Each iteration projects its row onto the
-            distributions between them, where it otherwise projects onto all distributions.
+            Bounds of unobserved degrees, NaN = none. The target of such a degree is not the
+            row's current prediction, but the nearest distribution within the bounds.
         sums : dict of tuple to array-like of shape (n_samples,), optional
             What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
 

@@ -51,7 +51,10 @@ class Block:
 class LimitedRows:
     """The rows of a block whose missing degrees have limits; the kernel has all others.
 
-    U, Z, Y and A are of shape rows x labels. `allowed` is the set that Z is projected onto.
+    U, Z, Y and A are of shape rows x labels. `allowed` are the distributions within the limits:
+    the target of a missing degree is in the nearest of them. Z itself may be any distribution. Were
+    it one of the allowed, XW would have to be allowed in every row, which hardly any W can do, and
+    the multipliers would grow without end.
     """
 
     rows: Array
@@ -73,9 +76,12 @@ class LimitedRows:
     def step(self, fitted: Array, missing: Array, impute: bool) -> tuple[Array, float]:
         """Do the row work of one iteration; return Z - U, and the largest change of Z."""
         holes = np.isnan(self.Y)
-        target = np.where(holes, self.allowed.nearest(fitted) if impute else 0, self.Y)
+        nearest = self.allowed.nearest(fitted if impute else np.zeros(fitted.shape))
+        target = np.where(holes, nearest, self.Y)
         ratio = np.where(holes & ~np.isnan(missing), missing, self.A)
-        Z = self.allowed.nearest(target + ratio * (fitted + self.U - target))
+        Z = (target + ratio * (fitted + self.U - target)).T.copy(order="C")
+        _kernels.project_columns(Z, np.ones(len(fitted)))
+        Z = Z.T
         change = float(np.abs(Z - self.Z).max())
         self.U, self.Z = self.U + fitted - Z, Z
         return Z - self.U, change
