@@ -52,7 +52,7 @@ class LimitedRows:
     """The rows of a block whose missing degrees have limits; the kernel has all others.
 
     U, Z, Y and A are of shape rows x labels. `allowed` are the distributions within the limits:
-    the target of a missing degree is in the nearest of them. Z itself may be any distribution. Were
+    the target of a missing degree is in the nearest of them. Z may be any distribution. Were
     it one of the allowed, XW would have to be allowed in every row, which hardly any W can do, and
     the multipliers would grow without end.
     """
