@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 from inldl import ConstantLDL, WInLDL, hide
 from inldl.datasets import load, make_distributions
 from inldl.estimators import DistributionEstimator
-from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.estimators._held_out import predict_held_out
+from inldl.estimators._intervals import IntervalMixin
 from inldl.experiments.protocol import make_fold
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)

@@ -7,7 +7,7 @@ from sklearn.utils import _safe_indexing
 
 from inldl._errors import DataError
 from inldl._validation import as_degrees, check_number, check_rows
-from inldl.estimators._intervals import predict_held_out
+from inldl.estimators._held_out import predict_held_out
 from inldl.solvers.vote_noise import estimate_vote_noise
 
 

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from inldl._file_state import FileState
 from inldl._validation import check_label_names, weights_beside
 from inldl.estimators._base import LinearDistributionEstimator
-from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.estimators._held_out import predict_held_out
+from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.inside import Inside
 from inldl.solvers.limits import beside_rows, limits_of_block

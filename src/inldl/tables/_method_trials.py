@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from inldl.estimators._intervals import with_every_label
+from inldl.estimators._held_out import with_every_label
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
 from inldl.tables.model import Model
