@@ -185,7 +185,8 @@ def _at_most(written, held_out):
         limit = "the bounds allow no more"
     elif written.below_recorded:
         limit = "no missing share can be above the smallest recorded one of its row"
-    return [f"On average it is at most {error(written.most_error, held_out.unit)}, because {limit}."]
+    most = error(written.most_error, held_out.unit)
+    return [f"On average it is at most {most}, because {limit}."]
 
 
 def _of_holes(written, held_out):
