@@ -338,7 +338,7 @@ def test_every_method_can_be_asked_for_weights(name):
     model = made(name)
     with sklearn.config_context(enable_metadata_routing=True):
         request = model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
-    assert request.get_metadata_routing().fit.requests == {"sample_weight": True}
+    assert request.get_metadata_routing().fit.requests["sample_weight"] is True
 
 
 def test_weights_without_routing_go_to_scorers(routing):

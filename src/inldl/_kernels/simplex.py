@@ -20,6 +20,7 @@ from inldl._kernels.compile import kernel
 
 LANES = 64  # rows that are worked on together
 MOST_STEPS = 200  # halving a bracket as often leaves nothing of it
+MOST_MOVES, LOST = 4, 1e-12  # a sum that misses its mass by more was lost in huge values
 
 
 @kernel
@@ -172,12 +173,20 @@ def project_between(V, spread, lower, upper, mass):
     of `spread`: z = clip(v - theta s, lower, upper). The sum falls with theta, in straight pieces;
     Newton's method finds theta exactly once it is on the right piece, and a bracket keeps it from
     leaping to and fro. A mass that the bounds do not allow counts as the nearest one they do.
+    Beside huge values theta is too coarse for the mass: v is moved by it, and what is left is
+    small enough to be solved for again.
     """
     for i in range(V.shape[0]):
         v, s, low, high = V[i], spread[i], lower[i], upper[i]
-        theta = _threshold_between(v, s, low, high, mass[i])
+        for _ in range(MOST_MOVES):
+            theta, total = _threshold_between(v, s, low, high, mass[i]), 0.0
+            for j in range(v.size):
+                v[j] -= theta * s[j]
+                total += min(max(v[j], low[j]), high[j])
+            if abs(total - mass[i]) <= LOST or np.isinf(theta):
+                break
         for j in range(v.size):
-            v[j] = min(max(v[j] - theta * s[j], low[j]), high[j])
+            v[j] = min(max(v[j], low[j]), high[j])
 
 
 @kernel
@@ -189,7 +198,7 @@ def _threshold_between(v, s, low, high, mass):
         left = min(left, (v[j] - high[j]) / s[j])
         right = max(right, (v[j] - low[j]) / s[j])
     if not least < mass < most:
-        return right if mass <= least else left
+        return np.inf if mass <= least else -np.inf
     theta = min(max(0.0, left), right)
     for _ in range(MOST_STEPS):
         total, slope = 0.0, 0.0

@@ -46,7 +46,8 @@ class WithinLimits:
         """
         if self.unseen:
             filled = limits.nearest(expected)
-            return filled + PEERS * (_mean_of_peers(filled, limits) - filled)
+            filled += PEERS * (_mean_of_peers(filled, limits) - filled)
+            return np.clip(filled, limits.lower, limits.upper)  # means are rounded
         found, variance = self.inside.moments(*_around(expected, limits))
         return limits.nearest(found, variance + TINY)
 

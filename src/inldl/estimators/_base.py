@@ -301,11 +301,11 @@ class LinearDistributionEstimator(DistributionEstimator):
 
         check_is_fitted(self)
         check_label_order(self, y)
-        beside, groups = beside_rows(X, y, *known)
+        beside, labels = beside_rows(X, y, *known)
         rows = open_rows(self, X, y, beside=beside)
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)
-        fill = partial(_fill_chunk, known=list(beside), groups=groups)
+        fill = partial(_fill_chunk, known=list(beside), labels=labels)
         arrays = rows.y, predicted, *rows.beside.values()
         return map_rows(fill, *arrays, n_columns=self.n_labels_, dtype=rows.y.dtype)
 
@@ -382,11 +382,11 @@ def _predict_rows(X, coef, intercept):
     return out
 
 
-def _fill_chunk(y, predicted, *limits, known=(), groups=(), block_info=None):
+def _fill_chunk(y, predicted, *limits, known=(), labels=None, block_info=None):
     y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
     check_fillable(y, block_info[0]["array-location"][0][0])
     named = dict(zip(known, limits, strict=True))
-    return fill_rows(y, predicted, limits_of_block(y, groups, **named) if named else None)
+    return fill_rows(y, predicted, limits_of_block(y, labels, **named) if named else None)
 
 
 def check_given(y, predicted):

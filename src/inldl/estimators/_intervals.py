@@ -280,7 +280,8 @@ class IntervalMixin:
             found = (completed, *within_rows(given, completed, *ends))
             if limits is not None:
                 low, high = limits.possible
-                found = (completed, *(np.clip(each, low, high) for each in found[1:]))
+                ends = (np.clip(each, low, high) for each in found[1:])
+                found = _around(completed, *ends)
         else:
             found = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
@@ -299,6 +300,11 @@ class IntervalMixin:
         )
 
 
+def _around(completed, lower, upper):
+    """Return degrees and intervals that hold them, whatever was rounded."""
+    return completed, np.minimum(lower, completed), np.maximum(upper, completed)
+
+
 class _Errors:
     """The errors of the held-out predictions of one label.
 
@@ -312,9 +318,12 @@ class _Errors:
 
     def __init__(self, predicted, degrees, scale=1.0):
         errors = (degrees - predicted) / scale
+        self.predicted, self.errors = predicted, errors
+        self.centres, self.sizes = [0.0], [1.0]
+        if not len(errors):  # only bounds of the label are known
+            return
         groups = np.array_split(np.argsort(predicted, kind="stable"), min(GROUPS, len(errors)))
         total = PRIOR * np.abs(errors).mean()
-        self.predicted = predicted
         self.centres = [predicted[rows].mean() for rows in groups]
         self.sizes = [
             (np.abs(errors[rows]).sum() + total) / (len(rows) + PRIOR) for rows in groups

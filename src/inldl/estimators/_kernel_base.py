@@ -107,6 +107,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             y = like(y, limits.any_filled())
             if sample_weight is not None:
                 limits = limits.take(np.flatnonzero(as_weights(sample_weight)))
+                limits = limits if limits.tell_something() else None
         X, y, names, weights = validate_weighted_fit(self, X, y, sample_weight)
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, names, weights, limits)

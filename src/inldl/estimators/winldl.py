@@ -12,7 +12,7 @@ from inldl.estimators._held_out import predict_held_out
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.inside import Inside
-from inldl.solvers.limits import beside_rows, limits_of_block
+from inldl.solvers.limits import Labels, beside_rows, limits_of_block
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -122,7 +122,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     verbose: int = 0
     warm_start: bool = False
     checkpoint: object = None
-    _groups = ()  # labels of which sums are known, while it is fitted
+    _labels = Labels()  # that limits are about, while it is fitted
 
     def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
         """Fit the model.
@@ -149,8 +149,11 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         -------
         self
         """
-        known, self._groups = beside_rows(X, y, lower, upper, sums)
-        return self._fit(X, y, weights_beside(sample_weight) | known)
+        known, self._labels = beside_rows(X, y, lower, upper, sums)
+        try:
+            return self._fit(X, y, weights_beside(sample_weight) | known)
+        finally:
+            del self._labels  # the model knows nothing of these rows
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:
@@ -181,7 +184,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             close_rows=self.close_rows,
             expand=expand,
             initial=initial,
-            groups=self._groups,
+            labels=self._labels,
         )
 
     def _store(self, rows, coef, intercept, result):
@@ -193,7 +196,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         X, y, known = kept.X, kept.y, dict(kept.beside)
         own, limits = known.pop("sample_weight", None), None
         if self.cross_fit is not None:
-            limits = limits_of_block(y, self._groups, **known) if known else None
+            limits = limits_of_block(y, self._labels, **known) if known else None
             if limits is not None:  # parts of the rows are learned from as they are expected
                 y = np.where(limits.told, Inside.learn(limits).fill(limits)[0], y)
             plain = clone(self).set_params(cross_fit=None, checkpoint=None)

@@ -13,7 +13,7 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._errors import DataError
-from inldl._validation import as_degrees, label_names, rounding_gap, sum_tolerance
+from inldl._validation import as_degrees, label_names, rounding_gap, sum_tolerance, unmask
 
 Array = np.ndarray
 
@@ -78,13 +78,23 @@ class Limits:
     @cached_property
     def told(self) -> Array:
         """Which holes have bounds, or are in a group of known sum."""
-        return self.bounded | (np.isnan(self.y) & (self.part_numbers < len(self.groups)))
+        return self.bounded | self._in_group
 
-    def tell_something(self) -> bool:
-        """Say whether any hole can be less than the sum of its row allows without limits."""
+    @cached_property
+    def _in_group(self) -> Array:
+        """Which holes are in a group of known sum."""
+        return np.isnan(self.y) & (self.part_numbers < len(self.groups))
+
+    @cached_property
+    def telling(self) -> Array:
+        """Which rows have a hole that can be less than the row allows without limits."""
         rest = 1 - np.nansum(self.y, axis=1, keepdims=True)
         tight = self.bounded & ((self.lower > 0) | (self.upper < rest))
-        return bool(tight.any() or (self.told & ~self.bounded).any())
+        return (tight | self._in_group).any(axis=1)
+
+    def tell_something(self) -> bool:
+        """Say whether any row has such a hole."""
+        return bool(self.telling.any())
 
     @property
     def rows(self) -> Array:
@@ -168,7 +178,7 @@ def limits_of(
     upper: Any = None,
     sums: Mapping[Any, Any] | None = None,
     names: Any = None,
-    first_row: int | None = 0,
+    first_row: int | Array | None = 0,
 ) -> Limits | None:
     """Check what a user knows of unobserved degrees; None if that is nothing.
 
@@ -182,17 +192,18 @@ def limits_of(
         The sums of groups of labels, given by their names or numbers; NaN = unknown.
     names : sequence of str, optional
         Names of the labels; those of the columns of `y` by default.
-    first_row : int, default=0
-        The number of the first row, for messages; None if it is not known.
+    first_row : int or ndarray of shape (n,), default=0
+        The number of the first row, or of each, for messages; None if it is not known.
     """
     if lower is None and upper is None and not sums:
         return None
     names = label_names(y) if names is None else names
-    y = as_degrees(y).astype(np.float64)
+    given = as_degrees(y)
+    y = given.astype(np.float64)
     low = _bounds(lower, "lower", y, names, 0.0)
     high = _bounds(upper, "upper", y, names, 1.0)
     groups, totals = _sums(sums or {}, y, names)
-    facts = _Facts(names, first_row, max(sum_tolerance(y.dtype), rounding_gap(y)))
+    facts = _Facts(names, first_row, max(sum_tolerance(given.dtype), rounding_gap(given)))
     _check_cells(y, low, high, facts)
     seen = ~np.isnan(y)
     limits = Limits(
@@ -203,36 +214,56 @@ def limits_of(
     return limits if limits.tell_something() else None
 
 
+@dataclass(frozen=True)
+class Labels:
+    """What blocks of rows do not know of their labels: groups of known sums, and all names."""
+
+    groups: tuple[tuple[int, ...], ...] = ()
+    names: tuple[str, ...] | None = None
+
+
 def beside_rows(
     X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any] | None
-) -> tuple[dict[str, Any], tuple[tuple[int, ...], ...]]:
-    """Return limits as arrays that engines carry beside the rows, and the labels of the groups.
+) -> tuple[dict[str, Any], Labels]:
+    """Return limits as arrays that engines carry beside the rows, and what labels they are about.
 
     `limits_of_block` takes them when a block is started. Bounds may be what engines can slice,
     such as arrays of Dask; they are empty if nothing is known.
     """
-    known = {name: a for name, a in (("lower", lower), ("upper", upper)) if a is not None}
+    names = label_names(y)
+    n, n_labels = _shape(X)[0], _shape(y)[1]
+    known: dict[str, Any] = {}
+    for name, bounds in (("lower", lower), ("upper", upper)):
+        if bounds is not None:
+            _check_names(bounds, name, names)
+            known[name] = unmask(bounds)
     groups: tuple[tuple[int, ...], ...] = ()
-    n, n_labels = (a.shape if hasattr(a, "shape") else np.shape(a) for a in (X, y))
     if sums:
-        groups = tuple(tuple(_columns(labels, n_labels[1], label_names(y))) for labels in sums)
-        known["sums"] = _totals(sums, n[0])
-    if known and n[0] == n[0]:  # a frame of Dask may not know how long it is
-        known["row"] = np.arange(n[0], dtype=np.float64)[:, None]
-    return known, groups
+        groups = tuple(tuple(_columns(labels, n_labels, names)) for labels in sums)
+        known["sums"] = _totals(sums, n)
+    if known and n is not None:
+        known["row"] = np.arange(n, dtype=np.float64)[:, None]
+    return known, Labels(groups, None if names is None else tuple(names))
+
+
+def _shape(a: Any) -> tuple[Any, ...]:
+    """Return the shape of what may be a list; a frame of Dask may not know how long it is."""
+    n, *others = a.shape if hasattr(a, "shape") else np.shape(a)
+    return n if isinstance(n, (int, np.integer)) else None, *others
 
 
 def limits_of_block(
     y: Array,
-    groups: tuple[tuple[int, ...], ...],
+    labels: Labels,
     row: Array | None = None,
     lower: Array | None = None,
     upper: Array | None = None,
     sums: Array | None = None,
 ) -> Limits | None:
     """Return the limits of a block of rows; `row` are their numbers."""
-    totals = {} if sums is None else dict(zip(groups, sums.T, strict=True))
-    return limits_of(y, lower, upper, totals, first_row=None if row is None else int(row[0, 0]))
+    totals = {} if sums is None else dict(zip(labels.groups, sums.T, strict=True))
+    rows = None if row is None else row[:, 0]
+    return limits_of(y, lower, upper, totals, labels.names, rows)
 
 
 @dataclass(frozen=True)
@@ -240,7 +271,7 @@ class _Facts:
     """What messages say, and how far sums may be off."""
 
     names: Any
-    first_row: int | None
+    first_row: int | Array | None
     margin: float
 
     def label(self, column: Any) -> Any:
@@ -249,6 +280,8 @@ class _Facts:
     def row(self, row: int) -> Any:
         if self.first_row is None:
             return f"row {row} of a block of rows"
+        if isinstance(self.first_row, np.ndarray):
+            return int(self.first_row[row])
         return int(self.first_row + row)
 
 
@@ -256,12 +289,7 @@ def _bounds(given: Any, name: str, y: Array, names: Any, default: float) -> Arra
     """Return bounds as an array without NaN."""
     if given is None:
         return np.full(y.shape, default)
-    columns = label_names(given)
-    if columns is not None and names is not None and list(columns) != list(names):
-        raise ValueError(
-            f"The columns of {name} are {', '.join(columns)}, but the labels are "
-            f"{', '.join(names)}: give the same columns in the same order."
-        )
+    _check_names(given, name, names)
     bounds = as_degrees(given, name).astype(np.float64)
     if bounds.shape != y.shape:
         raise ValueError(
@@ -269,6 +297,16 @@ def _bounds(given: Any, name: str, y: Array, names: Any, default: float) -> Arra
             "for each degree, NaN = no bound."
         )
     return np.where(np.isnan(bounds), default, bounds)
+
+
+def _check_names(given: Any, name: str, names: Any) -> None:
+    """Refuse a frame of bounds whose columns are not the labels in their order."""
+    columns = label_names(given)
+    if columns is not None and names is not None and list(columns) != list(names):
+        raise ValueError(
+            f"The columns of {name} are {', '.join(columns)}, but the labels are "
+            f"{', '.join(names)}: give the same columns in the same order."
+        )
 
 
 def _sums(
@@ -286,11 +324,12 @@ def _sums(
     return groups, _totals(given, len(y))
 
 
-def _totals(given: Mapping[Any, Any], n: int) -> Array:
-    """Return the sums of groups as columns."""
+def _totals(given: Mapping[Any, Any], n: int | None) -> Array:
+    """Return the sums of groups as columns, which must have `n` rows if that is known."""
     totals = []
     for labels, values in given.items():
-        column = np.asarray(values, dtype=np.float64)
+        column = np.asarray(unmask(values), dtype=np.float64)
+        n = len(column) if n is None and column.ndim else n
         if column.shape != (n,):
             raise ValueError(
                 f"The sums of {labels!r} have the shape {column.shape}, but there are {n} rows: "
@@ -345,16 +384,20 @@ def _check_sums(limits: Limits, facts: _Facts) -> None:
         least, most = (
             np.where(inside, bounds, 0).sum(axis=1) for bounds in (limits.lower, limits.upper)
         )
-        open_rows = (inside & holes).any(axis=1) | (number < len(limits.groups))
-        open_rows &= inside.any(axis=1)
+        open_rows = holes.any(axis=1)
+        if number < len(limits.groups):
+            open_rows = inside.any(axis=1)
         wrong = open_rows & ((least > total + facts.margin) | (most < total - facts.margin))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
-            labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(inside[row]))
+            those, others = inside[row], 0.0
+            if not those.any():  # all labels are in groups whose sums are known
+                those, others = ~those, 1 - total[row]
+            labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(those))
             raise DataError(
                 "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
                 "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct "
                 "the bounds, the sums or the observed degrees of the row.",
-                row=facts.row(row), labels=labels, total=total[row], least=least[row],
-                most=most[row], count=int(wrong.sum()),
+                row=facts.row(row), labels=labels, total=total[row] + others,
+                least=least[row] + others, most=most[row] + others, count=int(wrong.sum()),
             )  # fmt: skip

@@ -12,14 +12,14 @@ U and Z, and returns X'(Z - U).
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from inldl import _kernels
 from inldl._engines import Sums
-from inldl.solvers.limits import Limits, limits_of_block
+from inldl.solvers.limits import Labels, Limits, limits_of_block
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -49,7 +49,7 @@ class Block:
 
 @dataclass
 class LimitedRows:
-    """The rows of a block whose missing degrees have limits; the kernel has all others.
+    """The rows of a block that limits tell something about; the kernel has all others.
 
     U, Z, Y and A are of shape rows x labels. `allowed` are the distributions within the limits:
     the target of a missing degree is in the nearest of them. Z may be any distribution. Were
@@ -68,7 +68,7 @@ class LimitedRows:
     @classmethod
     def of(cls, limits: Limits, *parts: Array) -> "LimitedRows":
         """Take the rows that have limits out of U, Z, Y and A."""
-        rows = limits.rows
+        rows = np.flatnonzero(limits.telling)
         others = np.setdiff1d(np.arange(len(limits.y)), rows)
         U, Z, Y, A = (part[rows].astype(float) for part in parts)
         return cls(rows, others, U, Z, Y, A, limits.take(rows).open())
@@ -110,8 +110,8 @@ class WInLDLProblem:
     `expand` maps the coefficients solved for to those whose change is watched, if these are
     others. `initial` are coefficients and intercept to start from: Z is then what they predict,
     and the weights of the missing degrees are those of the last iteration from the first one on.
-    U = 0 all the same, so that the iterations have the same limit. `groups` are the labels of
-    which sums are known.
+    U = 0 all the same, so that the iterations have the same limit. `labels` are those that limits
+    are about.
     """
 
     weighting: Any
@@ -123,7 +123,7 @@ class WInLDLProblem:
     close_rows: bool
     expand: Callable[[Array], Array] | None = None
     initial: tuple[Array, Array] | None = None
-    groups: tuple[tuple[int, ...], ...] = ()
+    labels: Labels = field(default_factory=Labels)
     watched = ("coef_change", "degree_change")
 
     def start(
@@ -133,7 +133,7 @@ class WInLDLProblem:
 
         `known` are the limits of missing degrees, as `limits_of_block` takes them.
         """
-        limits = limits_of_block(y, self.groups, **known) if known else None
+        limits = limits_of_block(y, self.labels, **known) if known else None
         weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
         if weights is not None:
             y = weights.take(y.T).T
@@ -149,7 +149,7 @@ class WInLDLProblem:
             Z = predict_columns(X, *self.initial).T
             Z = Z if weights is None else weights.take(Z.T).T
         parts, limited = (U, Z, y, ratio), None
-        if limits is not None:
+        if limits is not None and limits.tell_something():  # also without rows of weight 0
             limited = LimitedRows.of(limits, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)

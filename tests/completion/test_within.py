@@ -1,0 +1,135 @@
+"""Holes within limits: fills, intervals and draws keep what is known."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from inldl.completion.completer import Completer
+from inldl.completion.within import WithinLimits
+from inldl.solvers.limits import limits_of
+
+NAN = np.nan
+
+
+@st.composite
+def cases(draw):
+    """Return what is expected of rows, a table within limits, and the limits."""
+    n, C = draw(st.integers(1, 4)), draw(st.integers(3, 6))
+    truth = draw(arrays(float, (n, C), elements=st.floats(0.01, 1)))
+    truth /= truth.sum(axis=1, keepdims=True)
+    y = np.where(draw(arrays(bool, (n, C))), truth, NAN)
+    common = draw(st.sampled_from([0.05, 0.3]))  # holes of a row may have the same bound
+    upper = np.where(truth <= common, common, truth + draw(st.sampled_from([0.0, 0.1])))
+    lower = np.where(draw(arrays(bool, (n, C))), truth * 0.5, NAN)
+    sums = {(0, 2): np.where(draw(arrays(bool, n)), truth[:, 0] + truth[:, 2], NAN)}
+    limits = limits_of(y, lower, upper, sums)
+    assume(limits is not None)
+    expected = draw(arrays(float, (n, C), elements=st.floats(0, 1)))
+    return np.where(np.isnan(y), expected, y), limits
+
+
+def within(unseen, C):
+    rng = np.random.default_rng(0)
+    expected = rng.dirichlet(np.ones(C), 50).ravel()
+    degrees = np.clip(expected + rng.normal(0, 0.05, expected.size), 0, 1)
+    return WithinLimits.of(expected, degrees, np.tile(np.arange(C), 50), C, unseen)
+
+
+def keeps(filled, limits):
+    """Assert that rows are within limits, to the bit where that can be."""
+    seen = ~np.isnan(limits.y)
+    np.testing.assert_array_equal(filled[seen], limits.y[seen])
+    assert (limits.lower <= filled).all()
+    assert (filled <= limits.upper).all()
+    for inside, total in limits.parts:
+        there = inside.any(axis=1)
+        sums = np.where(inside, filled, 0).sum(axis=1)
+        np.testing.assert_allclose(sums[there], total[there], atol=1e-9)
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+@given(case=cases())
+def test_fills_and_draws_stay_within_limits(unseen, case):
+    expected, limits = case
+    how = within(unseen, expected.shape[1])
+    keeps(how.fill(expected, limits), limits)
+    draws = how.draw(expected, limits, 3, np.random.default_rng(0))
+    assert draws.shape == (3, *expected.shape)
+    for each in draws:
+        keeps(each, limits)
+
+
+@pytest.mark.parametrize("unseen", [True, False])
+@given(case=cases(), coverage=st.sampled_from([0.5, 0.9]))
+def test_intervals_hold_their_fill_and_are_possible(unseen, case, coverage):
+    expected, limits = case
+    how = within(unseen, expected.shape[1])
+    zero, one = np.zeros_like(expected), np.ones_like(expected)
+    filled, lower, upper = how.intervals(expected, zero, one, limits, coverage)
+    np.testing.assert_array_equal(filled, how.fill(expected, limits))
+    low, high = limits.possible
+    assert (lower <= filled).all()
+    assert (filled <= upper).all()
+    assert (lower >= low - 1e-9).all()
+    assert (upper <= high + 1e-9).all()
+    seen = ~np.isnan(limits.y)
+    np.testing.assert_array_equal(lower[seen], limits.y[seen])
+    np.testing.assert_array_equal(upper[seen], limits.y[seen])
+    other = np.isnan(limits.y) & ~limits.told  # no limits of their own: as far as rows allow
+    np.testing.assert_allclose(upper[other], high[other], atol=1e-9)
+
+
+def test_peers_go_to_their_mean_and_no_bit_further():
+    """The mean of three times 0.05 is more than 0.05."""
+    y = np.array([[0.85, NAN, NAN, NAN]])
+    limits = limits_of(y, upper=np.where(np.isnan(y), 0.05 + 1e-9, NAN))
+    filled = within(True, 4).fill(np.array([[0.85, 0.9, 0.9, 0.9]]), limits)
+    keeps(filled, limits)
+    limits = limits_of(y, upper=np.array([[NAN, 0.1, 0.1, 0.08]]))
+    filled = within(True, 4).fill(np.array([[0.85, 0.09, 0.02, 0.04]]), limits)
+    np.testing.assert_allclose(filled, [[0.85, 0.0725, 0.0375, 0.04]])
+
+
+def test_a_hole_that_was_seen_elsewhere_gets_its_mean_between_bounds():
+    y = np.array([[0.5, NAN, NAN]])
+    limits = limits_of(y, upper=np.array([[NAN, 0.1, NAN]]))
+    low = within(False, 3).fill(np.array([[0.5, 0.05, 0.45]]), limits)[0, 1]
+    high = within(False, 3).fill(np.array([[0.5, 0.3, 0.2]]), limits)[0, 1]
+    assert 0.01 < low < high < 0.1
+
+
+def table(n=50, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.dirichlet([3, 2, 1, 1], n)
+    predicted = 0.7 * truth + 0.3 * truth.mean(axis=0)
+    return truth, np.where(rng.random(truth.shape) < 0.4, NAN, truth), predicted
+
+
+def test_the_completer_changes_only_rows_with_limits(without_trees):
+    truth, y, predicted = table()
+    completer = Completer().fit(y, predicted)
+    upper = np.full(y.shape, NAN)
+    rows = np.arange(50) % 2 == 0
+    upper[rows] = np.where(np.isnan(y[rows]), truth[rows] + 0.02, NAN)
+    limits = limits_of(y, upper=upper)
+    others = np.setdiff1d(np.arange(50), limits.rows)
+    plain, found = completer.fill(y, predicted), completer.fill(y, predicted, limits)
+    np.testing.assert_array_equal(found[others], plain[others])
+    keeps(found[limits.rows], limits.take(limits.rows))
+    filled, lower, upper_end = completer.fill_with_intervals(y, predicted, 0.9, None, limits)
+    np.testing.assert_array_equal(filled, found)
+    assert (lower <= filled).all()
+    assert (filled <= upper_end).all()
+    draws = completer.draw(y, predicted, 3, 0, limits=limits)
+    for each in draws:
+        keeps(each[limits.rows], limits.take(limits.rows))
+    assert (draws[0] != draws[1]).any()
+    np.testing.assert_array_equal(completer.draw(y, predicted, 3, 0, limits=limits), draws)
+
+
+def test_learning_without_one_error_still_fills():
+    how = WithinLimits.of(np.empty(0), np.empty(0), np.empty(0, int), 3, False)
+    limits = limits_of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
+    keeps(how.fill(np.array([[0.5, 0.2, 0.3]]), limits), limits)

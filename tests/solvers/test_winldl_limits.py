@@ -1,0 +1,363 @@
+"""WInLDL within bounds: the set its rows are projected onto, its limit, and all engines."""
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+
+from inldl import WInLDL, hide
+from inldl._engines import blocks, disk
+from inldl.solvers.limits import Labels, beside_rows
+from inldl.solvers.winldl import WInLDLProblem
+from inldl.weighting import get_weighting
+
+NAN = np.nan
+N = 300
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+T = np.exp(X @ RNG.normal(size=(3, 5)) / 2 + RNG.normal(size=(N, 5)) / 4)
+T /= T.sum(axis=1, keepdims=True)
+Y = hide(T, 0.5, random_state=0)
+HOLES = np.isnan(Y)
+UPPER = np.where(HOLES & (np.arange(N) % 3 > 0)[:, None], np.maximum(T, 0.02) * 1.1, NAN)
+UPPER[::7] = np.where(HOLES[::7], 0.99, NAN)  # of some rows these say nothing
+LOWER = np.where(HOLES & (np.arange(N) % 5 == 0)[:, None], T * 0.8, NAN)
+SUMS = {(1, 3): np.where(np.arange(N) % 4 == 0, T[:, 1] + T[:, 3], NAN)}
+KNOWN = {"lower": LOWER, "upper": UPPER, "sums": SUMS}
+
+
+def some(rows):
+    """Return the limits of some rows."""
+    sums = {labels: total[rows] for labels, total in SUMS.items()}
+    return {"lower": LOWER[rows], "upper": UPPER[rows], "sums": sums}
+
+
+def fitted(X=X, y=Y, sample_weight=None, known=KNOWN, **parameters):
+    parameters = {"tol": 0.0, "max_iter": 10} | parameters
+    return WInLDL(**parameters).fit(X, y, sample_weight, **known)
+
+
+def same_bits(model, expected):
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
+    for name, values in expected.history_.items():
+        np.testing.assert_array_equal(model.history_[name], values)
+
+
+def problem(labels, weighting="degree", impute=True, max_iter=20):
+    return WInLDLProblem(
+        get_weighting(weighting), impute, rho=2.0, max_iter=max_iter, ridge=1e-5,
+        fit_intercept=True, close_rows=True, labels=labels,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("impute", [True, False])
+@pytest.mark.parametrize("weighting", ["degree", "random"])
+def test_rows_stay_in_their_sets(impute, weighting):
+    known, labels = beside_rows(X, Y, **KNOWN)
+    method = problem(labels, weighting, impute)
+    block, sums = method.start(X, Y, **known)
+    shared = method.first(sums, None)
+    for _ in range(20):
+        block, sums = method.step(block, *method.message(shared))
+        shared = method.next(shared, sums, None)
+    rows, Z = block.limited.rows, block.limited.Z
+    assert 0 < len(rows) < N
+    np.testing.assert_allclose(Z.sum(axis=1), 1, atol=1e-12)
+    assert (np.fmax(LOWER[rows], 0) - 1e-15 <= Z)[HOLES[rows]].all()
+    assert (np.fmin(UPPER[rows], 1) >= Z)[HOLES[rows]].all()
+    total = SUMS[1, 3][rows]
+    inside = ~np.isnan(total) & HOLES[rows][:, [1, 3]].any(axis=1)
+    assert inside.any()
+    np.testing.assert_allclose(Z[inside][:, [1, 3]].sum(axis=1), total[inside], atol=1e-12)
+
+
+class Equal:
+    """Give all degrees the same weight: only then a projection solves the problem of a row."""
+
+    def observed(self, degrees):
+        return np.ones_like(degrees)
+
+    def unobserved(self, means, progress):
+        return np.ones_like(means)
+
+
+def test_the_limit_is_what_another_solver_finds():
+    """With targets of 0 for holes it is least squares under linear constraints."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(6, 2)), rng.dirichlet(np.ones(3), 6)
+    y[:4, 1:] = NAN
+    lower, upper = np.full((2, *y.shape), NAN)
+    lower[:4, 1], upper[:4, 2] = [0.3, 0.25, 0.3, 0.2], [0.3, 0.4, 0.2, 0.35]
+    A, target = np.hstack([X, np.ones((6, 1))]), np.nan_to_num(y)
+
+    def degrees(w):
+        return A @ w.reshape(3, 3)
+
+    inside = [
+        {"type": "eq", "fun": lambda w: degrees(w)[:3].sum(axis=1) - 1},  # then all rows do
+        {"type": "ineq", "fun": lambda w: degrees(w).ravel()},
+        {"type": "ineq", "fun": lambda w: degrees(w)[:4, 1] - lower[:4, 1]},
+        {"type": "ineq", "fun": lambda w: upper[:4, 2] - degrees(w)[:4, 2]},
+    ]
+    start = np.vstack([np.zeros((2, 3)), [[0.5, 0.35, 0.15]]]).ravel()
+    found = minimize(
+        lambda w: ((degrees(w) - target) ** 2).sum() / 2, start,
+        jac=lambda w: (A.T @ (degrees(w) - target)).ravel(),
+        method="SLSQP", constraints=inside, options={"maxiter": 500, "ftol": 1e-15},
+    )  # fmt: skip
+    assert found.success
+    model = WInLDL(Equal(), missing="zero", ridge=0.0, max_iter=20_000, tol=1e-12)
+    model.fit(X, y, lower=lower, upper=upper)
+    assert model.converged_
+    linear = X @ model.coef_.T + model.intercept_
+    np.testing.assert_allclose(linear, degrees(found.x), atol=1e-6)
+    assert np.abs(model.fit(X, y).predict(X) - linear).max() > 0.01
+
+
+def test_bounds_teach_something():
+    without, within = WInLDL().fit(X, Y), WInLDL().fit(X, Y, **KNOWN)
+    assert ((within.predict(X) - T) ** 2).mean() < 0.9 * ((without.predict(X) - T) ** 2).mean()
+
+
+@pytest.mark.parametrize("missing", ["impute", "zero"])
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_bounds_that_say_nothing_change_no_bit(missing, dtype):
+    X_, y = X.astype(dtype), Y.astype(dtype)
+    rest = 1 - np.nansum(y, axis=1, keepdims=True, dtype=float)
+    expected = WInLDL(missing=missing).fit(X_, y)
+    for known in (
+        {"lower": np.zeros_like(Y), "upper": np.ones_like(Y)},
+        {"upper": np.where(HOLES, np.broadcast_to(rest, Y.shape), NAN)},
+        {"sums": {(0, 1): np.full(N, NAN)}},
+    ):
+        same_bits(WInLDL(missing=missing).fit(X_, y, **known), expected)
+
+
+def test_rows_of_which_bounds_say_nothing_are_as_without():
+    """They could be in a block of which all bounds say nothing."""
+    row = np.flatnonzero(HOLES.sum(axis=1) > 2)[3]
+    upper = np.full(Y.shape, NAN)
+    upper[row] = np.where(HOLES[row], T[row] + 0.01, NAN)
+    rest = 1 - np.nansum(Y, axis=1, keepdims=True)
+    others = np.where(HOLES & np.isnan(upper), np.broadcast_to(rest, Y.shape), upper)
+    assert (others < 1).sum() > 3 * (upper < 1).sum()
+    same_bits(fitted(known={"upper": others}), fitted(known={"upper": upper}))
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """Have many blocks, and no array that is too small to stay on disk."""
+    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(disk, "LARGE", 0)
+
+
+def mapped(folder, a, name="X"):
+    a.tofile(folder / name)
+    return np.memmap(folder / name, a.dtype, "r", shape=a.shape)
+
+
+def test_threads_and_disk_have_the_bits_of_memory(small_blocks, tmp_path):
+    expected = fitted()
+    same_bits(fitted(n_jobs=2), expected)
+    same_bits(fitted(mapped(tmp_path, X), n_jobs=2), expected)
+    bounds = KNOWN | {"upper": mapped(tmp_path, UPPER, "upper")}
+    same_bits(fitted(mapped(tmp_path, X), known=bounds), expected)
+
+
+def test_blocks_of_other_sizes_have_the_same_result(monkeypatch):
+    expected = fitted()
+    monkeypatch.setattr(blocks, "MOST_ROWS", 16)
+    np.testing.assert_allclose(fitted().coef_, expected.coef_, atol=1e-11)
+
+
+def test_chunks_have_the_same_bits_wherever_they_are(small_blocks, tmp_path):
+    lazy = da.from_array(X, chunks=(90, 2)), da.from_array(Y, chunks=(70, -1))
+    expected = fitted(*lazy)
+    np.testing.assert_allclose(expected.coef_, fitted().coef_, atol=1e-11)
+    with dask.config.set({"inldl.memory-limit": "1 kB", "temporary-directory": str(tmp_path)}):
+        same_bits(fitted(*lazy), expected)
+    chunked = KNOWN | {"upper": da.from_array(UPPER, chunks=(50, 2))}
+    same_bits(fitted(*lazy, known=chunked, n_jobs=2), expected)
+
+
+def test_dask_frames_carry_bounds():
+    labels = list("abcde")
+    frames = [pd.DataFrame(X, columns=["x", "y", "z"])]
+    frames += [pd.DataFrame(a, columns=labels) for a in (Y, UPPER)]
+    sums = {("b", "d"): SUMS[1, 3]}
+    here = WInLDL().fit(frames[0], frames[1], upper=frames[2], sums=sums)
+    lazy = [dd.from_pandas(each, npartitions=3) for each in frames]
+    there = WInLDL().fit(lazy[0], lazy[1], upper=lazy[2], sums=sums)
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-11)
+    completed = here.complete(lazy[0], lazy[1], upper=lazy[2], sums=sums)
+    expected = here.complete(frames[0], frames[1], upper=frames[2], sums=sums)
+    np.testing.assert_array_equal(np.asarray(completed), expected)
+    with pytest.raises(ValueError, match="columns of upper are e, d, c, b, a, but the labels"):
+        WInLDL().fit(lazy[0], lazy[1], upper=lazy[2][labels[::-1]])
+
+
+@pytest.mark.slow
+def test_a_cluster_has_the_bits_of_threads():
+    from distributed import Client, LocalCluster
+
+    lazy = da.from_array(X, chunks=(60, -1)), da.from_array(Y, chunks=(60, -1))
+    expected = fitted(*lazy)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(silence_logs=50, **options) as cluster, Client(cluster):
+        same_bits(fitted(*lazy), expected)
+        bad = UPPER.copy()
+        row, label = np.argwhere(HOLES)[-1]
+        bad[row, label] = -1
+        with pytest.raises(ValueError, match=f"bounds of label {label} in row {row} "):
+            fitted(*lazy, known={"upper": bad})
+
+
+def test_an_interrupted_fit_goes_on_within_the_same_bounds(tmp_path):
+    class DiedError(Exception):
+        pass
+
+    def report(t, changes):
+        if t == 4:
+            raise DiedError
+
+    model = WInLDL(max_iter=10, tol=0.0, checkpoint=tmp_path / "fit", verbose=1)
+    model._report = report
+    with pytest.raises(DiedError):
+        model.fit(X, Y, **KNOWN)
+    again = {"checkpoint": tmp_path / "fit"}
+    for other in ({}, KNOWN | {"upper": UPPER + 1e-9}, KNOWN | {"sums": None}):
+        with pytest.raises(ValueError, match="was written for other data"):
+            fitted(known=other, **again)
+    same_bits(fitted(**again), fitted())
+    assert not (tmp_path / "fit").exists()
+
+
+def test_a_checkpoint_of_other_groups_is_refused(tmp_path):
+    total = np.where(HOLES[:, :3].all(axis=1), 0.1, NAN)
+
+    def report(t, changes):
+        if t == 4:
+            raise KeyboardInterrupt
+
+    died = WInLDL(max_iter=10, tol=0.0, checkpoint=tmp_path / "fit", verbose=1)
+    died._report = report
+    with pytest.raises(KeyboardInterrupt):
+        died.fit(X, Y, sums={(0, 1): total})
+    with pytest.raises(ValueError, match="delete it to fit from the start"):
+        fitted(known={"sums": {(0, 2): total}}, checkpoint=tmp_path / "fit")
+
+
+WEIGHTS = np.random.default_rng(1).integers(0, 3, N).astype(float)
+COPIES = np.repeat(np.arange(N), WEIGHTS.astype(int))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.asarray,
+        sparse.csr_array,
+        lambda X: np.hstack([X, np.random.default_rng(0).normal(size=(N, 3 * N))]),
+    ],
+    ids=["dense", "CSR", "wide"],
+)
+def test_weight_2_is_the_row_twice_and_0_no_row(form):
+    given = form(X)
+    weighted = fitted(given, sample_weight=WEIGHTS, ridge=1e-3)
+    repeated = fitted(given[COPIES], Y[COPIES], known=some(COPIES), ridge=1e-3)
+    np.testing.assert_allclose(weighted.predict(given), repeated.predict(given), atol=1e-8)
+    without = fitted(given, sample_weight=WEIGHTS, known={}, ridge=1e-3)
+    assert np.abs(weighted.predict(given) - without.predict(given)).max() > 1e-3
+
+
+def test_bounds_of_rows_without_weight_are_gone():
+    rows = np.arange(N) % 5 == 0
+    known = {"lower": LOWER}
+    expected = fitted(X[~rows], Y[~rows], known={})
+    found = fitted(sample_weight=np.where(rows, 0.0, 1.0), known=known)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, np.asfortranarray, pd.DataFrame])
+def test_the_form_of_features_does_not_matter(form):
+    kept = np.where(X > 0, X, 0)
+    np.testing.assert_allclose(fitted(form(kept)).coef_, fitted(kept).coef_, atol=1e-10)
+
+
+def test_more_features_than_rows():
+    """They are rotated; the result is that of the same rows without rotation."""
+    rows = np.arange(40)
+    wide = np.hstack([X[rows], np.random.default_rng(0).normal(size=(40, 100))])
+    rotated = fitted(wide, Y[rows], known=some(rows))
+    plain = fitted(da.from_array(wide), Y[rows], known=some(rows))  # chunks are not rotated
+    np.testing.assert_allclose(rotated.predict(wide), plain.predict(wide), atol=1e-6)
+    weights = np.ones(40)
+    weights[[0, 6]] = 0
+    bad = UPPER[rows].copy()
+    row, label = np.argwhere(HOLES[rows])[-1]
+    bad[row, label] = -1
+    with pytest.raises(ValueError, match=f"label {label} in row {row} "):
+        fitted(wide, Y[rows], weights, known={"upper": bad})
+
+
+def test_single_precision_is_near():
+    found = fitted(X.astype(np.float32), Y.astype(np.float32))
+    np.testing.assert_allclose(found.predict(X), fitted().predict(X), atol=1e-4)
+
+
+def test_a_fit_that_starts_warm_has_the_same_limit():
+    rows = np.arange(40)
+    options = {"weighting": "uniform", "tol": 1e-11, "max_iter": 20_000, "ridge": 1e-2}
+    data, known = (X[rows], Y[rows]), some(rows)
+    cold = fitted(*data, known=known, **options)
+    warm = WInLDL(warm_start=True, **options).fit(*data).fit(*data, **known)
+    assert cold.converged_
+    assert warm.converged_
+    np.testing.assert_allclose(warm.predict(data[0]), cold.predict(data[0]), atol=1e-7)
+    assert (
+        np.abs(cold.predict(data[0]) - WInLDL(**options).fit(*data).predict(data[0])).max() > 0.01
+    )
+
+
+def test_what_is_under_a_bound_changes_nothing():
+    expected = fitted()
+    for value in (0.0, 1e6):
+        hidden = np.ma.masked_array(np.where(HOLES, value, Y), HOLES)
+        upper = np.ma.masked_array(np.where(np.isnan(UPPER), value, UPPER), np.isnan(UPPER))
+        same_bits(fitted(y=hidden, known=KNOWN | {"upper": upper}), expected)
+
+
+@pytest.mark.parametrize("all_rows", [True, False])
+def test_all_rows_of_a_block_may_have_limits_or_none(all_rows, small_blocks):
+    rest = 1 - np.nansum(Y, axis=1, keepdims=True)
+    upper = np.where(HOLES, np.maximum(T, 0.9 * rest), NAN)
+    rows = np.flatnonzero(HOLES.sum(axis=1) > 1)
+    if not all_rows:
+        upper[rows[64:]] = NAN
+    found = fitted(X[rows], Y[rows], known={"upper": upper[rows]})
+    assert np.isfinite(found.coef_).all()
+    expected = fitted(X[rows], Y[rows], known={"upper": upper[rows]}, n_jobs=2)
+    same_bits(found, expected)
+
+
+def test_frames_are_told_by_their_names():
+    y = pd.DataFrame(Y, columns=list("abcde"))
+    bad = UPPER.copy()
+    row, label = np.argwhere(HOLES)[-1]
+    bad[row, label] = -1
+    with pytest.raises(ValueError, match=f"bounds of label '{'abcde'[label]}' in row {row} "):
+        WInLDL().fit(X, y, upper=bad)
+    with pytest.raises(ValueError, match="columns of upper are e, d, c, b, a, but the labels"):
+        WInLDL().fit(X, y, upper=pd.DataFrame(UPPER, columns=list("edcba")))
+    for wrong, words in ((UPPER[1:], "X has 300 rows and upper has 299"), (UPPER[:, 1:], "shape")):
+        with pytest.raises(ValueError, match=words):
+            WInLDL().fit(X, y, upper=wrong)
+
+
+def test_a_fitted_model_keeps_nothing_of_the_limits():
+    assert "_labels" not in vars(fitted())
+    assert WInLDL()._labels == Labels()
