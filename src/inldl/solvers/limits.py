@@ -230,6 +230,8 @@ def beside_rows(
     `limits_of_block` takes them when a block is started. Bounds may be what engines can slice,
     such as arrays of Dask; they are empty if nothing is known.
     """
+    if lower is None and upper is None and not sums:
+        return {}, Labels()
     names = label_names(y)
     n, n_labels = _shape(X)[0], _shape(y)[1]
     known: dict[str, Any] = {}
