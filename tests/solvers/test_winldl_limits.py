@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
 from inldl._engines import blocks, disk
-from inldl.solvers.limits import Labels, beside_rows
+from inldl.solvers.limits import Labels, beside_rows, limits_of
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
@@ -147,6 +147,17 @@ def test_rows_of_which_bounds_say_nothing_are_as_without():
     others = np.where(HOLES & np.isnan(upper), np.broadcast_to(rest, Y.shape), upper)
     assert (others < 1).sum() > 3 * (upper < 1).sum()
     same_bits(fitted(known={"upper": others}), fitted(known={"upper": upper}))
+
+
+def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
+    """Rows whose small degrees are hidden: of some the bounds say nothing, of others much."""
+    y = np.where(T < 0.15, NAN, T)
+    upper = np.where(np.isnan(y), 0.15, NAN)
+    rows = np.argsort(limits_of(y, upper=upper).telling, kind="stable")  # so blocks differ
+    data, known = (X[rows], y[rows]), {"upper": upper[rows]}
+    expected = fitted(*data, known=known)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 16)
+    np.testing.assert_allclose(fitted(*data, known=known).coef_, expected.coef_, atol=1e-11)
 
 
 @pytest.fixture
