@@ -95,7 +95,9 @@ def test_bounds_that_say_nothing_change_no_bit_of_a_fit(name):
         np.testing.assert_array_equal(made(name).fit(X, Y, **known).predict(X), expected)
 
 
-@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize(
+    "name", [name for name in BOUNDED if name != "inldl-u"]
+)  # no weight there
 def test_a_fit_within_bounds_is_another_and_reproducible(name):
     within = made(name).fit(X, Y, **KNOWN)
     assert np.abs(within.predict(X) - made(name).fit(X, Y).predict(X)).max() > 1e-4

@@ -374,7 +374,10 @@ def test_blocks_have_the_limits_of_their_rows():
 
 
 def test_rows_without_limits_have_nothing_beside_them():
-    assert beside_rows(Y, Y, None, None, None) == ({}, Labels())
+    for y in (Y, frame(Y), Y[:, 0], None):  # whatever is wrong with y is told elsewhere
+        assert beside_rows(Y, y, None, None, None) == ({}, Labels())
+    with pytest.raises(ValueError, match="y must be 2-D, one row per sample"):
+        beside_rows(Y, Y[:, 0], None, NONE, None)
 
 
 def test_no_rows():

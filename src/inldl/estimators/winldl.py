@@ -141,7 +141,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             counts each row once. They may be a Dask array if `X` is one.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. The target of such a degree is not the
-            row's current prediction, but the nearest distribution within the bounds.
+            row's current prediction, but the nearest distribution within the bounds. It has the
+            weight of a missing degree: a `weighting` that gives these none ignores bounds.
         sums : dict of tuple to array-like of shape (n_samples,), optional
             What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
 

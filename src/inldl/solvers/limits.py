@@ -13,7 +13,14 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._errors import DataError
-from inldl._validation import as_degrees, label_names, rounding_gap, sum_tolerance, unmask
+from inldl._validation import (
+    as_degrees,
+    check_2d,
+    label_names,
+    rounding_gap,
+    sum_tolerance,
+    unmask,
+)
 
 Array = np.ndarray
 
@@ -232,8 +239,8 @@ def beside_rows(
     """
     if lower is None and upper is None and not sums:
         return {}, Labels()
-    names = label_names(y)
-    n, n_labels = _shape(X)[0], _shape(y)[1]
+    check_2d(y)
+    names, n, n_labels = label_names(y), _shape(X)[0], _shape(y)[1]
     known: dict[str, Any] = {}
     for name, bounds in (("lower", lower), ("upper", upper)):
         if bounds is not None:
@@ -243,7 +250,7 @@ def beside_rows(
     if sums:
         groups = tuple(tuple(_columns(labels, n_labels, names)) for labels in sums)
         known["sums"] = _totals(sums, n)
-    if known and n is not None:
+    if n is not None:
         known["row"] = np.arange(n, dtype=np.float64)[:, None]
     return known, Labels(groups, None if names is None else tuple(names))
 
