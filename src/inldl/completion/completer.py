@@ -11,7 +11,7 @@ from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
 from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
-from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled
+from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled, contrary_labels
 from inldl.completion.within import WithinLimits
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
@@ -352,6 +352,8 @@ class _Members:
     """All members, learned from the same rows."""
 
     def __init__(self, y, predicted, n_trees, seed, n_jobs):
+        self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
+        predicted = self._heard(predicted)
         kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
         self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
         self.root, self.forests = RootNormal(y, predicted), {}
@@ -364,6 +366,10 @@ class _Members:
                 forest = self.forests[name] = Forests(hidden, filled, p, **how)
                 filled = forest.after(left, p, filled)
 
+    def _heard(self, predicted):
+        """Return predictions without what they say about labels that they contradict."""
+        return np.where(self.contrary, self.means, predicted)
+
     @property
     def names(self):
         """Names of the members, in the order of their fills."""
@@ -371,6 +377,7 @@ class _Members:
 
     def fills(self, y, predicted):
         """Return what each member makes of rows, and expected squared errors."""
+        predicted = self._heard(predicted)
         filled, variance = self.root.with_variance(y, predicted)
         fills = [member(y, predicted) for member in self.plain.values()] + [filled]
         for forest in self.forests.values():

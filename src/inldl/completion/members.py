@@ -164,6 +164,19 @@ class Forests:
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
 
 
+def contrary_labels(y, predicted):
+    """Return which labels have smaller predictions where their degrees are larger.
+
+    A mean of all other rows is the smaller, the larger the degree of the row itself. Where
+    features tell nothing, predictions made without a row are such means: they give it away.
+    """
+    seen = ~np.isnan(y)
+    count = np.maximum(seen.sum(axis=0), 1)
+    parts = [np.where(seen, values, 0) for values in (y, predicted)]
+    deviations = [np.where(seen, part - part.sum(axis=0) / count, 0) for part in parts]
+    return (deviations[0] * deviations[1]).sum(axis=0) < 0
+
+
 def _root(values):
     return np.sqrt(np.maximum(values, 0))
 
