@@ -1,5 +1,7 @@
 """An error about data that carries its facts, so that nobody has to read its sentence."""
 
+import sys
+import warnings
 from functools import partial
 
 
@@ -59,3 +61,11 @@ class DataError(ValueError):
 
     def __reduce__(self):
         return partial(DataError, **self.facts), (self.sentence,)
+
+
+def warn_user(message, category=UserWarning):
+    """Warn at the line outside this package that called it, however deep the call is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

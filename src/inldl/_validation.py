@@ -1,15 +1,13 @@
 """The one place that knows "NaN = unobserved", and that words what is wrong with an input."""
 
 import numbers
-import sys
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_array, validate_data
 
-from inldl._errors import DataError
+from inldl._errors import DataError, warn_user
 from inldl._sample_weights import WEIGHTLESS, as_weights, check_1d, check_weights
 
 FLOATS = [np.float64, np.float32]
@@ -369,14 +367,6 @@ def check_fillable(y, first_row=0):
             total=sums[over[0]],
             count=over.size,
         )
-
-
-def warn_user(message, category=UserWarning):
-    """Warn at the line outside this package that called it, however deep the call is."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
 
 
 def check_number(name, value, *, low=None, above=None, below=None, integer=False):

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from inldl.solvers.given_limits import limits_of
 from inldl.solvers.inside import EDGES, Inside, quantile, shortest, tilted_density
-from inldl.solvers.limits import limits_of
 
 NAN = np.nan
 DEGREES = st.floats(0.0, 1.0)

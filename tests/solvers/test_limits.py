@@ -11,7 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
 from inldl._errors import DataError
-from inldl.solvers.limits import Labels, Limits, beside_rows, limits_of, limits_of_block
+from inldl.solvers.given_limits import Labels, beside_rows, limits_of, limits_of_block
+from inldl.solvers.limits import Limits
 
 NAN = np.nan
 Y = np.array([[0.5, 0.3, 0.2, 0.0], [0.4, NAN, NAN, NAN], [NAN, 0.1, NAN, 0.25]])

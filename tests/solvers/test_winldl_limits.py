@@ -11,7 +11,8 @@ from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
 from inldl._engines import blocks, disk
-from inldl.solvers.limits import Labels, Limits, beside_rows, limits_of
+from inldl.solvers.given_limits import Labels, beside_rows, limits_of
+from inldl.solvers.limits import Limits
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 

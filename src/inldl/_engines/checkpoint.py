@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from inldl._engines.base import Engine, Message, Problem, Start, Steps, Sums, start_block
-from inldl._validation import warn_user
+from inldl._errors import warn_user
 from inldl._version import __version__
 
 SHARE = 0.1  # of the time of a fit that may go into writing

@@ -11,7 +11,7 @@ from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
 from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
-from inldl.completion.members import Forests, Near, Normal, RootNormal, Scaled, contrary_labels
+from inldl.completion.members import Members
 from inldl.completion.within import WithinLimits
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
@@ -161,7 +161,7 @@ class Completer:
 
     def _learn(self, y, predicted, most_trees):
         n_trees = int(self._share_of_trees * most_trees)
-        return _Members(y, predicted, n_trees, self.seed, self.n_jobs)
+        return Members(y, predicted, n_trees, self.seed, self.n_jobs)
 
     def _weigh(self, known, y, predicted, signs, told, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
@@ -346,43 +346,6 @@ class Completer:
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
-
-
-class _Members:
-    """All members, learned from the same rows."""
-
-    def __init__(self, y, predicted, n_trees, seed, n_jobs):
-        self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
-        predicted = self._heard(predicted)
-        kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
-        self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
-        self.root, self.forests = RootNormal(y, predicted), {}
-        if n_trees:
-            hidden = hide_each_label(y, seed)
-            left, p = hidden.left, predicted[hidden.rows]
-            filled = self.root(left, p)
-            for name in ("forest", "second forest"):  # each goes on from the one before
-                how = {"n_trees": n_trees, "seed": seed, "n_jobs": n_jobs}
-                forest = self.forests[name] = Forests(hidden, filled, p, **how)
-                filled = forest.after(left, p, filled)
-
-    def _heard(self, predicted):
-        """Return predictions without what they say about labels that they contradict."""
-        return np.where(self.contrary, self.means, predicted)
-
-    @property
-    def names(self):
-        """Names of the members, in the order of their fills."""
-        return [*self.plain, "root normal", *self.forests]
-
-    def fills(self, y, predicted):
-        """Return what each member makes of rows, and expected squared errors."""
-        predicted = self._heard(predicted)
-        filled, variance = self.root.with_variance(y, predicted)
-        fills = [member(y, predicted) for member in self.plain.values()] + [filled]
-        for forest in self.forests.values():
-            fills.append(forest.after(y, predicted, fills[-1]))
-        return np.array(fills), variance
 
 
 def _blocks(n, size=BLOCK):

@@ -14,7 +14,6 @@ TRIALS = 16  # pairs of errors on which moves and scales are fitted
 STEPS = 10  # of the fit
 LEAST, MOST = 0.5, 4.0  # scale of a row's errors
 SOME = 20  # turns that tell how much they vary
-BISECTIONS = 30
 NUMBERS = 4_000_000  # that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
 
@@ -158,27 +157,17 @@ def _fitted(mean, spread, errors, holes, rest, most):
 
 
 def _projected(rows, holes, rest, most):
-    """Return rows whose holes are not negative and sum to the rest, and that are 0 elsewhere."""
-    if most is not None:
-        return _projected_below(rows, holes, rest[:, None], most)
-    columns = np.where(holes, rows, -np.inf).reshape(-1, rows.shape[-1]).T.copy(order="C")
-    _kernels.project_columns(columns, np.tile(rest, len(rows)))
-    return np.where(holes, columns.T.reshape(rows.shape), 0)
+    """Return rows whose holes are not negative and sum to the rest, and that are 0 elsewhere.
 
-
-def _projected_below(rows, holes, rest, most):
-    """Return the same where no hole exceeds `most`: less a threshold, which bisection finds."""
-
-    def less(threshold):
-        return np.where(holes, np.clip(rows - threshold, 0, most), 0)
-
-    low = np.where(holes, rows, np.inf).min(axis=-1, keepdims=True) - most
-    high = np.where(holes, rows, -np.inf).max(axis=-1, keepdims=True)
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        above = less(middle).sum(axis=-1, keepdims=True) > rest
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    out = less(high)
-    room = np.where(holes, most - out, 0)
-    lack = np.maximum(rest - out.sum(axis=-1, keepdims=True), 0)
-    return out + room * np.minimum(lack / np.maximum(room.sum(axis=-1, keepdims=True), TINY), 1)
+    No hole exceeds `most`, if that is given.
+    """
+    flat, n_draws = rows.reshape(-1, rows.shape[-1]), len(rows)
+    rest, cells = np.tile(rest, n_draws), np.tile(holes, (n_draws, 1))
+    if most is None:
+        columns = np.where(cells, flat, -np.inf).T.copy(order="C")
+        _kernels.project_columns(columns, rest)
+        found = np.where(cells, columns.T, 0)
+    else:
+        found, upper = flat.copy(), np.where(cells, np.tile(most, (n_draws, 1)), 0.0)
+        _kernels.project_between(found, np.ones(flat.shape), np.zeros(flat.shape), upper, rest)
+    return found.reshape(rows.shape)

@@ -8,6 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from inldl import _kernels
+from inldl.completion.hiding import hide_each_label
 from inldl.solvers.completion import (
     TINY,
     error_covariance,
@@ -162,6 +163,43 @@ class Forests:
         """Return function(label, item) for all labels; no sum goes over threads."""
         calls = (delayed(function)(label, item) for label, item in enumerate(items))
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
+
+
+class Members:
+    """All members, learned from the same rows."""
+
+    def __init__(self, y, predicted, n_trees, seed, n_jobs):
+        self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
+        predicted = self._heard(predicted)
+        kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
+        self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
+        self.root, self.forests = RootNormal(y, predicted), {}
+        if n_trees:
+            hidden = hide_each_label(y, seed)
+            left, p = hidden.left, predicted[hidden.rows]
+            filled = self.root(left, p)
+            for name in ("forest", "second forest"):  # each goes on from the one before
+                how = {"n_trees": n_trees, "seed": seed, "n_jobs": n_jobs}
+                forest = self.forests[name] = Forests(hidden, filled, p, **how)
+                filled = forest.after(left, p, filled)
+
+    def _heard(self, predicted):
+        """Return predictions without what they say about labels that they contradict."""
+        return np.where(self.contrary, self.means, predicted)
+
+    @property
+    def names(self):
+        """Names of the members, in the order of their fills."""
+        return [*self.plain, "root normal", *self.forests]
+
+    def fills(self, y, predicted):
+        """Return what each member makes of rows, and expected squared errors."""
+        predicted = self._heard(predicted)
+        filled, variance = self.root.with_variance(y, predicted)
+        fills = [member(y, predicted) for member in self.plain.values()] + [filled]
+        for forest in self.forests.values():
+            fills.append(forest.after(y, predicted, fills[-1]))
+        return np.array(fills), variance
 
 
 def contrary_labels(y, predicted):

@@ -5,7 +5,7 @@ from time import perf_counter
 import numpy as np
 
 from inldl._engines import row_blocks
-from inldl._validation import warn_user
+from inldl._errors import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 from inldl.solvers.known_cells import count_known, known_cells

@@ -8,18 +8,12 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._errors import warn_user
 from inldl._file_state import Array, FileState
-from inldl._validation import (
-    FLOATS,
-    check_number,
-    label_names,
-    like,
-    validate_features,
-    warn_user,
-)
+from inldl._validation import FLOATS, check_number, label_names, like, validate_features
 from inldl.completion import Examples
 from inldl.completion.intervals import within_rows
-from inldl.solvers.limits import limits_of
+from inldl.solvers.given_limits import limits_of
 
 GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
 PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild

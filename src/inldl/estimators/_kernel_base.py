@@ -24,7 +24,7 @@ from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
 from inldl.estimators._missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.solvers.completion import fill_forced
-from inldl.solvers.limits import limits_of
+from inldl.solvers.given_limits import limits_of
 from inldl.solvers.selection import mechanism_of
 
 Kernel = Literal["auto", "rbf", "laplacian"]

@@ -4,9 +4,9 @@ from typing import Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import warn_user
-from inldl.estimators._base import SoftmaxDistributionEstimator
+from inldl._errors import warn_user
 from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
 
 

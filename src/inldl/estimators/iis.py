@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
 from inldl.solvers.iis import solve
 from inldl.solvers.maximum_entropy import CrossEntropy
 

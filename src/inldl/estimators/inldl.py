@@ -2,7 +2,7 @@
 
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl._validation import warn_user
+from inldl._errors import warn_user
 from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem

@@ -4,9 +4,9 @@ from typing import Literal
 
 import numpy as np
 
-from inldl.estimators._base import SoftmaxDistributionEstimator
 from inldl.estimators._groups import group_rows, seed_from
 from inldl.estimators._parameters import Count, NotNegative, parameters
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 

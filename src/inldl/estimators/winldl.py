@@ -11,8 +11,8 @@ from inldl.estimators._base import LinearDistributionEstimator
 from inldl.estimators._held_out import predict_held_out
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
+from inldl.solvers.given_limits import Labels, beside_rows, limits_of_block
 from inldl.solvers.inside import Inside
-from inldl.solvers.limits import Labels, beside_rows, limits_of_block
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -130,15 +130,12 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features: float64 or float32 (computed in that precision), C or Fortran order,
-            frames, CSR; never copied as a whole. Mapped files from 256 MB on, and arrays of Zarr
-            and HDF5, stay on disk and are read once in each iteration. Dask arrays and frames
-            are fitted on the cluster of the active Dask client, or on this machine without one.
+            The features: float64 or float32, frames, CSR, mapped files, arrays of Zarr and HDF5,
+            Dask arrays and frames. They are never copied as a whole.
         y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+            Degrees, NaN = unobserved.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once. They may be a Dask array if `X` is one.
+            How much each row counts; None counts each once.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. The target of such a degree is not the
             row's current prediction, but the nearest distribution within the bounds. It has the

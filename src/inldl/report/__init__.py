@@ -5,12 +5,12 @@ Nothing but the layout is computed here.
 
 from typing import TYPE_CHECKING, Any
 
+from .comparison_page import comparison_page
 from .document import Document
 from .figures import FIGURES, save, svg
 from .inspection_page import inspection_page
 from .run_page import write_page
 from .table_pages import (
-    comparison_page,
     completion_page,
     evaluation_page,
     model_page,

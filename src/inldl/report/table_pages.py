@@ -1,4 +1,4 @@
-"""What is said about a table: completed, predicted, learned from, tested, methods compared.
+"""What is said about a table: completed, predicted, learned from, tested.
 
 Each function returns a `Document`, which the commands print and write as a page. They name files
 by `table` (what was read) and `out` (what was written).
@@ -11,12 +11,11 @@ import pandas as pd
 
 from inldl._text import counted, listed
 from inldl.tables._findings import depends_on_size, notes_on_completing, notes_on_known
-from inldl.tables._units import error, form_of, in_unit
+from inldl.tables._units import error, form_of
 
 from ._error_sections import error_sentences, quality_sections
 from ._pictures import picture
-from .document import Code, Column, Document, Facts, Items, Paragraph, Section, Table
-from .figures import comparison as comparison_figure
+from .document import Code, Column, Document, Facts, Paragraph, Section, Table
 from .figures import completion_map, predicted_map
 from .style import better
 
@@ -324,74 +323,6 @@ def evaluated(found, model, table, notes=()):
     return evaluation_page(
         f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
     )
-
-
-def comparison_page(comparison, title="Methods on a table", notes=()):
-    """Return what is said about methods that were compared on a table.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What `inldl.tables.compare` found.
-    title : str
-        The title.
-    notes : list of str
-        How the table was understood.
-    """
-    unit = in_unit(comparison.unit)
-    caption = (
-        "The error of each method at shares that it had not seen: hidden from rows that it knew "
-        "(completing), and of rows that it did not know (predicting). The dashed line is the mean "
-        "of each column: a method that does not stay left of it has learned nothing."
-    )
-    draw = partial(comparison_figure, comparison.table, recommended=comparison.recommended)
-    sentence = f"Errors are root mean squares{unit}, ± their standard errors; lower is better."
-    figure = picture(draw, caption, "comparison")
-    blocks = [figure, _methods(comparison), Paragraph(sentence)]
-    failed = comparison.table[comparison.table["reason"] != ""]
-    failures = [f"{each.method} failed: {each.reason}" for each in failed.itertuples()]
-    sections = [Section("Errors", blocks)]
-    if failures:
-        sections.append(Section("Methods that failed", [Items(failures)]))
-    facts = [("Recommended", comparison.recommended), ("Rows", f"{comparison.n_rows:,}")]
-    return Document(title, [comparison.why], facts, [*notes, *comparison.notes], sections)
-
-
-def _methods(comparison):
-    """Return the numbers of the methods."""
-    form, table = form_of(comparison.unit), comparison.table
-    numbers = {
-        "completing_rmse": Column("completing", form),
-        "completing_se": Column("±", form),
-        "predicting_rmse": Column("predicting", form),
-        "predicting_se": Column("±", form),
-        "cosine": Column("cosine", ".4f"),
-        "seconds": Column("seconds", ".2f"),
-    }
-    more = {
-        "behind": Column("behind the best", form, page_only=True),
-        "behind_se": Column("±", form, page_only=True),
-        "completing_mae": Column("completing: mean absolute error", form, page_only=True),
-        "predicting_mae": Column("predicting: mean absolute error", form, page_only=True),
-    }
-    chosen = (table["method"] == comparison.recommended).to_numpy()
-    marks = np.where(chosen, "best", "").tolist()
-    failed = np.where(table["reason"] != "", "failed", "")
-    shown = table.assign(
-        remark=np.where(chosen, "recommended", failed),
-        beats=[
-            ("yes", "good") if each else ("no", "bad") for each in table["better_than_constant"]
-        ],
-        **{name: list(zip(table[name], marks, strict=True)) for name in (*numbers, *more)},
-    )
-    caption = (
-        "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
-        "standard errors of the difference. Behind the best: how much larger the error is that "
-        "decides. Seconds: of one fit."
-    )
-    beats = {"remark": Column(""), "beats": Column("beats the mean", page_only=True)}
-    columns = {"method": Column("method"), **numbers, **beats, **more}
-    return Table.of(shown, columns, caption, "methods")
 
 
 def model_facts(info):

@@ -19,7 +19,8 @@ import numpy as np
 
 from inldl import _kernels
 from inldl._engines import Sums
-from inldl.solvers.limits import Labels, Limits, limits_of_block
+from inldl.solvers.given_limits import Labels, limits_of_block
+from inldl.solvers.limits import Limits
 from inldl.solvers.linear import (
     Array,
     FeatureSums,

@@ -1,6 +1,7 @@
-"""Rows that stand in a table more than once."""
+"""Rows that stand in a table more than once, or belong together."""
 
 import numpy as np
+import pandas as pd
 
 from inldl._text import counted
 from inldl.completion.examples import row_keys
@@ -40,3 +41,14 @@ def weights_of_copies(encoded, degrees, weights, once):
     keys = row_keys(np.column_stack([encoded, np.where(np.isnan(degrees), -1, degrees)]))
     which = np.unique(keys, return_inverse=True)[1]
     return np.bincount(which, weights)[which][once]
+
+
+def group_numbers(groups, n):
+    """Return the number of the group of each row; refuse rows without one."""
+    groups = np.asarray(groups, dtype=object)
+    if groups.shape != (n,):
+        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
+    empty = np.flatnonzero(pd.isna(groups))
+    if empty.size:
+        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
+    return np.unique(groups.astype(str), return_inverse=True)[1]

@@ -19,9 +19,9 @@ from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
-from inldl.solvers.limits import limits_of
+from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
-from inldl.tables._copies import distinct_rows, weights_of_copies
+from inldl.tables._copies import distinct_rows, group_numbers, weights_of_copies
 from inldl.tables._row_weights import fit_weighted
 from inldl.tables.encoding import FeatureEncoder
 
@@ -386,17 +386,6 @@ class Model(IntervalMixin, DistributionEstimator):
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
-
-
-def group_numbers(groups, n):
-    """Return the number of the group of each row; refuse rows without one."""
-    groups = np.asarray(groups, dtype=object)
-    if groups.shape != (n,):
-        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
-    empty = np.flatnonzero(pd.isna(groups))
-    if empty.size:
-        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
-    return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
 def _errors(observed, predicted):

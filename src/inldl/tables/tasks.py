@@ -12,10 +12,10 @@ from inldl.io import TableWriter
 from inldl.io._scale import WHOLE
 from inldl.io.writing import check_writable, whole_of
 from inldl.metrics import evaluate
+from inldl.solvers.given_limits import limits_of
 from inldl.solvers.known_cells import known_cells
-from inldl.solvers.limits import limits_of
 from inldl.tables import quality
-from inldl.tables._copies import copies_note
+from inldl.tables._copies import copies_note, group_numbers
 from inldl.tables._draw_files import DrawFiles, draw_paths
 from inldl.tables._results import Evaluation, Learned, Written
 from inldl.tables._row_weights import (
@@ -28,7 +28,7 @@ from inldl.tables._row_weights import (
 from inldl.tables._shown import ShownRows, id_columns
 from inldl.tables._tally import Tally, size_of_holes
 from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables.model import Model, group_numbers
+from inldl.tables.model import Model
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SAMPLE = 1000  # rows in which columns are shuffled
