@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from scipy.io import loadmat
 
+from blank_pictures import blank_pictures
+
 # No deadline: the first call of a kernel compiles it, and the machine may be busy. The same
 # examples in each run, and few of them: `make test-all` tries more (`pytest
 # --hypothesis-profile=thorough`), and `--hypothesis-profile=random` others.
@@ -73,6 +75,13 @@ def authors_runs(shared):
 def without_trees(monkeypatch):
     """Complete without forests, for tests about something else: they take their time."""
     monkeypatch.setattr("inldl.completion.completer.ROWS_FOR_TREES", np.inf)
+
+
+@pytest.fixture
+def without_figures():
+    """Leave the pictures of pages empty, for tests about what stands beside them."""
+    with blank_pictures():
+        yield
 
 
 @pytest.fixture(scope="session")

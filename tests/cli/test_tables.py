@@ -143,9 +143,12 @@ def test_inspect_and_compare(inldl, survey):
     assert "(3 of 3)" in err
 
 
-def test_every_command_writes_a_page(inldl, tmp_path, survey):
+@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_command_writes_a_page(inldl, tmp_path, survey, request, drawn):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
+    if not drawn:  # the test before draws its pages
+        request.getfixturevalue("without_figures")
     common = ("survey.csv", "-l", LABELS)
     model = ("-m", "winldl")
     runs = {

@@ -86,6 +86,7 @@ def test_a_model_of_percentages_does_not_fill_fractions_unasked(inldl, tmp_path,
     assert "The shares are read as percentages" in out
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_errors_have_the_units_of_the_table(inldl, tmp_path, percent):
     told = []
     for table in ("survey.csv", "percent.csv"):
@@ -191,6 +192,7 @@ def test_degrees_that_the_sums_give_have_no_error(inldl, tmp_path):
     assert "Expected error" not in page
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, model):
     run = ("predict", "m.inldl", "survey.csv", "-o", "new.csv", "--page", "new.html")
     assert inldl(*run)[0] == 0

@@ -44,7 +44,7 @@ def fitted():
 # --- coverage --------------------------------------------------------------------------------
 
 
-def repeated_coverage(held_out_of, n=400, n_test=1000, repeats=20):
+def repeated_coverage(held_out_of, repeats, n=400, n_test=1000):
     """Return the coverage of unseen rows, levels x labels, and its binomial deviation.
 
     A calibration on m degrees makes the coverage itself vary as much as m rows would.
@@ -64,13 +64,16 @@ def repeated_coverage(held_out_of, n=400, n_test=1000, repeats=20):
     return np.mean(hits, axis=0) - level, deviation
 
 
-def test_unseen_rows_are_covered_as_often_as_asked():
-    error, deviation = repeated_coverage(lambda model, X, y: predict_held_out(model, X, y, 5))
+@pytest.mark.parametrize("repeats", [5, pytest.param(20, marks=pytest.mark.slow)])
+def test_unseen_rows_are_covered_as_often_as_asked(repeats):
+    error, deviation = repeated_coverage(
+        lambda model, X, y: predict_held_out(model, X, y, 5), repeats
+    )
     assert np.all(np.abs(error) < 3.5 * deviation)
 
 
 def test_predictions_of_rows_that_were_seen_would_not_do():
-    error, deviation = repeated_coverage(lambda model, X, y: model.predict(X))
+    error, deviation = repeated_coverage(lambda model, X, y: model.predict(X), repeats=20)
     assert np.all(error < -3.5 * deviation)
 
 
@@ -103,7 +106,7 @@ class CrossFittedConstant(IntervalMixin, ConstantLDL):
         return self
 
 
-@pytest.mark.parametrize("name", ["SBU_3DFE", "Yeast_heat"])
+@pytest.mark.parametrize("name", [pytest.param("SBU_3DFE", marks=pytest.mark.slow), "Yeast_heat"])
 def test_public_data_are_covered_by_narrower_intervals_than_the_constant(
     shared, monkeypatch, name
 ):

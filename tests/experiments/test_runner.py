@@ -144,7 +144,8 @@ def test_two_runs_into_one_store(tmp_path):
     assert Store(out).cells(["ok"]) == set(all_cells)
 
 
-def test_misbehaviour_is_recorded_and_the_rest_goes_on(tmp_path):
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_misbehaviour_is_recorded_and_the_rest_goes_on(tmp_path, jobs):
     expected = {
         "Raises": ("failed", "RuntimeError: no luck"),
         "Dies": ("died", "its process ended with code 3"),
@@ -156,7 +157,7 @@ def test_misbehaviour_is_recorded_and_the_rest_goes_on(tmp_path):
     cells = grid([DATA], [*names, "constant-mean"], rates=[0.5], splits=1)
     cells += grid([DEADLY], ["constant-uniform"], rates=[0.5], splits=1)
     out = tmp_path / "run.sqlite"
-    run(cells, out, jobs=2)
+    run(cells, out, jobs=jobs)
     frame = Store(out).frame().set_index("method")
     deadly = frame.loc["constant-uniform", ["status", "reason"]]
     assert list(deadly) == ["died", "its process ended with code 5 while reading the data"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from blank_pictures import blank_pictures
 from fabricated_runs import fabricate, fail
 from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.measure import measure
@@ -36,6 +37,8 @@ from inldl.report.html import script_json
 from inldl.report.run_page import run_page
 from parsed_page import Document
 
+in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
+
 
 def document(rows, **kwargs):
     found = Document(run_page(rows, **kwargs).html())
@@ -58,15 +61,23 @@ def few(rows):
 
 @pytest.fixture(scope="module")
 def page(rows):
-    return document(rows)
+    """Return the page of all rows, whose 38 pictures are empty."""
+    with blank_pictures():
+        return document(rows)
 
 
-def test_everything_stands_in_the_one_file(page):
-    for tag, attributes in page.tags:
+@pytest.fixture(scope="module")
+def drawn(few):
+    """Return the page of a few rows with its pictures."""
+    return document(few)
+
+
+def test_everything_stands_in_the_one_file(drawn):
+    for tag, attributes in drawn.tags:
         assert tag not in {"iframe", "img", "object", "embed", "base"}
         for name in ("src", "href", "xlink:href", "srcset", "action"):
             assert (attributes.get(name) or "#").startswith(("#", "data:"))
-    policy = next(a["content"] for t, a in page.tags if "http-equiv" in a)
+    policy = next(a["content"] for t, a in drawn.tags if "http-equiv" in a)
     assert "default-src 'none'" in policy
     assert "script-src 'unsafe-inline'" in policy
 
@@ -78,11 +89,11 @@ def test_style_and_script_fetch_nothing():
     assert not re.search(r"https?:", text)
 
 
-def test_ids_are_unique(page):
-    ids = [attributes["id"] for _, attributes in page.tags if attributes.get("id")]
+def test_ids_are_unique(drawn):
+    ids = [attributes["id"] for _, attributes in drawn.tags if attributes.get("id")]
     assert len(ids) == len(set(ids))
     assert {"what-was-run", "results", "run-time", "how-to-reproduce"} <= set(ids)
-    anchors = {a["href"][1:] for t, a in page.tags if t == "a" and "href" in a}
+    anchors = {a["href"][1:] for t, a in drawn.tags if t == "a" and "href" in a}
     assert anchors <= set(ids)
 
 
@@ -140,6 +151,7 @@ def test_figures_are_drawn_for_the_main_metrics(page):
     assert sorted(shown) == ["ranks-cosine-50", "rates-cosine", "run-time"]
 
 
+@in_words
 @pytest.mark.parametrize(
     ("datasets", "told"),
     [(2, "the two do not agree"), (12, "the methods are not all equal")],
@@ -155,6 +167,7 @@ def test_alike_ranks_on_two_datasets_prove_nothing(datasets, told):
     assert not re.search(r"\binf\b", text)
 
 
+@in_words
 def test_a_finite_f_is_given_as_a_number():
     rows = fabricate(["a", "b", "c"], ["Gene", "Movie"], [0.5], 1, metrics=["cosine"])
     rows["cosine"] = [0.9, 0.8, 0.7, 0.9, 0.7, 0.8]  # the last two change places
@@ -163,6 +176,7 @@ def test_a_finite_f_is_given_as_a_number():
     assert "in the same order" not in text
 
 
+@in_words
 def test_only_methods_that_are_meant_to_converge_are_said_not_to():
     """By contract, an estimator warns if it ends at its cap and should have converged before."""
     rows = fabricate(["winldl", "inldl-p", "ridge"], ["Gene"], [0.5], 4, metrics=["cosine"])
@@ -183,6 +197,7 @@ def test_only_methods_that_are_meant_to_converge_are_said_not_to():
     assert "A dash under not converged" not in other.text
 
 
+@in_words
 def test_failures_are_told_and_their_datasets_named(few):
     broken = (few["method"] == "ldm") & (few["dataset"] == "Movie") & (few["split"] == 1)
     found = document(fail(few, broken, "ValueError: a <b>bold</b> reason"))
@@ -199,6 +214,7 @@ def test_a_method_that_always_failed_does_not_empty_the_comparison(few):
     assert "Friedman's test over 3 methods and 4 datasets" in found.text
 
 
+@in_words
 def test_a_stopped_run_says_what_it_lacks(few):
     last = (few["method"] == "ldm") & (few["dataset"] == "Gene") & (few["split"] == 2)
     assert "ldm on Gene (2 of 3)" in document(few[~last]).text
@@ -259,6 +275,7 @@ def test_a_real_run(tmp_path):
     assert [path.name for path in tmp_path.glob("*.html")] == ["page.html"]
 
 
+@in_words
 def test_settings_are_told_apart(few):
     other = fabricate(["winldl", "ldm"], ["Gene"], [0.1], seed=1, recipe="raw")
     found = document(pd.concat([few, other], ignore_index=True))

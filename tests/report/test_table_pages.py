@@ -19,6 +19,7 @@ EVIL = "<script>alert(1)</script>"
 FACTS = [("Table", "survey <2024>.csv"), ("Rows", "60")]
 NOTES = ["The column 'id' was left out.", EVIL]
 MEGABYTE = 1_000_000
+in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
 
 
 def labels_of(count, evil=False):
@@ -145,6 +146,7 @@ def test_each_picture_has_a_caption_and_each_table_a_file(pages, name):
     assert all(len(label) > 40 for label in labels)
 
 
+@in_words
 def test_a_completion_page_shows_rows_errors_and_influence():
     labels = labels_of(5)
     held, features = held_out(labels), influence_of(labels)
@@ -172,6 +174,7 @@ def test_a_completion_page_shows_rows_errors_and_influence():
     assert "The 15 of 30 features" in found.text
 
 
+@in_words
 def test_the_result_is_said_in_words_with_the_numbers_and_how():
     held = held_out(labels_of(4))
     found = document(report.model_page("A model", FACTS, NOTES, held))
@@ -187,6 +190,7 @@ def test_the_result_is_said_in_words_with_the_numbers_and_how():
     assert f"{inside:.1%} of the shares lie in their intervals" in found.text
 
 
+@in_words
 def test_numbers_of_percentages_have_their_unit():
     labels = labels_of(4)
     held, features = held_out(labels).in_units_of("percent"), influence_of(labels)
@@ -205,6 +209,7 @@ def test_numbers_of_percentages_have_their_unit():
     assert "percentage points" not in document(completion(60, 4)).text
 
 
+@in_words
 def test_the_summary_of_a_completion_can_be_given():
     found = document(completion(5, 3, summary="All is exact."))
     assert "All is exact." in found.text
@@ -212,6 +217,7 @@ def test_the_summary_of_a_completion_can_be_given():
     assert "from the known shares of its row and from what the features predict" in found.text
 
 
+@in_words
 def test_a_prediction_page_shows_predictions_and_nothing_else():
     labels, after = labels_of(4), degrees(30, 4)[1]
     frame = pd.DataFrame(after, index=np.arange(1, 300, 10))
@@ -224,18 +230,21 @@ def test_a_prediction_page_shows_predictions_and_nothing_else():
         assert word not in found.text
 
 
+@in_words
 def test_influence_is_said_to_be_that_of_known_rows():
     labels = labels_of(3)
     found = document(report.model_page("A model", [], [], None, influence_of(labels)))
     assert "some of those that the model has learned from" in found.text
 
 
+@in_words
 def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so():
     found = document(report.model_page("A model", [], [], held_out(labels_of(4), noise=0.5)))
     assert "no better than the column means" in found.text
     assert "The squared error is" not in found.text
 
 
+@in_words
 def test_a_model_that_is_hardly_better_is_said_to_be_so():
     held = held_out(labels_of(4))
     near = held.constant + 0.02 * (held.observed - held.constant)
@@ -267,6 +276,7 @@ def test_the_report_of_a_model_keeps_its_lines():
     assert "one\n  two <three>" in found.texts
 
 
+@in_words
 def test_an_evaluation_has_all_scores_with_their_direction():
     before, after = degrees(60, 5)
     scores = pd.DataFrame(
@@ -280,6 +290,7 @@ def test_an_evaluation_has_all_scores_with_their_direction():
         assert better == ("higher" if METRICS[name].higher_is_better else "lower")
 
 
+@in_words
 @pytest.mark.parametrize("whole", [True, False])
 def test_an_inspection_shows_what_was_found(whole):
     X, y = inspected(200, 4)
@@ -318,6 +329,7 @@ def test_long_sets_of_missing_labels_are_cut_short():
     assert table_of(page, "place")["which"][0].endswith("label 8 and 21 more")
 
 
+@in_words
 def test_a_comparison_marks_the_recommended_and_names_failures():
     found = document(report.comparison_page(compared()))
     (rows,) = found.tables
@@ -334,6 +346,7 @@ def test_a_comparison_marks_the_recommended_and_names_failures():
     assert "Methods that failed" not in document(page).text
 
 
+@in_words
 def test_a_real_comparison_can_be_shown():
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"x": rng.normal(size=60)})
@@ -355,6 +368,7 @@ def test_a_table_too_large_for_a_page_is_left_out():
     assert len(page.encode()) < MEGABYTE
 
 
+@in_words
 def test_rows_have_the_names_of_the_frame():
     before, after = degrees(3, 3)
     after = pd.DataFrame(after, index=["line 7", EVIL, "line 9"])

@@ -210,7 +210,9 @@ def test_table_and_recommendation(telling):
 @quickly
 def test_same_again_and_other_seed(holey):
     first, again, other = (
-        compare(*holey, ["winldl"], max_rows=100, random_state=seed).table.drop(columns="seconds")
+        compare(*holey, ["winldl"], folds=2, max_rows=100, random_state=seed).table.drop(
+            columns="seconds"
+        )
         for seed in (0, 0, 1)
     )
     pd.testing.assert_frame_equal(first, again)
@@ -219,9 +221,10 @@ def test_same_again_and_other_seed(holey):
 
 @quickly
 def test_a_method_does_not_change_what_others_see(holey):
-    alone = compare(*holey, ["winldl"], max_rows=100).table.set_index("method")
-    among = compare(*holey, ["ridge", "bfgs-ldl", "winldl"], max_rows=100)
-    among = among.table.set_index("method")
+    alone, among = (
+        compare(*holey, methods, folds=2, max_rows=100).table.set_index("method")
+        for methods in (["winldl"], ["bfgs-ldl", "winldl"])
+    )
     columns = ["completing_rmse", "predicting_rmse", "cosine"]
     pd.testing.assert_series_equal(alone.loc["winldl", columns], among.loc["winldl", columns])
 
@@ -241,7 +244,7 @@ def test_text_and_holes_in_features(budget):
     X, y = budget
     X = X.assign(town=np.where(np.arange(len(X)) % 3, "A", "B"))
     X.iloc[::5, 0] = NAN
-    found = compare(X, hide(y, 0.3, random_state=0), ["ridge"])
+    found = compare(X, hide(y, 0.3, random_state=0), ["ridge"], folds=2)
     assert (found.table["reason"] == "").all()
 
 
@@ -257,7 +260,7 @@ class Stubborn(RegressorMixin, BaseEstimator):
 
 @quickly
 def test_a_method_that_fails_is_a_row_with_a_reason(telling):
-    found = compare(*telling, ["winldl", f"{__name__}:Stubborn"])
+    found = compare(*telling, ["winldl", f"{__name__}:Stubborn"], folds=2)
     row = found.table.iloc[-1]
     assert row["reason"] == "No, thank you."
     assert np.isnan(row["completing_rmse"])
@@ -276,7 +279,7 @@ def test_a_label_that_is_seen_once_is_no_obstacle(holey):
     y = y.copy()
     y.iloc[1:, 2] = NAN
     y.iloc[0, 2] = 0.05
-    found = compare(X, y, ["ridge", "winldl"])
+    found = compare(X, y, ["ridge", "winldl"], folds=2)
     assert found.table.set_index("method").loc["winldl", "reason"] == ""
     assert found.notes == []
 
@@ -287,7 +290,7 @@ def test_a_label_that_the_sample_lacks_is_no_obstacle(budget, closed):
     y = y if closed else hide(y, 0.3, random_state=0)
     sampled = np.random.default_rng(0).choice(len(y), 50, replace=False)
     y = y.assign(fuel=y["fuel"].mask(np.isin(np.arange(len(y)), sampled)))
-    found = compare(X, y, ["ridge"], max_rows=50)
+    found = compare(X, y, ["ridge"], folds=2, max_rows=50)
     assert (found.table["reason"] == "").all()
     assert found.notes == ["A random sample of 50 of the 400 rows was used."]
 
@@ -320,14 +323,15 @@ def test_two_labels_are_judged_by_predicting(budget):
 def test_few_rows_are_said_to_be_few(telling):
     X, y = telling
     few = "With fewer than 50 rows, chance may decide which method is best."
-    assert compare(X[:49], y[:49], ["ridge"]).notes == [few]
-    assert compare(X, y, ["ridge"], max_rows=20).notes[1:] == [few]
-    assert compare(X[:50], y[:50], ["ridge"]).notes == []
+    quickly = {"methods": ["constant-mean"], "folds": 2}
+    assert compare(X[:49], y[:49], **quickly).notes == [few]
+    assert compare(X, y, **quickly, max_rows=20).notes[1:] == [few]
+    assert compare(X[:50], y[:50], **quickly).notes == []
 
 
 @quickly
 def test_long_tables_are_sampled(holey):
-    found = compare(*holey, ["ridge"], max_rows=100)
+    found = compare(*holey, ["constant-mean"], folds=2, max_rows=100)
     assert found.n_rows == 100
     assert found.notes[0] == "A random sample of 100 of the 400 rows was used."
 
