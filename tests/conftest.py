@@ -16,7 +16,7 @@ from blank_pictures import blank_pictures
 # examples in each run, and few of them: `make test-all` tries more (`pytest
 # --hypothesis-profile=thorough`), and `--hypothesis-profile=random` others.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("quick", derandomize=True, max_examples=20, **PATIENT)
+settings.register_profile("quick", derandomize=True, max_examples=10, **PATIENT)
 settings.register_profile("thorough", derandomize=True, **PATIENT)
 settings.register_profile("random", **PATIENT)
 settings.load_profile("quick")

@@ -6,7 +6,7 @@ import time
 import weakref
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 
 import dask
@@ -42,7 +42,7 @@ from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
-N, K, C, CHUNK = 9000, 7, 3, 1300
+N, K, C, CHUNK = 4500, 7, 3, 650
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, K)) * 10.0 ** RNG.integers(-6, 6, (N, 1))  # the order of adding shows
 Y = hide(RNG.dirichlet(np.ones(C), N), 0.5, random_state=0)
@@ -111,6 +111,7 @@ class PlainEngine(Engine):
         return total(total(total(sums for _, sums in run) for run in part) for part in found)
 
 
+@cache
 def expected(chunked, beside=()):
     """Return all sums of the toy: after the start, and after each step."""
     size, arrays = CHUNK if chunked else N, [X, Y, *(BESIDE[name] for name in beside)]
@@ -140,7 +141,7 @@ def kind(request):
 def small_blocks(monkeypatch):
     """Have several blocks in each run, and several runs in each part."""
     monkeypatch.setattr(blocks, "MOST_ROWS", 64)
-    monkeypatch.setattr(disk, "PIECE", 5000)
+    monkeypatch.setattr(disk, "PIECE", 2500)
     monkeypatch.setattr(disk, "LARGE", 0)
 
 
@@ -225,7 +226,7 @@ def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_what_is_beside_must_have_the_rows_of_x(kind, tmp_path):
     given = {"memory": X, "disk": mapped(tmp_path), "chunks": da.from_array(X)}[kind]
-    with pytest.raises(ValueError, match="X has 9000 rows and shift has 8999; give one row per"):
+    with pytest.raises(ValueError, match="X has 4500 rows and shift has 4499; give one row per"):
         open_rows(WInLDL(), given, Y, fitting=True, beside={"shift": BESIDE["shift"][1:]})
 
 

@@ -20,6 +20,7 @@ from inldl.methods import METHODS, make_method
 
 QUICK = {
     "auto": "auto(members=('kernel-ridge',))",
+    "kernel-ridge": "kernel-ridge(kernel='rbf', scale=1.0)",
     "kernel-softmax": "kernel-softmax(kernel='rbf', scale=1.0, alpha=0.1)",
     "forest": "forest(n_trees=2, kernel='rbf', scale=1.0)",
     "extra-trees": "extra-trees(n_estimators=3)",
@@ -36,6 +37,7 @@ OPTIONS = [
     RegressorLDL(ExtraTreesRegressor(3, random_state=0), n_jobs=2),
 ]
 LONG = [make_method(name, seed=0) for name in METHODS if name not in BY_CLASS.values()]
+LONG += OPTIONS
 LONG += [make_method(name, seed=0) for name in QUICK]
 LONG += [RegressorLDL(HistGradientBoostingRegressor(max_iter=2), completer=ConstantLDL())]
 OURS = [each for each in ESTIMATORS if not isinstance(each, RegressorLDL)]
@@ -51,13 +53,13 @@ class TestScikitLearn:
 
     pytestmark = odd_degrees
 
-    @parametrize_with_checks([*ESTIMATORS, *OPTIONS])
+    @parametrize_with_checks(ESTIMATORS)
     def test_checks(self, estimator, check):
         check(estimator)
 
     @pytest.mark.slow
     @parametrize_with_checks(LONG)
-    def test_checks_of_variants_and_large_models(self, estimator, check):
+    def test_checks_of_variants_options_and_large_models(self, estimator, check):
         check(estimator)
 
 

@@ -12,6 +12,8 @@ import inldl
 from inldl._engines import worker_parts
 
 HERE = os.path.dirname(__file__)  # for workers that import this file
+# Without Dask's profiler, which looks at the threads of a worker a hundred times a second.
+ENV = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
 
 
 def problem(n=4000, k=12, C=5):
@@ -66,7 +68,7 @@ class Workers:
             command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny"]
             command += ["--no-dashboard", "--nthreads", "2", "--local-directory", self.folder]
             command += [*options, self.cluster.scheduler_address]
-            started = subprocess.Popen(command, cwd=HERE, stderr=subprocess.DEVNULL)
+            started = subprocess.Popen(command, cwd=HERE, env=ENV, stderr=subprocess.DEVNULL)
             self.processes.append(started)
 
     def addresses(self):

@@ -44,11 +44,16 @@ def test_png_has_the_resolution_of_print(figure, tmp_path):
     assert len(np.unique(pixels[..., 0])) > 10
 
 
+@pytest.fixture(scope="module")
+def twins(study):
+    """Return two figures of the same numbers."""
+    return [report.growth(data.times, data.exponents) for data in (study(3), study(3))]
+
+
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
-def test_the_same_numbers_give_the_same_bytes(study, tmp_path, suffix):
-    for name in ("one", "two"):
-        data = study(3)
-        report.save(report.growth(data.times, data.exponents), tmp_path / f"{name}{suffix}")
+def test_the_same_numbers_give_the_same_bytes(twins, tmp_path, suffix):
+    for name, twin in zip(("one", "two"), twins, strict=True):
+        report.save(twin, tmp_path / f"{name}{suffix}")
     one, two = (tmp_path / f"{name}{suffix}" for name in ("one", "two"))
     assert one.read_bytes() == two.read_bytes()
     assert sorted(tmp_path.iterdir()) == [one, two]

@@ -345,14 +345,6 @@ def test_a_fit_that_starts_warm_has_the_same_limit():
     )
 
 
-def test_what_is_under_a_bound_changes_nothing():
-    expected = fitted()
-    for value in (0.0, 1e6):
-        hidden = np.ma.masked_array(np.where(HOLES, value, Y), HOLES)
-        upper = np.ma.masked_array(np.where(np.isnan(UPPER), value, UPPER), np.isnan(UPPER))
-        same_bits(fitted(y=hidden, known=KNOWN | {"upper": upper}), expected)
-
-
 @pytest.mark.parametrize("all_rows", [True, False])
 def test_all_rows_of_a_block_may_have_limits_or_none(all_rows, small_blocks):
     rest = 1 - np.nansum(Y, axis=1, keepdims=True)
@@ -366,13 +358,8 @@ def test_all_rows_of_a_block_may_have_limits_or_none(all_rows, small_blocks):
     same_bits(found, expected)
 
 
-def test_frames_are_told_by_their_names():
+def test_bounds_have_the_labels_and_rows_of_the_degrees():
     y = pd.DataFrame(Y, columns=list("abcde"))
-    bad = UPPER.copy()
-    row, label = np.argwhere(HOLES)[-1]
-    bad[row, label] = -1
-    with pytest.raises(ValueError, match=f"bounds of label '{'abcde'[label]}' in row {row} "):
-        WInLDL().fit(X, y, upper=bad)
     with pytest.raises(ValueError, match="columns of upper are e, d, c, b, a, but the labels"):
         WInLDL().fit(X, y, upper=pd.DataFrame(UPPER, columns=list("edcba")))
     for wrong, words in ((UPPER[1:], "X has 300 rows and upper has 299"), (UPPER[:, 1:], "shape")):
