@@ -7,6 +7,7 @@ libraries do. A line "..." stands for any lines, and a column "seconds" may hold
 `STORIES` must show something. Blocks without a language, or with another one, are not run.
 """
 
+import ast
 import re
 import shlex
 import sys
@@ -45,6 +46,8 @@ SLOW = {  # they fit many models
     "how_sure.md",
     "index.md",
     "predict_new_rows.md",
+    "start.md",
+    "tables.md",
     "your_own_weighting.md",
 }
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE
@@ -85,6 +88,15 @@ def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys,
         write_files_of_the_reader()
     shown = run_page(page, monkeypatch, capsys)
     assert shown or page not in STORIES
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE)
+def test_what_pages_import_exists(page):
+    """Also where the page itself takes long to run."""
+    blocks = [text for kind, text in BLOCK.findall(PAGES.get(page, README)) if kind == "python"]
+    for node in ast.walk(ast.parse("\n".join(blocks))):
+        if isinstance(node, ast.Import | ast.ImportFrom) and "inldl" in ast.unparse(node):
+            exec(ast.unparse(node), {})
 
 
 def write_files_of_the_reader():

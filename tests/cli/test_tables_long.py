@@ -21,6 +21,7 @@ def budgets(tmp_path):
     return y, long
 
 
+@pytest.mark.usefixtures("without_trees", "without_figures")
 def test_a_long_table_is_completed_in_its_form(inldl, budgets, tmp_path):
     y, long = budgets
     options = [*LONG, "-m", "winldl", "--mark", "--uncertainty", "0.9", "--page", "page.html"]

@@ -222,6 +222,7 @@ def test_orphans_end(tmp_path):
     wait_until(lambda: not _alive(worker))
 
 
+@pytest.mark.slow  # tests/cli/test_tables_cases.py interrupts a command, too
 def test_interrupted(tmp_path):
     """Ctrl-C says how to go on, and leaves no process behind."""
     process, worker = start_and_hang(tmp_path, stderr=subprocess.PIPE, text=True)

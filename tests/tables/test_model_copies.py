@@ -9,6 +9,8 @@ from inldl.datasets import load_budget_shares
 from inldl.io import load_model, save_model
 from inldl.tables import Model, compare, quality
 
+AUTO = pytest.param("auto", marks=pytest.mark.slow)
+
 
 @pytest.fixture(scope="module")
 def table():
@@ -21,7 +23,7 @@ def thrice(table):
     return [pd.concat([part] * 3, ignore_index=True) for part in table]
 
 
-@pytest.mark.parametrize("method", ["winldl", "auto"])
+@pytest.mark.parametrize("method", ["winldl", AUTO])
 def test_copies_make_no_error_look_small(table, thrice, method):
     once, copied = Model(method).fit(*table), Model(method).fit(*thrice)
     assert (once.n_copies_, copied.n_copies_) == (0, 200)
@@ -54,7 +56,7 @@ def test_copies_do_not_count_in_comparisons(thrice):
     assert found.table["predicting_rmse"].item() > 0.05
 
 
-@pytest.mark.parametrize("method", ["ridge", "auto"])
+@pytest.mark.parametrize("method", ["ridge", AUTO])
 def test_rows_of_a_group_are_held_out_together(method):
     """Each group has shares of its own, which nothing but its features tells."""
     rng = np.random.default_rng(0)
