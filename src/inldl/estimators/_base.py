@@ -268,12 +268,15 @@ class LinearDistributionEstimator(DistributionEstimator):
             name = type(self).__name__
             engine = stack.enter_context(rows.engine(effective_n_jobs(self.n_jobs), name))
             if self.checkpoint is not None:
-                parameters = self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
-                about = {"method": name, "parameters": parameters, "shape": shape}
+                about = {"method": name, "parameters": self._deciding(), "shape": shape}
                 about["start"] = [digest(a) for a in initial or ()]
                 engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
             report = self._report if self.verbose else None
             return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
+
+    def _deciding(self):
+        """Return the parameters on which the result of a fit depends."""
+        return self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
 
     def _store(self, rows, coef, intercept, result):
         """Set what is fitted."""

@@ -236,6 +236,14 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         self.map_ = features
         return result.shared.coef.copy(), result.shared.intercept, result
 
+    def _deciding(self):
+        """Leave out what is for kernels alone, as checkpoints of earlier versions do."""
+        found = super()._deciding()
+        if self.kernel is None:
+            for name in ("kernel", "n_landmarks", "random_state"):
+                del found[name]
+        return found
+
     @property
     def _features(self):
         return self.map_
