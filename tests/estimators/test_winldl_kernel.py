@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 import pytest
+from distributed import Client, LocalCluster
 from scipy import sparse
 
 from inldl import WInLDL, hide
@@ -172,3 +173,18 @@ def test_features_that_are_too_large_are_refused(where, model):
         WInLDL(**OPTIONS).fit(given, Y)
     with pytest.raises(ValueError, match="no number for row 5"):
         model.predict(np.where(np.arange(N)[:, None] == 5, 1e308 * np.sign(X), X) * 1.7)
+
+
+@pytest.mark.slow
+def test_workers_in_other_processes_give_the_bits_of_this_one(several_blocks):
+    lazy = da.from_array(X, chunks=(40, -1)), da.from_array(Y, chunks=(40, -1))
+    here = WInLDL(**OPTIONS).fit(*lazy)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster),
+    ):
+        there = WInLDL(**OPTIONS).fit(*lazy)
+        predicted = there.predict(lazy[0]).compute()
+    assert there.ridge_ == here.ridge_
+    np.testing.assert_array_equal(there.coef_, here.coef_)
+    np.testing.assert_allclose(predicted, here.predict(X), atol=1e-12)
