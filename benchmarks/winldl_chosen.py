@@ -2,7 +2,7 @@
 
     python benchmarks/winldl_chosen.py [--store winldl_chosen.sqlite] [--splits 3] [--datasets ...]
 
-It prints the two tables of docs/winldl_chosen.md. The protocol is that of docs/auto.md: the same
+It prints the numbers of the table in docs/winldl_chosen.md, and CPU seconds of fits. The protocol is that of docs/auto.md: the same
 splits and missing degrees for every method; standardised features (Movie: 100 principal
 components), and the authors' preparation for WInLDL as in the paper. A stopped run resumes where
 it was.
