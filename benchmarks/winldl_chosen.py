@@ -2,10 +2,10 @@
 
     python benchmarks/winldl_chosen.py [--store winldl_chosen.sqlite] [--splits 3] [--datasets ...]
 
-It prints the numbers of the table in docs/winldl_chosen.md, and CPU seconds of fits. The protocol is that of docs/auto.md: the same
-splits and missing degrees for every method; standardised features (Movie: 100 principal
-components), and the authors' preparation for WInLDL as in the paper. A stopped run resumes where
-it was.
+It prints the numbers of the table in docs/winldl_chosen.md, and the CPU seconds of fits. The
+protocol is that of docs/auto.md: the same splits and missing degrees for every method;
+standardised features (Movie: 100 principal components), and the authors' preparation for WInLDL
+as in the paper. A stopped run resumes where it was.
 """
 
 import argparse
@@ -66,7 +66,8 @@ def main():
     for measure in ("cosine", "kl_divergence"):
         show(rows, measure)
         print()
-    print(rows.groupby(["method", "dataset"])["fit_seconds"].mean().unstack(0).round(2))
+    seconds = rows.groupby(["dataset", "method"])["fit_seconds"].mean().unstack()
+    print(seconds.round(2).to_string())
 
 
 if __name__ == "__main__":
