@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spec:
-    """A known name, or ``package.module:attribute``, and keyword arguments, Python literals."""
+    """A known name, or ``package.module:attribute``, and keyword arguments: literals, or words."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -21,12 +21,14 @@ class Spec:
 
 
 def parse(text: str) -> Spec:
-    """Read ``name`` or ``name(key=literal, ...)``.
+    """Read ``name`` or ``name(key=literal, ...)``. A single word needs no quotes.
 
     Examples
     --------
     >>> parse("winldl( mu = 8 )")
     Spec(name='winldl', arguments={'mu': 8})
+    >>> str(parse("winldl(ridge=auto)"))
+    "winldl(ridge='auto')"
     >>> str(parse("my.module:Method(b=2, a='x')"))
     "my.module:Method(a='x', b=2)"
     """
@@ -39,7 +41,12 @@ def parse(text: str) -> Spec:
         call = ast.parse(f"f({rest}", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
-        arguments = {k.arg or "**": ast.literal_eval(k.value) for k in call.keywords}
+        arguments = {
+            k.arg or "**": k.value.id
+            if isinstance(k.value, ast.Name)
+            else ast.literal_eval(k.value)
+            for k in call.keywords
+        }
     except (SyntaxError, ValueError):
         raise ValueError(
             f"{text!r} cannot be read: write a name, or a name with keyword arguments that are "

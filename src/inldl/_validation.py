@@ -369,8 +369,11 @@ def check_fillable(y, first_row=0):
         )
 
 
-def check_number(name, value, *, low=None, above=None, below=None, integer=False):
-    """Refuse a parameter that is not a finite number `>= low`, `> above` and `< below`."""
+def check_number(name, value, *, low=None, above=None, below=None, integer=False, also=""):
+    """Refuse a parameter that is not a finite number `>= low`, `> above` and `< below`.
+
+    `also` ends the sentence of what it must be, if the caller allows more than numbers.
+    """
     kind = numbers.Integral if integer else numbers.Real
     good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
     good = good and (low is None or value >= low) and (above is None or value > above)
@@ -378,7 +381,7 @@ def check_number(name, value, *, low=None, above=None, below=None, integer=False
         bounds = {"at least ": low, "greater than ": above, "below ": below}
         words = " and ".join(f"{word}{x}" for word, x in bounds.items() if x is not None)
         what = "an integer" if integer else "a number"
-        raise ValueError(f"{name} must be {f'{what} {words}'.strip()}, got {value!r}.")
+        raise ValueError(f"{name} must be {f'{what} {words}'.strip()}{also}, got {value!r}.")
 
 
 def check_n_jobs(n_jobs):

@@ -143,7 +143,8 @@ def _coefficients(model):
         )
     check_is_fitted(model)
     coef = np.asarray(getattr(model, "coef_", np.nan), dtype=np.float64)
-    if coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
+    mapped = getattr(model, "map_", None) is not None  # then they are those of other features
+    if mapped or coef.ndim != 2 or coef.shape[1] != model.n_features_in_:
         raise TypeError(
             f"{type(model).__name__} is not linear in its features, so exact contributions do not "
             "exist; use importance_by_label."

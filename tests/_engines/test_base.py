@@ -225,6 +225,17 @@ def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_some_rows_are_taken_into_memory(kind, tmp_path):
+    rows = np.sort(RNG.choice(N, 50, replace=False))
+    found = source(kind, tmp_path, BESIDE).take(rows)
+    assert isinstance(found, MemoryRows)
+    np.testing.assert_array_equal(found.X, X[rows])
+    np.testing.assert_array_equal(found.y, Y[rows])
+    assert found.beside.keys() == BESIDE.keys()
+    np.testing.assert_array_equal(found.beside["shift"], BESIDE["shift"][rows])
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_what_is_beside_must_have_the_rows_of_x(kind, tmp_path):
     given = {"memory": X, "disk": mapped(tmp_path), "chunks": da.from_array(X)}[kind]
     with pytest.raises(ValueError, match="X has 4500 rows and shift has 4499; give one row per"):

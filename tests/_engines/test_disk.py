@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import textwrap
+from contextlib import ExitStack
 from functools import cache
 
 import numpy as np
@@ -82,6 +83,27 @@ def test_hdf5_gives_the_same_bits(tmp_path, table, in_memory):
         on_disk = WInLDL(n_jobs=2).fit(stored, degrees)
         np.testing.assert_array_equal(on_disk.coef_, in_memory.coef_)
         np.testing.assert_array_equal(on_disk.predict(stored), in_memory.predict(X))
+
+
+@pytest.mark.parametrize("kind", ["zarr", "h5py"])
+def test_some_rows_of_stores_are_taken(tmp_path, monkeypatch, kind):
+    module = pytest.importorskip(kind)
+    X, y = np.arange(400.0).reshape(100, 4), np.full((100, 2), 0.5)
+    monkeypatch.setattr(disk, "PIECE", 7 * 4 * 8)  # rows 0 to 6, 7 to 13, ...
+    with ExitStack() as stack:
+        if kind == "zarr":
+            store = module.create_array(
+                tmp_path / "X", shape=X.shape, chunks=(9, 4), dtype=X.dtype
+            )
+        else:
+            file = stack.enter_context(module.File(tmp_path / "X.h5", "w"))
+            store = file.create_dataset("X", shape=X.shape, dtype=X.dtype)
+        store[:] = X
+        assert disk.is_on_disk(store)
+        for rows in ([0, 6, 7, 50, 99], [13], np.arange(100)):
+            found = disk.DiskRows(store, y).take(np.array(rows))
+            np.testing.assert_array_equal(found.X, X[rows])
+            assert len(found.y) == len(rows)
 
 
 def test_parts_of_maps_and_changed_maps_are_read_right(tmp_path, small_files):

@@ -31,6 +31,8 @@ ESTIMATORS = [make_method(QUICK.get(name, name), seed=0) for name in BY_CLASS.va
 OPTIONS = [
     WInLDL(missing="zero", fit_intercept=False, close_rows=False, n_jobs=2),
     WInLDL(cross_fit=3),
+    WInLDL(ridge="auto"),
+    WInLDL(ridge="auto", kernel="rbf", random_state=0),
     ConstantLDL("uniform"),
     IISLDL(mass="observed"),
     RegressorLDL(completer=WInLDL()),

@@ -62,7 +62,7 @@ def test_help_shows_plain_types():
         ({"width": 0}, "width must be a number greater than 0, got 0."),
         ({"ridge": -1}, "ridge must be a number at least 0, got -1."),
         ({"steps": 1.5}, "steps must be an integer at least 1, got 1.5."),
-        ({"scale": "large"}, "scale must be a number greater than 0, got 'large'."),
+        ({"scale": "large"}, "scale must be a number greater than 0 or 'auto', got 'large'."),
         ({"folds": 1}, "folds must be an integer at least 2, got 1."),
         ({"n_jobs": True}, "n_jobs must be an integer, got True."),
     ],

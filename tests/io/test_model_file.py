@@ -49,6 +49,7 @@ TREES = {"n_estimators": 4, "random_state": 0}
 ESTIMATORS = [
     WInLDL(),
     WInLDL(LinearWeighting(), cross_fit=3),
+    WInLDL(ridge="auto", kernel="laplacian", n_landmarks=20, random_state=0),
     InLDLProx(),
     InLDLADMM(n_jobs=np.int64(1)),
     BFGSLDL(),

@@ -162,6 +162,9 @@ class RowSource(Protocol):
     def in_memory(self) -> bool:
         """Whether X, y and what is beside them are arrays in the memory of this process."""
 
+    def take(self, rows: np.ndarray) -> RowSource:
+        """Return some rows of a fit, by their numbers in order, as rows in memory."""
+
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return an engine that can load these rows; `name` is what a dashboard calls the fit."""
 

@@ -29,7 +29,7 @@ from inldl._engines.base import (
     total,
 )
 from inldl._engines.blocks import in_pieces, in_runs, row_blocks
-from inldl._engines.local import LocalEngine, fold
+from inldl._engines.local import LocalEngine, MemoryRows, fold
 from inldl._validation import (
     Survey,
     check_2d,
@@ -148,6 +148,14 @@ class ChunkedRows:
             part.then(function, len(keys), key) for part, key in zip(self.parts, keys, strict=True)
         ]
         return dask.compute(*lazy, scheduler="threads", num_workers=n_threads)
+
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        """Return some of the rows, given in order, in memory; no others come to this process."""
+        X, y, *others = dask.compute(*(a[rows] for a in (self.X, self.y, *self.beside.values())))
+        X, y = validate_chunk(X, y)
+        named = zip(self.beside, others, strict=True)
+        beside = {name: validate_beside(name, a) for name, a in named}
+        return MemoryRows(X, y, self.label_names, beside)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
         """Return the lazy array of what `function` makes of each chunk."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from inldl._engines.base import Problem, Start, Sums, map_unchecked, start_block, total
 from inldl._engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
-from inldl._engines.local import LocalEngine, fold
+from inldl._engines.local import LocalEngine, MemoryRows, fold
 from inldl._validation import (
     Survey,
     as_degrees,
@@ -93,6 +93,12 @@ class DiskRows:
                 check_2d(a, name)
                 check_rows(X, a, name)
 
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        """Return some of the rows, given in order, in memory."""
+        X, y = validate_chunk(_picked(self.X, rows), _picked(self.y, rows))
+        beside = {name: validate_beside(name, _picked(a, rows)) for name, a in self.beside.items()}
+        return MemoryRows(X, y, self.label_names, beside)
+
     def engine(self, n_threads: int, name: str) -> "DiskEngine":
         return DiskEngine(n_threads)
 
@@ -101,6 +107,21 @@ class DiskRows:
         size = rows_per_block(max(self.X.shape[1], n_columns))
         pieces = row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
         return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
+
+
+def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
+    """Return rows of an array; of a store, whose parts are compressed, each piece is read once."""
+    if isinstance(a, np.ndarray):
+        return np.asarray(a[rows])
+    pieces = row_slices(a.shape[0], max(1, PIECE // (a.shape[1] * np.dtype(a.dtype).itemsize)))
+    ends = np.searchsorted(rows, [piece.stop for piece in pieces])
+    inside = np.split(rows, ends[:-1])
+    parts = [
+        read_rows(a, piece)[own - piece.start]
+        for piece, own in zip(pieces, inside, strict=True)
+        if own.size
+    ]
+    return np.concatenate(parts) if parts else read_rows(a, slice(0, 0))
 
 
 def _blocks_per_piece(size: int, X: Any) -> int:

@@ -182,6 +182,7 @@ class LinearDistributionEstimator(DistributionEstimator):
     """
 
     _takes_chunks = True
+    _free_bias = False  # whether the bias is not penalised
 
     def _to_onnx(self, graph, features):
         return graph.projection(graph.scores(features, self.coef_, self.intercept_))
@@ -241,6 +242,8 @@ class LinearDistributionEstimator(DistributionEstimator):
         if weights is not None:
             rows = rows.take(np.flatnonzero(weights))
             weights = rows.beside["sample_weight"]
+        if self._free_bias:  # a bias that is not penalised stays beside the columns
+            return self._solve_beside_bias(rows, initial, shape, Rotation(rows.X, False, weights))
         rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
         if initial is not None:
             initial = rotation.rotated(*initial), np.zeros(shape[2])
@@ -250,18 +253,30 @@ class LinearDistributionEstimator(DistributionEstimator):
         coef, intercept = rotation.coef(result.shared.coef)
         return coef, intercept * bool(self.fit_intercept), result
 
+    def _solve_beside_bias(self, rows, initial, shape, rotation):
+        if initial is not None:
+            initial = rotation.rotated(initial[0], np.zeros(shape[2])), initial[1]
+        expand = partial(_coefficients, rotation)
+        problem = self._problem(bool(self.fit_intercept), expand, initial)
+        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
+        result = self._iterate(problem, rotated, shape, initial)
+        return expand(result.shared.coef), result.shared.intercept, result
+
     def _iterate(self, problem, rows, shape, initial):
         """Run the loop on an engine, and through a file if the fit is to survive its process."""
         with ExitStack() as stack:
             name = type(self).__name__
             engine = stack.enter_context(rows.engine(effective_n_jobs(self.n_jobs), name))
             if self.checkpoint is not None:
-                parameters = self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
-                about = {"method": name, "parameters": parameters, "shape": shape}
+                about = {"method": name, "parameters": self._deciding(), "shape": shape}
                 about["start"] = [digest(a) for a in initial or ()]
                 engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
             report = self._report if self.verbose else None
             return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
+
+    def _deciding(self):
+        """Return the parameters on which the result of a fit depends."""
+        return self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
 
     def _store(self, rows, coef, intercept, result):
         """Set what is fitted."""
@@ -291,7 +306,9 @@ class LinearDistributionEstimator(DistributionEstimator):
         return open_rows(self, X).map(self._predictor(), self.n_labels_)
 
     def _predictor(self):
-        return partial(_predict_rows, coef=self.coef_, intercept=self.intercept_)
+        return partial(_predict_rows, self._features, coef=self.coef_, intercept=self.intercept_)
+
+    _features = None  # what maps X to the features that are linear in, if these are others
 
     def _complete_lazily(self, X, y, *known):
         from inldl._engines.chunks import map_rows
@@ -307,11 +324,16 @@ class LinearDistributionEstimator(DistributionEstimator):
         return map_rows(fill, *arrays, n_columns=self.n_labels_, dtype=rows.y.dtype)
 
 
-def _predict_rows(X, coef, intercept):
+def _coefficients(rotation, W):
+    return rotation.coef(W)[0]
+
+
+def _predict_rows(features, X, coef, intercept):
     out = np.empty((X.shape[0], len(intercept)), X.dtype)
     with np.errstate(over="ignore", invalid="ignore"):
         for X_rows, rows in row_blocks(X, out):
-            rows[:] = predict_columns(X_rows, coef, intercept).T
+            mapped = X_rows if features is None else features(X_rows)
+            rows[:] = predict_columns(mapped, coef, intercept).T
     check_predictable(out)
     return out
 

@@ -10,12 +10,18 @@ from typing import Annotated, Literal, dataclass_transform, get_args, get_origin
 from inldl._validation import check_choice, check_number
 
 
+def _check_kernel(name, value):
+    if value is not None:
+        check_choice(name, value, ("rbf", "laplacian", "auto"))
+
+
 def _unless(special, **limits):
     """Return the check of a number that may be `special` instead."""
 
     def check(name, value):
         if not (isinstance(value, type(special)) and value == special):
-            check_number(name, value, **limits)
+            also = f" or {special!r}" if isinstance(special, str) else ""
+            check_number(name, value, also=also, **limits)
 
     return check
 
@@ -26,7 +32,9 @@ AtLeastOne = Annotated[float, partial(check_number, low=1)]
 Count = Annotated[int, partial(check_number, low=1, integer=True)]
 CountOrZero = Annotated[int, partial(check_number, low=0, integer=True)]
 Auto = Annotated[float | str, _unless("auto", above=0)]
+AutoOrNotNegative = Annotated[float | str, _unless("auto", low=0)]
 Folds = Annotated[int | None, _unless(None, low=2, integer=True)]
+KernelOrNone = Annotated[str | None, _check_kernel]
 Jobs = Annotated[int | None, _unless(None, integer=True)]
 
 

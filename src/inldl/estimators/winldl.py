@@ -1,5 +1,6 @@
 """The WInLDL estimator."""
 
+from numbers import Integral
 from typing import Literal
 
 import numpy as np
@@ -7,12 +8,25 @@ from sklearn.base import clone
 
 from inldl._file_state import FileState
 from inldl._validation import check_label_names, weights_beside
-from inldl.estimators._base import LinearDistributionEstimator
+from inldl.estimators._base import TO_EXPORT, LinearDistributionEstimator
+from inldl.estimators._groups import seed_from
 from inldl.estimators._held_out import predict_held_out
 from inldl.estimators._intervals import IntervalMixin
-from inldl.estimators._parameters import Count, Folds, Jobs, NotNegative, Positive, parameters
+from inldl.estimators._kernel_map import KEPT, KernelMap
+from inldl.estimators._parameters import (
+    AutoOrNotNegative,
+    Count,
+    Folds,
+    Jobs,
+    KernelOrNone,
+    NotNegative,
+    Positive,
+    parameters,
+)
+from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.given_limits import Labels, beside_rows, limits_of_block
 from inldl.solvers.inside import Inside
+from inldl.solvers.mapped import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -44,11 +58,14 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         The number T of iterations at most; the weights of missing degrees follow t/T.
     tol : float, default=1e-4
         Stop when no coefficient and no degree changes by as much.
-    ridge : float, default=1e-5
+    ridge : float or "auto", default=1e-5
         Added to the diagonal of X'X. It is the model's only regulariser, and it matters where
-        features are many or collinear.
+        features are many or collinear. "auto" takes what predicts degrees best that are left out,
+        in closed form, at the cost of two more sweeps over the rows. Scale features to variance 1
+        first: the ridge is the same for all.
     fit_intercept : bool, default=True
-        Whether to add a bias to the linear map; it is penalised by `ridge` like the rest.
+        Whether to add a bias to the linear map. It is penalised by `ridge` like the rest, but not
+        if that is "auto".
     close_rows : bool, default=True
         Whether a row with exactly one unobserved degree counts as complete, since the sum of 1
         leaves no choice.
@@ -68,11 +85,26 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
         dies, the same fit with the same path goes on from there, to the same result to the bit;
         the file goes when the fit has ended.
+    kernel : {"rbf", "laplacian", "auto"} or None, default=None
+        Be linear in the features of a kernel instead, and follow curves: RBF, or the same with
+        sums of absolute differences; "auto" chooses. Columns are scaled inside, and the width is
+        chosen. It needs ``ridge="auto"``, or a ridge of your own: 1e-5 overfits.
+    n_landmarks : int, default=400
+        Random rows that span the features of a kernel (Nystroem's method). They, the scale of the
+        columns and the kernel come from a sample of at most 20000 rows.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the sample and the landmarks of a kernel.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
-        Coefficients W', and the bias of each label.
+        Coefficients W', and the bias of each label. With a `kernel`, they are those of its
+        features, as many as landmarks.
+    ridge_ : float
+        The ridge: what was given, or chosen.
+    map_ : object or None
+        With a `kernel`, the map to its features: ``map_.kernel_`` and ``map_.scale_`` are what was
+        chosen.
     n_iter_, converged_ : int, bool
         Iterations done, and whether `tol` was met. The paper's setting usually ends at `max_iter`
         instead; that is how it is meant, and no warning is given.
@@ -107,14 +139,14 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     True
     """
 
-    _in_file = FileState(parts=tuple(SCHEMES.values()))
+    _in_file = FileState(parts=(*SCHEMES.values(), KernelMap))
 
     weighting: object = "degree"
     missing: Literal["impute", "zero"] = "impute"
     mu: Positive = 2.0
     max_iter: Count = 50
     tol: NotNegative = 1e-4
-    ridge: NotNegative = 1e-5
+    ridge: AutoOrNotNegative = 1e-5
     fit_intercept: bool = True
     close_rows: bool = True
     cross_fit: Folds = None
@@ -122,7 +154,11 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     verbose: int = 0
     warm_start: bool = False
     checkpoint: object = None
+    kernel: KernelOrNone = None
+    n_landmarks: Count = 400
+    random_state: object = None
     _labels = Labels()  # that limits are about, while it is fitted
+    map_ = None  # as in files of earlier versions
 
     def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
         """Fit the model.
@@ -159,6 +195,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
                 "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
                 "disk, or fit to a sample of the rows."
             )
+        if self.kernel is not None:
+            self._check_kernel()
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         check_label_names(self, rows.label_names)
@@ -171,13 +209,63 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             )
         return self.coef_, self.intercept_
 
+    def _check_kernel(self):
+        if self.warm_start:
+            raise ValueError(
+                "warm_start goes on from coefficients of the same features, but a kernel draws "
+                "new ones in each fit; set warm_start=False, or kernel=None."
+            )
+        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "A fit with a kernel goes on from a checkpoint only with the same landmarks; give "
+                "a whole number as random_state."
+            )
+
+    def _solve(self, rows, initial):
+        self.map_ = None
+        if self.kernel is None:
+            return super()._solve(rows, initial)
+        seed = seed_from(self.random_state)
+        features = KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
+        n, k = rows.X.shape[0], features.n_features_out_
+        kept = n * k * np.dtype(rows.X.dtype).itemsize <= KEPT
+        problem = MappedProblem(
+            self._problem(bool(self.fit_intercept), None, None), features, kept
+        )
+        result = self._iterate(problem, rows, (n, k, rows.y.shape[1]), None)
+        self.map_ = features
+        return result.shared.coef.copy(), result.shared.intercept, result
+
+    def _deciding(self):
+        """Leave out what is for kernels alone, as checkpoints of earlier versions do."""
+        found = super()._deciding()
+        if self.kernel is None:
+            for name in ("kernel", "n_landmarks", "random_state"):
+                del found[name]
+        return found
+
+    @property
+    def _features(self):
+        return self.map_
+
+    def _to_onnx(self, graph, features):
+        if self.map_ is not None:
+            raise ValueError(f"WInLDL with a kernel is not linear in its features; {TO_EXPORT}")
+        return super()._to_onnx(graph, features)
+
+    @property
+    def _free_bias(self):
+        return self.ridge == "auto"
+
     def _problem(self, fit_intercept, expand, initial):
-        return WInLDLProblem(
+        chosen = self.ridge == "auto"
+        kind = ChosenRidgeProblem if chosen else WInLDLProblem
+        return kind(
             weighting=get_weighting(self.weighting),
             impute=self.missing == "impute",
             rho=self.mu,
             max_iter=self.max_iter,
-            ridge=self.ridge,
+            ridge=0.0 if chosen else self.ridge,
             fit_intercept=fit_intercept,
             close_rows=self.close_rows,
             expand=expand,
@@ -187,6 +275,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
 
     def _store(self, rows, coef, intercept, result):
         super()._store(rows, coef, intercept, result)
+        self.ridge_ = result.shared.regression.ridge
         self.held_out_ = None
         weights = rows.beside.get("sample_weight")
         again = weights is not None and self.cross_fit is not None

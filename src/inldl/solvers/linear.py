@@ -47,7 +47,7 @@ def moments(R: Array, X: Any) -> Array:
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
     if _narrow(X, len(R)):
         return _kernels.narrow_moments(R, X).astype(np.float64, copy=False)
-    with np.errstate(all="ignore"):  # what overflows is told by `_finite`
+    with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
         return np.matmul(R, X).astype(np.float64, copy=False)
 
 
@@ -69,7 +69,7 @@ def gram(X: Any, weights: Array | None = None) -> Array:
     X = X.astype(np.float64, copy=False)
     if weights is not None:
         X = X * np.sqrt(weights)[:, None]
-    with np.errstate(all="ignore"):  # what overflows is told by `_finite`
+    with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
         return np.matmul(X.T, X)
 
 
@@ -126,15 +126,21 @@ class FeatureSums(NamedTuple):
 
 
 class Regression:
-    """W = (X'X + ridge I)^-1 X'R, with or without a bias column; X'X is factored once."""
+    """W = (X'X + ridge I)^-1 X'R, with or without a bias column; X'X is factored once.
 
-    def __init__(self, sums: FeatureSums, ridge: float, fit_intercept: bool):
+    Nothing is added for the bias if it is `free`.
+    """
+
+    def __init__(self, sums: FeatureSums, ridge: float, fit_intercept: bool, free: bool = False):
         G = sums.gram
+        penalty = np.full(len(G) + fit_intercept, float(ridge))
         if fit_intercept:
             border = sums.total[:, None]
             G = np.block([[G, border], [border.T, np.array([[sums.n]])]])
-        self._solve = ridge_solver(G, ridge, sums.rounding / sums.n)
+            penalty[-1] = 0.0 if free else ridge
+        self._solve = ridge_solver(G, penalty, sums.rounding / sums.n)
         self._gram, self._fit_intercept, self.n = G, fit_intercept, sums.n
+        self.ridge = float(ridge)
 
     def __call__(self, moments: Array, total: Array) -> tuple[Array, Array]:
         """Return coefficients and intercept from (X'R)' and R'1."""
@@ -181,14 +187,16 @@ class LinearMap:
         return float(np.sqrt(max(np.vdot(self.W, self.moments), 0.0)))
 
 
-def ridge_solver(G: Array, ridge: float, precision: float = EPS) -> Callable[[Array], Array]:
+def ridge_solver(
+    G: Array, ridge: float | Array, precision: float = EPS
+) -> Callable[[Array], Array]:
     """Factor G + ridge I once; return the function that maps (X'R)' to the coefficients.
 
-    Where G + ridge I is singular to working precision the solution of smallest norm is taken. If
-    the products X'R have a coarser precision, singular is what they cannot resolve, in units in
-    which every feature has length 1.
+    The ridge may be given for each entry of the diagonal. Where the sum is singular to working
+    precision the solution of smallest norm is taken. If the products X'R have a coarser precision,
+    singular is what they cannot resolve, in units in which every feature has length 1.
     """
-    G = _finite(G) + ridge * np.eye(len(G))
+    G = check_finite(G) + np.diag(np.broadcast_to(ridge, len(G)))
     unit = np.ones(len(G))
     if precision > 2 * EPS:
         unit = np.sqrt(np.where(np.diag(G) > 0, np.diag(G), 1.0))
@@ -205,7 +213,8 @@ def ridge_solver(G: Array, ridge: float, precision: float = EPS) -> Callable[[Ar
     return lambda M: linalg.lapack.dpotrs(factor, M.T, lower=1)[0].T
 
 
-def _finite(products: Array) -> Array:
+def check_finite(products: Array) -> Array:
+    """Return the products, if the features were not too large for them."""
     if not np.isfinite(products).all():
         raise ValueError(TOO_LARGE)
     return products
@@ -220,7 +229,7 @@ class Rotation:
     """
 
     def __init__(self, X: Any, fit_intercept: bool, weights: Array | None = None):
-        kernel = _finite(_row_products(X)) + float(fit_intercept)
+        kernel = check_finite(_row_products(X)) + float(fit_intercept)
         root = np.ones(1) if weights is None else np.sqrt(weights.ravel().astype(np.float64))
         weighted = kernel if weights is None else kernel * np.outer(root, root)
         squares, P = linalg.eigh(weighted, check_finite=False)

@@ -161,15 +161,20 @@ class WInLDLProblem:
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Factor X'X and regress 1/C onto X."""
-        *features, degrees = sums.added
-        _, total, n, _ = features
+        features = FeatureSums(*sums.added[:-1])
+        regression = Regression(features, self.ridge, self.fit_intercept)
+        return self._first(sums, regression, self.initial)
+
+    def _first(
+        self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None
+    ) -> Shared:
+        _, total, n, _, degrees = sums.added
         C = len(degrees)
-        regression = Regression(FeatureSums(*features), self.ridge, self.fit_intercept)
         uniform = Sums((np.tile(total / C, (C, 1)), np.full(C, n / C)))
         shared = self._shared(1, uniform, degrees / n, regression)
-        if self.initial is None:
+        if initial is None:
             return shared
-        return replace(shared, coef=self.initial[0], intercept=self.initial[1])
+        return replace(shared, coef=initial[0], intercept=initial[1])
 
     def message(self, shared: Shared) -> tuple[Array, ...]:
         """Return coefficients, intercept and the ratios of the missing degrees."""

@@ -1,0 +1,198 @@
+r"""WInLDL with the ridge that predicts degrees best which are left out.
+
+Each label j is regressed onto the features of the rows :math:`O_j` where it is observed, with a
+bias that is not penalised,
+
+.. math:: \min_{w, b} \sum_{i \in O_j} v_i (y_{ij} - b - x_i' w)^2 + \alpha \|w\|^2
+
+where :math:`v_i` is the weight of the row. Without row i the prediction misses its degree by
+:math:`(y_{ij} - f_{ij}) / (1 - h_{ij})`, where :math:`f_{ij}` is what all rows predict,
+
+.. math:: h_{ij} = v_i \bigl(1 / \textstyle\sum_{O_j} v
+                   + \tilde x_i' (G_j + \alpha I)^{-1} \tilde x_i \bigr), \qquad
+          G_j = \textstyle\sum_{O_j} v_i \tilde x_i \tilde x_i'
+
+and :math:`\tilde x` are the features minus their mean in :math:`O_j`. One sweep adds up
+:math:`G_j`, a second one the squares of the misses for every :math:`\alpha`. What the holes of a
+row sum to is one more degree that is not learned from. These are the numbers of
+`masked_ridge.leave_one_out_errors`, for rows that no memory holds.
+
+The iterations start from these regressions: features that fit every row would keep the degrees
+that are missing at the 1/C of the usual start for too long.
+
+The limit of WInLDL minimises squares of weight :math:`Q^2` and the penalty
+:math:`\rho \, \mathrm{ridge} \, \|W\|^2`, so its ridge is :math:`\alpha` times the mean
+:math:`Q^2` of the observed degrees, divided by :math:`\rho`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg, sparse
+
+from inldl._engines import Sums
+from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
+from inldl.solvers.loop import Sweep
+from inldl.solvers.winldl import Block, Shared, WInLDLProblem
+
+# The alphas that are tried, in units of the mean eigenvalue of the G_j.
+STEPS = 10.0 ** np.arange(-8, 4.5, 0.5)
+ENTRIES = 1 << 21  # of all G_j together, which a sweep returns: 16 MB
+FEWEST_LABELS = 4
+AS_GOOD = 1e-4  # relative difference of two errors: the larger alpha is taken then
+SMALLEST = 1e-12
+
+
+@dataclass(frozen=True)
+class ChosenRidgeProblem(WInLDLProblem):
+    """WInLDL that chooses its ridge before the first iteration; its bias is not penalised.
+
+    Where labels and features are very many, some of the labels choose for all.
+    """
+
+    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+        """Choose the ridge, and start from the regressions that it was chosen for."""
+        features, C = FeatureSums(*sums.added[:-1]), len(sums.added[-1])
+        n_features = len(check_finite(features.gram))
+        most = max(ENTRIES // n_features**2, FEWEST_LABELS)
+        labels = np.linspace(0, C - 1, min(C, most)).round().astype(int)
+        ridge, coef, intercept = self._chosen(labels, sweep)
+        regression = Regression(features, ridge, self.fit_intercept, free=True)
+        start = (coef, intercept) if len(labels) == C else None
+        return self._first(sums, regression, self.initial or start)
+
+    def _chosen(self, labels: Array, sweep: Sweep) -> tuple[float, Array, Array]:
+        """Return the ridge that these labels choose, and their regressions with it."""
+        *sums, weights, count = sweep("label_sums", labels).added
+        found = [_Label.of(self.fit_intercept, *each) for each in zip(*sums, strict=True)]
+        size = np.mean([label.size for label in found])
+        alphas = STEPS * (size if size > 0 else 1.0)
+        parts = map(np.stack, zip(*found, strict=True))
+        [misses] = sweep("misses", labels, alphas, *parts).added
+        best = alphas[misses <= (1 + AS_GOOD) * misses.min()].max()
+        coef, intercept = zip(*(label.linear(np.array([best])) for label in found), strict=True)
+        ridge = float(best * (weights / count) / self.rho)
+        return ridge, np.hstack(coef).T, np.concatenate(intercept)
+
+    def label_sums(self, block: Block, labels: Array) -> tuple[Block, Sums]:
+        """Return what the regressions of some labels need of a block.
+
+        The last two sums are those of the squared weights of all observed degrees, and of ones.
+        """
+        Y, squares, weights = _known(block, self.rho)
+        found = []
+        for _, rows, degrees, v in _observed(Y, weights, labels):
+            X = _double(block.X[rows])
+            numbers = np.array([v.sum(), v @ degrees, len(rows)])
+            found.append((gram(X, v), X.T @ v, X.T @ (v * degrees), numbers))
+        v = weights[:, None] * ~np.isnan(Y)
+        added = [np.array(part) for part in zip(*found, strict=True)]
+        return block, Sums((*added, float((v * squares)[v > 0].sum()), float(v.sum())))
+
+    def misses(
+        self, block: Block, labels: Array, alphas: Array, *regressions: Array
+    ) -> tuple[Block, Sums]:
+        """Return the sum of squared errors at degrees that are left out, for each alpha.
+
+        If these are all labels, what the holes of a row sum to counts as one more degree: no hole
+        has been learned from. Its error is divided by their number, as so many add up in it.
+        """
+        Y, _, weights = _known(block, self.rho)
+        partial = np.flatnonzero(partial_rows(Y) & (len(labels) == Y.shape[1]))
+        gaps = np.tile(np.maximum(1 - np.nansum(Y[partial], axis=1), 0)[:, None], len(alphas))
+        total, holes, X = np.zeros(len(alphas)), np.isnan(Y[partial]), _double(block.X)
+        found = map(_Label, *regressions)
+        for label, (j, *own) in zip(found, _observed(Y, weights, labels), strict=True):
+            total += label.misses(X, alphas, *own)
+            rows = np.flatnonzero(holes[:, j])
+            gaps[rows] -= label.predict(X[partial[rows]], alphas)
+        gaps /= np.sqrt(holes.sum(axis=1))[:, None]
+        return block, Sums((total + weights[partial] @ gaps**2,))
+
+
+class _Label(NamedTuple):
+    """The regression of one label, in the eigenbasis of its features.
+
+    `basis`, `center` and `moments` are the eigenvectors, the mean of the features and X'y in that
+    basis, `squares` the eigenvalues. `numbers` are the mean degree, the 1 / sum of v in h (0
+    without a bias), and how many rows have the label.
+    """
+
+    basis: Array
+    center: Array
+    squares: Array
+    moments: Array
+    numbers: Array
+
+    @classmethod
+    def of(cls, bias: bool, G: Array, total: Array, moments: Array, numbers: Array) -> Self:
+        """Decompose the sums of a label; without a bias nothing is centred."""
+        n, degrees, count = numbers
+        share = 1 / n if bias and n > 0 else 0.0
+        center, mean = total * share, degrees * share
+        squares, basis = linalg.eigh(G - n * np.outer(center, center))
+        moments = basis.T @ (moments - total * mean)
+        own = np.array([mean, share, count])
+        return cls(basis, center @ basis, np.maximum(squares, 0), moments, own)
+
+    @property
+    def size(self) -> float:
+        """The mean of the eigenvalues that can be others than 0."""
+        return float(self.squares.sum() / max(min(len(self.squares), self.numbers[2]), 1))
+
+    def coef(self, alphas: Array) -> Array:
+        """Return the coefficients in the basis, a column for each alpha."""
+        return self.moments[:, None] / (self.squares[:, None] + alphas)
+
+    def linear(self, alphas: Array) -> tuple[Array, Array]:
+        """Return the coefficients of the features and the bias, a column for each alpha."""
+        coef = self.coef(alphas)
+        return self.basis @ coef, self.numbers[0] - self.center @ coef
+
+    def predict(self, X: Any, alphas: Array) -> Array:
+        """Return what all rows predict, rows x alphas."""
+        coef, bias = self.linear(alphas)
+        return X @ coef + bias
+
+    def misses(self, X: Any, alphas: Array, rows: Array, degrees: Array, v: Array) -> Array:
+        """Return the sum of squared errors at degrees that are left out, for each alpha."""
+        _, share, count = self.numbers
+        if count < 2:
+            return np.zeros(len(alphas))
+        rotated = X[rows] @ self.basis - self.center
+        leverage = share + rotated**2 @ (1 / (self.squares[:, None] + alphas))
+        errors = degrees[:, None] - self.numbers[0] - rotated @ self.coef(alphas)
+        return v @ (errors / np.maximum(1 - v[:, None] * leverage, SMALLEST)) ** 2
+
+
+def _known(block: Block, rho: float) -> tuple[Array, Array, Array]:
+    """Return the observed degrees of a block, their squared weights, and the weights of rows.
+
+    Degrees are NaN where they are not observed, and in rows without weight.
+    """
+    n, weights = block.X.shape[0], block.weights
+    v = np.ones(n) if weights is None else weights.all
+    own = np.arange(n) if weights is None or weights.kept is None else weights.kept
+    Y, A = np.full((2, n, block.given.shape[1]), np.nan)
+    there = own if block.limited is None else own[block.limited.others]
+    lanes = block.given.transpose(2, 0, 3, 1).reshape(2, -1, Y.shape[1])
+    Y[there], A[there] = lanes[:, : len(there)]
+    if block.limited is not None:
+        Y[own[block.limited.rows]], A[own[block.limited.rows]] = block.limited.Y, block.limited.A
+    return Y, rho / np.maximum(A, SMALLEST) - rho, v
+
+
+def _observed(
+    Y: Array, weights: Array, labels: Array
+) -> Iterator[tuple[int, Array, Array, Array]]:
+    """Yield each label, the rows in which it is observed, their degrees and their weights."""
+    for j in labels:
+        rows = np.flatnonzero(~np.isnan(Y[:, j]))
+        yield j, rows, Y[rows, j], weights[rows]
+
+
+def _double(X: Any) -> Any:
+    return X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)
