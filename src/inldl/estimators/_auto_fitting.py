@@ -12,8 +12,11 @@ from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
+LIGHT = 0.01  # weights below it are as good as none
 MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
 PILOT = 500  # rows of a trial whose time is extrapolated
+RACE = 1000  # rows on which a costly member must show that it may matter
+FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
 
 
 def error_of(y, predicted, weights=None):
@@ -130,6 +133,26 @@ class Fitting:
         self.choice = found[-1]
         self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
+
+    def falls_behind(self, name, member, rival):
+        """Say whether a member is far behind its rival on few rows, and of no use beside it.
+
+        It costs little beside a fit to all rows, which it saves; with few rows it is not asked.
+        """
+        if len(self.rows) <= 2 * RACE:
+            return False
+        rows = sample_rows(self.data.y, RACE, self.data.seed)
+        part, y = self.data.take(rows), self.data.y[rows]
+        held_out = [each._fit_prepared(part).held_out_ for each in (rival, member)]
+        theirs, ours = (error_of(y, each, part.weights) for each in held_out)
+        weights = stacked(y, dict(enumerate(held_out)), [0, 1], part.weights)
+        if ours < FAR * theirs or weights[1] > LIGHT:
+            return False
+        self._note(
+            f"On {len(rows)} rows the error of {name} is {ours / theirs - 1:.0%} larger than that "
+            "of kernel ridge, and a mean of the two is no better, so it was not fitted to all."
+        )
+        return True
 
     def fit(self, name, member, share):
         """Fit a member; return its held-out predictions, or None if there is no time for it."""

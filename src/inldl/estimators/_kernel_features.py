@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
+from scipy.spatial.distance import cdist, pdist
 from sklearn.preprocessing import StandardScaler
 
-from inldl._file_state import FileState
+from inldl._file_state import Array, FileState
 from inldl._validation import TOO_LARGE
 from inldl.solvers.known_cells import count_known
 from inldl.solvers.masked_ridge import leave_one_out_errors
@@ -15,9 +16,11 @@ WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components s
 ALPHAS = 10.0 ** np.arange(-4, 4, 0.5)
 SCALES = (0.25, 1.0, 4.0)
 COARSE, FINE = 200, 400  # landmarks to choose the scale with, and the kernel
-ROWS_FOR_KERNEL, ROWS_FOR_ALPHA = 5000, 20_000
+ROWS_FOR_KERNEL, ROWS_FOR_ALPHA = 3000, 20_000
 FEWEST_OBSERVED = 100  # of each label in a sample of rows, where there are as many
 PAIRS_FROM = 1000  # rows whose distances give the median
+CHUNK = 2048  # rows whose kernel stays in a cache
+LEAST = 1e-12  # of what is divided by, in the kernel of the landmarks
 METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 
 
@@ -73,25 +76,49 @@ def _reducer(X, seed):
     return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
 
 
-def kernel_features(Z, kernel, scale, n_landmarks, seed):
-    """Return the fitted Nystroem map of a kernel whose width is the median distance.
+class KernelMap:
+    """Nystroem's features: products of two rows' are about the kernel of the two rows.
 
     The kernel is exp(-scale * distance / median): "rbf" with squared Euclidean distances,
-    "laplacian" with sums of absolute differences.
+    "laplacian" with sums of absolute differences. With :math:`K_{LL}` the kernel of the landmarks
+    the features of rows are :math:`K_{\\cdot L} K_{LL}^{-1/2}`.
     """
-    from sklearn.kernel_approximation import Nystroem
 
-    return Nystroem(
-        kernel=kernel,
-        gamma=scale / _median_distance(Z, METRICS[kernel], seed),
-        n_components=min(n_landmarks, len(Z)),
-        random_state=seed,
-    ).fit(Z)
+    _in_file = FileState({"components_": Array(2), "normalization_": Array(2)})
+
+    def __init__(self, kernel, gamma, landmarks):
+        self.kernel, self.gamma, self.components_ = kernel, gamma, landmarks
+        squares, basis = linalg.eigh(self.similarities(landmarks), driver="evd")
+        self.normalization_ = (basis / np.sqrt(np.maximum(squares, LEAST))) @ basis.T
+
+    def similarities(self, Z):
+        """Return the kernel of rows and landmarks."""
+        if self.kernel == "laplacian":
+            return np.exp(-self.gamma * cdist(Z, self.components_, "cityblock"))
+        squares = [np.einsum("ij,ij->i", rows, rows) for rows in (Z, self.components_)]
+        found = Z @ (2 * self.components_.T)
+        found -= squares[0][:, None]
+        found -= squares[1]
+        np.minimum(found, 0, out=found)
+        found *= self.gamma
+        return np.exp(found, out=found)
+
+    def transform(self, Z):
+        """Return the features of rows."""
+        out = np.empty((len(Z), len(self.components_)))
+        for start in range(0, len(Z), CHUNK):
+            rows = slice(start, start + CHUNK)
+            np.matmul(self.similarities(Z[rows]), self.normalization_, out=out[rows])
+        return out
+
+
+def kernel_features(Z, kernel, scale, n_landmarks, seed):
+    """Return the map to the features of a kernel whose width is the median distance."""
+    rows = np.random.RandomState(seed).permutation(len(Z))[:n_landmarks]
+    return KernelMap(kernel, scale / _median_distance(Z, METRICS[kernel], seed), Z[rows])
 
 
 def _median_distance(Z, metric, seed):
-    from scipy.spatial.distance import pdist
-
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
     distances = pdist(Z[rows], metric)
     distances = distances[distances > 0]
@@ -117,12 +144,14 @@ def sample_rows(y, size, seed):
 class KernelChoice:
     """A kernel, its scale, and the leave-one-out error of every kernel that was tried.
 
-    An error is the root of the mean squared residual, at the best penalty.
+    An error is the root of the mean squared residual, at the best penalty; `alpha` is that of the
+    kernel, or None if it was not compared.
     """
 
     kernel: str
     scale: float
     errors: dict = field(default_factory=dict)
+    alpha: float | None = None
 
 
 def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None):
@@ -131,14 +160,15 @@ def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weigh
     The scale is chosen with few landmarks, then RBF is compared with the L1 kernel.
     """
     rows = sample_rows(y, ROWS_FOR_KERNEL, seed)
-    Z, y, errors = Z[rows], y[rows], {}
+    Z, y, errors, alphas = Z[rows], y[rows], {}, {}
     weights = None if weights is None else weights[rows]
 
     def best(candidates, n_landmarks):
         for pair in candidates:
             features = kernel_features(Z, *pair, n_landmarks, seed).transform(Z)
-            squares = leave_one_out_errors(features, y, ALPHAS, n_jobs, weights).min()
-            errors[pair] = float(np.sqrt(squares / count_known(y, weights)))
+            squares = leave_one_out_errors(features, y, ALPHAS, n_jobs, weights)
+            errors[pair] = float(np.sqrt(squares.min() / count_known(y, weights)))
+            alphas[pair] = float(ALPHAS[squares.argmin()])
         return min(candidates, key=errors.__getitem__)
 
     given = None if scale == "auto" else scale
@@ -147,7 +177,7 @@ def choose_kernel(Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weigh
         found = ("rbf", given) if given else best([("rbf", each) for each in SCALES], COARSE)
     if kernel == "auto":
         found = best([found, ("laplacian", given or 1.0)], FINE)
-    return KernelChoice(*found, errors)
+    return KernelChoice(*found, errors, alphas.get(found))
 
 
 def choose_alpha(features, y, seed, n_jobs=None, weights=None):

@@ -1,10 +1,11 @@
 """The estimator that needs no choice."""
 
 import numpy as np
+from sklearn.base import clone
 
 from inldl._file_state import FileState
 from inldl._validation import check_choice, check_n_jobs, check_number
-from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
+from inldl.estimators._auto_fitting import CONSTANT, LIGHT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
@@ -22,8 +23,9 @@ MEMBERS = {
     "kernel-softmax": KernelSoftmaxLDL,
     "forest": ForestLDL,
 }
+BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
+RIVALS = {"forest": "kernel-ridge"}  # a costly member, and what it is compared with on few rows
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
-LIGHT = 0.01  # weights below it are as good as none
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
@@ -148,10 +150,12 @@ class AutoInLDL(KernelDistributionEstimator):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
         choice = fitting.choose_kernel()
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
-        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
-        for i, name in enumerate(self._names()):
-            member = MEMBERS[name](random_state=data.seed, **shared)
-            found = fitting.fit(name, member, share=1 / (len(self._names()) - i))
+        members = self._unfitted(choice, data.seed)
+        for i, (name, member) in enumerate(members.items()):
+            rival = members.get(RIVALS.get(name))
+            if rival is not None and fitting.falls_behind(name, clone(member), clone(rival)):
+                continue
+            found = fitting.fit(name, member, share=1 / (len(members) - i))
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in NOTES:
@@ -161,6 +165,14 @@ class AutoInLDL(KernelDistributionEstimator):
             fitting.notes.append(str(self.bend_))
         self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
         fitting.warn()
+
+    def _unfitted(self, choice, seed):
+        """Return the members by name, with the kernel that was chosen for all of them."""
+        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
+        made = {name: MEMBERS[name](random_state=seed, **shared) for name in self._names()}
+        for name in made.keys() & BY_RIDGE:
+            made[name].set_params(alpha=choice.alpha)
+        return made
 
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)

@@ -36,6 +36,8 @@ class ForestLDL(KernelDistributionEstimator):
         The kernel of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
     scale : float or "auto", default="auto"
         The kernel is exp(-scale * distance / median distance).
+    alpha : float or "auto", default="auto"
+        The penalty of the ridge regression.
     n_landmarks : int, default=300
         Random rows that span the kernel features.
     random_state : int, RandomState instance, Generator or None, default=None
@@ -47,11 +49,11 @@ class ForestLDL(KernelDistributionEstimator):
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without the degrees of that row's fold,
-        by a kernel that was chosen with them.
+        by a kernel and a penalty that were chosen with them.
     forests_ : list of ExtraTreesRegressor
         One without each fold. Beyond 20000 rows each tree learns from as many, drawn with
         replacement.
-    kernel_, scale_ : str, float
+    kernel_, scale_, alpha_ : str, float, float
         What was chosen.
     n_features_in_, n_labels_ : int
         Number of features, and of labels.
@@ -75,6 +77,7 @@ class ForestLDL(KernelDistributionEstimator):
     max_features: Positive = 0.5
     kernel: Kernel = "auto"
     scale: Auto = "auto"
+    alpha: Auto = "auto"
     n_landmarks: Count = 300
     random_state: object = None
     n_jobs: Jobs = None
@@ -86,13 +89,16 @@ class ForestLDL(KernelDistributionEstimator):
                 "example with sklearn.preprocessing.StandardScaler."
             )
         features = self._fitted_map(data).transform(data.scaled)
+        self.alpha_ = self.alpha
+        if self.alpha == "auto":
+            self.alpha_ = choose_alpha(features, data.y, data.seed, self.n_jobs, data.weights)
         folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
         self.held_out_, self.forests_ = np.empty(data.y.shape), []
 
         for i, (train, test) in enumerate(folds.split(data.y)):
             seed = (data.seed + i) % 2**31
             weights = None if data.weights is None else data.weights[train]
-            completed = _completed(features[train], data.y[train], seed, self.n_jobs, weights)
+            completed = self._completed(features[train], data.y[train], weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
@@ -103,6 +109,11 @@ class ForestLDL(KernelDistributionEstimator):
     def _degrees(self, dense, scaled):
         predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
+
+    def _completed(self, features, y, weights):
+        """Return y without holes, by what a ridge regression on these rows alone predicts."""
+        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
+        return fill_near(y, raw, spread_of(y, raw, weights))
 
     def _forest(self, n, seed):
         from sklearn.ensemble import ExtraTreesRegressor  # .2 s that other methods need not pay
@@ -117,13 +128,6 @@ class ForestLDL(KernelDistributionEstimator):
             random_state=seed,
             n_jobs=self.n_jobs,
         )
-
-
-def _completed(features, y, seed, n_jobs, weights):
-    """Return y without holes, by what a ridge regression on these rows alone predicts."""
-    alpha = choose_alpha(features, y, seed, n_jobs, weights)
-    raw = leave_one_out(features, y, alpha, n_jobs, weights)
-    return fill_near(y, raw, spread_of(y, raw, weights))
 
 
 def _predict(forest, dense, n_labels):
