@@ -23,6 +23,7 @@ from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import (
     Columns,
+    Columnwise,
     KernelMap,
     choose_kernel,
     kernel_features,
@@ -32,7 +33,7 @@ from inldl.solvers.completion import fill_forced
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.selection import mechanism_of
 
-Kernel = Literal["auto", "rbf", "laplacian"]
+Kernel = Literal["auto", "rbf", "laplacian", "linear"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,9 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
     # Files of earlier versions have scikit-learn's map.
-    _in_file = FileState(parts=(Columns, KernelMap, "sklearn.kernel_approximation:Nystroem"))
+    _in_file = FileState(
+        parts=(Columns, KernelMap, Columnwise, "sklearn.kernel_approximation:Nystroem")
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -19,10 +19,12 @@ from inldl.solvers.known_cells import mean_degrees, quantiles
 from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {
+    "linear-ridge": KernelRidgeLDL,
     "kernel-ridge": KernelRidgeLDL,
     "kernel-softmax": KernelSoftmaxLDL,
     "forest": ForestLDL,
 }
+LINEAR = "linear-ridge"  # has no weight but what held-out rows give it
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RIVALS = {"forest": "kernel-ridge"}  # a costly member, and what it is compared with on few rows
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
@@ -41,7 +43,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     Parameters
     ----------
-    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest")
+    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge")
         Which models to average; "kernel-softmax" alone takes a third of the time.
     weights : {"learned", "equal"}, default="learned"
         "equal" is the plain mean of the members. "learned" goes from there towards the
@@ -113,7 +115,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def __init__(
         self,
-        members=("kernel-softmax", "kernel-ridge", "forest"),
+        members=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge"),
         weights="learned",
         floor=True,
         calibrate=None,
@@ -149,6 +151,7 @@ class AutoInLDL(KernelDistributionEstimator):
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
         choice = fitting.choose_kernel()
+        data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
         for i, (name, member) in enumerate(members.items()):
@@ -172,6 +175,8 @@ class AutoInLDL(KernelDistributionEstimator):
         made = {name: MEMBERS[name](random_state=seed, **shared) for name in self._names()}
         for name in made.keys() & BY_RIDGE:
             made[name].set_params(alpha=choice.alpha)
+        if LINEAR in made:
+            made[LINEAR].set_params(kernel="linear")
         return made
 
     def _names(self):
@@ -182,8 +187,8 @@ class AutoInLDL(KernelDistributionEstimator):
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
-        self.weights_ = dict.fromkeys(held_out, 0.0)
-        self.weights_.update(dict.fromkeys(good or [CONSTANT], 1 / max(len(good), 1)))
+        equal = [name for name in good if name != LINEAR] or good or [CONSTANT]
+        self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
         if self.weights == "learned" and good:
             seen = ~np.isnan(data.known)
             observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()

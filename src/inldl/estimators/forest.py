@@ -37,7 +37,7 @@ class ForestLDL(KernelDistributionEstimator):
     scale : float or "auto", default="auto"
         The kernel is exp(-scale * distance / median distance).
     alpha : float or "auto", default="auto"
-        The penalty of the ridge regression.
+        The penalty of the ridge regression; "auto" chooses it without each fold.
     n_landmarks : int, default=300
         Random rows that span the kernel features.
     random_state : int, RandomState instance, Generator or None, default=None
@@ -49,11 +49,11 @@ class ForestLDL(KernelDistributionEstimator):
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without the degrees of that row's fold,
-        by a kernel and a penalty that were chosen with them.
+        by a kernel that was chosen with them.
     forests_ : list of ExtraTreesRegressor
         One without each fold. Beyond 20000 rows each tree learns from as many, drawn with
         replacement.
-    kernel_, scale_, alpha_ : str, float, float
+    kernel_, scale_ : str, float
         What was chosen.
     n_features_in_, n_labels_ : int
         Number of features, and of labels.
@@ -89,16 +89,13 @@ class ForestLDL(KernelDistributionEstimator):
                 "example with sklearn.preprocessing.StandardScaler."
             )
         features = self._fitted_map(data).transform(data.scaled)
-        self.alpha_ = self.alpha
-        if self.alpha == "auto":
-            self.alpha_ = choose_alpha(features, data.y, data.seed, self.n_jobs, data.weights)
         folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
         self.held_out_, self.forests_ = np.empty(data.y.shape), []
 
         for i, (train, test) in enumerate(folds.split(data.y)):
             seed = (data.seed + i) % 2**31
             weights = None if data.weights is None else data.weights[train]
-            completed = self._completed(features[train], data.y[train], weights)
+            completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
@@ -110,9 +107,12 @@ class ForestLDL(KernelDistributionEstimator):
         predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
 
-    def _completed(self, features, y, weights):
+    def _completed(self, features, y, seed, weights):
         """Return y without holes, by what a ridge regression on these rows alone predicts."""
-        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
+        alpha = self.alpha
+        if alpha == "auto":
+            alpha = choose_alpha(features, y, seed, self.n_jobs, weights)
+        raw = leave_one_out(features, y, alpha, self.n_jobs, weights)
         return fill_near(y, raw, spread_of(y, raw, weights))
 
     def _forest(self, n, seed):

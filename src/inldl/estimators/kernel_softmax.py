@@ -117,7 +117,9 @@ class _Folds:
         """
         chosen = np.zeros(len(self.y), bool)
         chosen[sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)] = True
-        pairs = [(np.flatnonzero(chosen & rest), test[chosen[test]]) for rest, test in self._pairs()]
+        pairs = [
+            (np.flatnonzero(chosen & rest), test[chosen[test]]) for rest, test in self._pairs()
+        ]
         ends, errors = [self._start(train) for train, _ in pairs], []
         for alpha in ALPHAS:
             found = self._each(partial(self._step, alpha), ends, pairs)

@@ -48,7 +48,10 @@ class Spectrum:
         """Decompose the features of the rows in which `column` is observed."""
         rows = np.flatnonzero(~np.isnan(column))
         own = None if weights is None else weights[rows]
-        center, mean = _center(features, rows, weights), float(np.average(column[rows], weights=own))
+        center, mean = (
+            _center(features, rows, weights),
+            float(np.average(column[rows], weights=own)),
+        )
         squares, basis = _eigenbasis(features, rows, center, weights)
         moments = np.zeros(features.shape[1])
         for part in _chunks(rows):
