@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
 
-from inldl import AutoInLDL, ConstantLDL, evaluate, hide
+from inldl import AutoInLDL, ConstantLDL, KernelRidgeLDL, evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.estimators import _auto_fitting
 from inldl.solvers.completion import fill_forced
@@ -66,12 +66,13 @@ def test_learned_weights_are_on_the_way_to_the_best(fitted):
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
         tol=1e-12,
     )
+    assert "linear-ridge" not in fitted.members_  # of no weight here
     weights = [fitted.weights_[name] for name in fitted.members_]
     observed = seen.sum()
     expected = (observed * found.x + 1000 / 3) / (observed + 1000)
     np.testing.assert_allclose(weights, expected, atol=2e-3)
     equal = clone(fitted).set_params(weights="equal").fit(X, y)
-    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3]
+    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3, 0]
     with pytest.raises(ValueError, match="weights must be one of 'learned', 'equal'"):
         AutoInLDL(weights="best").fit(X, y)
 
@@ -95,7 +96,7 @@ def test_report(fitted):
     rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
     assert report.error == pytest.approx(rmse, rel=0.05)
     assert report.error < report.members["constant-mean"].error / 2
-    assert report.notes == []
+    assert report.notes == ["Of no weight beside the others, so not used: linear-ridge."]
     text = str(report)
     for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
         assert word in text
@@ -117,7 +118,7 @@ def test_members_can_be_fewer():
     assert list(model.members_) == ["kernel-softmax"]
     assert model.weights_["kernel-softmax"] > 0.9
     for members in ("trees", ("forest", "forest"), ()):
-        with pytest.raises(ValueError, match="members must be some of 'kernel-ridge', "):
+        with pytest.raises(ValueError, match="members must be some of 'linear-ridge', "):
             AutoInLDL(members).fit(X, y)
 
 
@@ -125,9 +126,55 @@ def test_verbose_says_what_is_done(capsys):
     X, y, _ = curved(60)
     AutoInLDL(random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 4
     assert "kernel of scale" in lines[0]
     assert "forest: held-out error" in lines[3]
+    assert "linear-ridge: held-out error" in lines[4]
+    assert "linear-ridge" in lines[5]  # of no weight
+    assert len(lines) == 6
+
+
+def linear(n=300, k=40):
+    """Return distributions that are linear in many features, with holes, and without."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    y = np.maximum(0.25 + 0.01 * X @ rng.normal(size=(k, 4)), 0.001)
+    y += 0.03 * rng.random(y.shape)
+    y /= y.sum(axis=1, keepdims=True)
+    return X, hide(y, 0.5, random_state=0), y
+
+
+def test_a_linear_member_has_weight_where_data_are_linear():
+    X, y, _ = linear()
+    model = AutoInLDL(("kernel-ridge", "linear-ridge"), random_state=0).fit(X, y)
+    assert model.weights_["linear-ridge"] > 0.3
+    assert model.members_["linear-ridge"].kernel_ == "linear"
+
+
+def test_features_become_quantiles_where_that_helps():
+    """Only the order of these features tells; most rows look the same on their own scale."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 3))
+    y = softmax(np.column_stack([2 * Z, np.zeros(300)]))
+    holes = hide(y, 0.5, random_state=0)
+    found = [AutoInLDL("kernel-ridge", random_state=0).fit(X, holes) for X in (Z, np.exp(3 * Z))]
+    assert [model.columns_.quantiles_ is not None for model in found] == [False, True]
+    assert "normal quantiles" in str(found[1].report_)
+    assert "rbf of quantiles" in str(found[1].report_)
+    plain = KernelRidgeLDL(random_state=0).fit(np.exp(3 * Z), holes)
+    errors = [evaluate(y, m.held_out_)["euclidean"] for m in (found[1], plain)]
+    assert errors[0] < 0.7 * errors[1]
+    far = found[1].predict(np.array([[1e9, -5.0, 1.0]]))  # beyond all quantiles
+    assert_distributions(far, (1, 4))
+
+
+def test_a_costly_member_that_falls_behind_is_not_fitted(monkeypatch):
+    monkeypatch.setattr(_auto_fitting, "RACE", 100)
+    X, y, _ = linear()
+    model = AutoInLDL(random_state=0).fit(X, y)
+    assert "forest" not in model.weights_
+    assert "rows the error of forest is" in str(model.report_)
+    X, y, _ = curved(210)  # where trees matter
+    assert "forest" in AutoInLDL(random_state=0).fit(X, y).weights_
 
 
 # --- honest where there is nothing to learn -----------------------------------------------------
@@ -135,11 +182,11 @@ def test_verbose_says_what_is_done(capsys):
 
 def test_noise_gives_the_constant_mean():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 10)), rng.dirichlet(np.ones(4), 200)
+    X, y = rng.normal(size=(900, 10)), rng.dirichlet(np.ones(4), 900)
     holes = hide(y, 0.5, random_state=0)
-    model = AutoInLDL(random_state=0).fit(X[:150], holes[:150])
-    constant = ConstantLDL().fit(X[:150], holes[:150])
-    ours, theirs = (evaluate(y[150:], m.predict(X[150:]))["cosine"] for m in (model, constant))
+    model = AutoInLDL(random_state=0).fit(X[:400], holes[:400])
+    constant = ConstantLDL().fit(X[:400], holes[:400])
+    ours, theirs = (evaluate(y[400:], m.predict(X[400:]))["cosine"] for m in (model, constant))
     assert model.weights_["forest"] == 0
     assert ours > theirs - 0.004
     assert "No better than the constant mean" in str(model.report_)

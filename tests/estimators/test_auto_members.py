@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.stats import kstest
 from sklearn.base import clone
+from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import KFold
 
@@ -159,7 +161,7 @@ def test_frames(member):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (KernelRidgeLDL(kernel="linear"), "kernel must be one of 'auto', 'rbf', 'laplacian'"),
+        (KernelRidgeLDL(kernel="cosine"), "kernel must be one of 'auto', 'rbf', 'laplacian', "),
         (KernelRidgeLDL(scale=0), "scale must be a number greater than 0"),
         (KernelRidgeLDL(alpha=-1), "alpha must be a number greater than 0"),
         (KernelRidgeLDL(max_iter=0), "max_iter must be an integer at least 1"),
@@ -200,6 +202,36 @@ def test_all_rows_as_landmarks_give_the_kernel_itself(kernel, exact):
     distances = (distances**2 if kernel == "rbf" else distances).sum(axis=2)
     median = np.median(distances[np.triu_indices(40, 1)])
     np.testing.assert_allclose(features @ features.T, exact(Z, gamma=2 / median), atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
+def test_features_are_those_of_scikit_learn(kernel):
+    """Nystroem's features are unique up to a rotation, which products do not see."""
+    rng = np.random.default_rng(0)
+    Z, new = rng.normal(size=(60, 3)), rng.normal(size=(7, 3))
+    ours = kernel_features(Z, kernel, 1.0, 20, 3)
+    theirs = Nystroem(kernel=kernel, gamma=ours.gamma, n_components=20, random_state=3).fit(Z)
+    np.testing.assert_array_equal(ours.components_, theirs.components_)
+    np.testing.assert_allclose(ours.transform(new), theirs.transform(new), atol=1e-8)
+
+
+def test_features_of_the_linear_kernel_are_the_columns():
+    Z = np.random.default_rng(0).normal(size=(10, 4))
+    features = kernel_features(Z, "linear", 1.0, 3, 0).transform(Z)
+    np.testing.assert_allclose(features @ features.T, Z @ Z.T / 4)
+
+
+def test_quantiles_are_normal_and_keep_the_order():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.exp(3 * rng.normal(size=500)), rng.integers(0, 2, 500), np.ones(500)])
+    columns = Columns().fit(X, 0).with_quantiles(X)
+    found = columns.scaled(X)
+    assert found.shape == (500, 2)  # without the constant one
+    assert kstest(found[:, 0], "norm").statistic < 0.03
+    np.testing.assert_array_equal(np.argsort(found[:, 0]), np.argsort(X[:, 0]))
+    np.testing.assert_allclose(found.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(found.std(axis=0), 1)
+    assert len(np.unique(found[:, 1])) == 2
 
 
 def test_the_kernel_that_fits_is_chosen():

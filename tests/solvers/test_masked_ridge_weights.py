@@ -13,7 +13,6 @@ from inldl.solvers.masked_ridge import (
     spread_of,
 )
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
-from inldl.solvers.softmax import Features
 
 RNG = np.random.default_rng(0)
 ALPHAS = np.array([0.01, 1.0, 100.0])
@@ -75,7 +74,7 @@ def test_softmax_is_fitted_as_if_rows_were_repeated(features):
     found = []
     for X, y, weights in ((features, Y, W), (features[COPIES], Y[COPIES], None)):
         squares, basis = eigenbasis(X, weights)
-        problem = MaskedSoftmax(Features(X @ basis, True), squares, y, 0.5, weights)
+        problem = MaskedSoftmax(X @ basis, squares, y, 0.5, weights)
         start = start_at_mean(y, X.shape[1], weights)
         V = problem.minimise(start, 500)
         values = [problem.value_and_gradient(at / problem.unit)[0] for at in (start, V)]
@@ -85,7 +84,7 @@ def test_softmax_is_fitted_as_if_rows_were_repeated(features):
 
 
 def test_gradient_of_the_weighted_softmax(features):
-    problem = MaskedSoftmax(Features(features, True), np.ones(features.shape[1]), Y, 0.5, W)
+    problem = MaskedSoftmax(features, np.ones(features.shape[1]), Y, 0.5, W)
     shape = (features.shape[1] + 1, 4)
     at = np.random.default_rng(2).normal(size=shape).ravel() / 10
 

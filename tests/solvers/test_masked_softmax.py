@@ -6,7 +6,6 @@ from scipy.optimize import check_grad, minimize
 from scipy.special import log_softmax, softmax
 
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
-from inldl.solvers.softmax import Features
 
 nan = np.nan
 
@@ -30,7 +29,7 @@ def objective(v, features, y, alpha):
 
 
 def masked_softmax(features, y, alpha):
-    return MaskedSoftmax(Features(features, True), (features**2).sum(axis=0), y, alpha)
+    return MaskedSoftmax(features, (features**2).sum(axis=0), y, alpha)
 
 
 def test_value_and_gradient():

@@ -6,6 +6,7 @@ _ROOMS = {
     "forest_mean": "forest",
     "grow_forest": "forest",
     "lane_count": "vectors",
+    "masked_softmax_rows": "softmax",
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "note_signs": "text",

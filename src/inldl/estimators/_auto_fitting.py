@@ -1,5 +1,6 @@
 """Fit the members of AutoInLDL in time, and keep what was chosen and why."""
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -12,8 +13,11 @@ from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
+LIGHT = 0.01  # weights below it are as good as none
 MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
 PILOT = 500  # rows of a trial whose time is extrapolated
+RACE = 1000  # rows on which a costly member must show that it may matter
+FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
 
 
 def error_of(y, predicted, weights=None):
@@ -102,7 +106,7 @@ class Fitting:
     def __init__(self, data, time_budget, n_jobs, verbose):
         self.data, self.n_jobs, self.verbose = data, n_jobs, verbose
         self.budget = Budget(time_budget, data.started)
-        self.notes, self.fitted = [], {}
+        self.notes, self.cuts, self.fitted = [], [], {}
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
@@ -117,8 +121,10 @@ class Fitting:
 
         def choose(size):
             data = self._part(size)[1]
+            columns = data.columns.with_quantiles(data.dense)
             rows = data.scaled, data.y, data.seed, self.n_jobs
-            found.append(choose_kernel(*rows, weights=data.weights))
+            beside = {"weights": data.weights, "normal": columns.scaled(data.dense)}
+            found.append((choose_kernel(*rows, **beside), columns))
             return 0
 
         n = min(ROWS_FOR_KERNEL, len(self.rows))
@@ -126,20 +132,44 @@ class Fitting:
         if size or not found:
             choose(size or n)
         if size < n:
-            self._note("The kernel was chosen with fewer rows, to keep the time budget.")
-        self.choice = found[-1]
+            self._cut("The kernel was chosen with fewer rows")
+        self.choice, columns = found[-1]
+        if self.choice.normal:
+            self.data = replace(self.data, columns=columns)
+            self.learned = replace(self.learned, columns=columns)
+            self._note("Features are mapped to normal quantiles, which predicts better here.")
         self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
+
+    def falls_behind(self, name, member, rival):
+        """Say whether a member is far behind its rival on few rows, and of no use beside it.
+
+        It costs little beside a fit to all rows, which it saves; with few rows it is not asked.
+        """
+        if len(self.rows) <= 2 * RACE:
+            return False
+        rows = sample_rows(self.data.y, RACE, self.data.seed)
+        part, y = self.data.take(rows), self.data.y[rows]
+        held_out = [each._fit_prepared(part).held_out_ for each in (rival, member)]
+        theirs, ours = (error_of(y, each, part.weights) for each in held_out)
+        weights = stacked(y, dict(enumerate(held_out)), [0, 1], part.weights)
+        if ours < FAR * theirs or weights[1] > LIGHT:
+            return False
+        self._note(
+            f"On {len(rows)} rows the error of {name} is {ours / theirs - 1:.0%} larger than that "
+            "of kernel ridge, and a mean of the two is no better, so it was not fitted to all."
+        )
+        return True
 
     def fit(self, name, member, share):
         """Fit a member; return its held-out predictions, or None if there is no time for it."""
         n, began = len(self.rows), self.budget.elapsed
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
-            self._note(f"{name} was left out, to keep the time budget.")
+            self._cut(f"{name} was left out")
             return None
         if size < n:
-            self._note(f"{name} was fitted to about {size} of {n} rows, to keep the time budget.")
+            self._cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
         member._fit_prepared(part)
         held_out = self._held_out(member, rows)
@@ -172,8 +202,8 @@ class Fitting:
 
     def warn(self):
         """Warn of what the time budget has changed."""
-        if self.notes and self.budget.seconds is not None:
-            warn_user(" ".join(self.notes))
+        if self.cuts:
+            warn_user(" ".join(self.cuts))
 
     def _trial(self, member, size):
         """Fit a member to few rows; return the seconds in which it would predict all rows."""
@@ -203,6 +233,11 @@ class Fitting:
     def _note(self, text):
         self.notes.append(text)
         self._say(text)
+
+    def _cut(self, text):
+        """Note what was cut to keep the time budget."""
+        self.cuts.append(f"{text}, to keep the time budget.")
+        self._note(self.cuts[-1])
 
     def _say(self, text):
         if self.verbose:

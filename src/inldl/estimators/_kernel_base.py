@@ -21,13 +21,19 @@ from inldl._validation import (
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
-from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
+from inldl.estimators._kernel_features import (
+    Columns,
+    Columnwise,
+    KernelMap,
+    choose_kernel,
+    kernel_features,
+)
 from inldl.estimators._missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.selection import mechanism_of
 
-Kernel = Literal["auto", "rbf", "laplacian"]
+Kernel = Literal["auto", "rbf", "laplacian", "linear"]
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,10 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """
 
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
-    _in_file = FileState(parts=(Columns, "sklearn.kernel_approximation:Nystroem"))
+    # Files of earlier versions have scikit-learn's map.
+    _in_file = FileState(
+        parts=(Columns, KernelMap, Columnwise, "sklearn.kernel_approximation:Nystroem")
+    )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

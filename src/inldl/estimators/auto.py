@@ -1,10 +1,11 @@
 """The estimator that needs no choice."""
 
 import numpy as np
+from sklearn.base import clone
 
 from inldl._file_state import FileState
 from inldl._validation import check_choice, check_n_jobs, check_number
-from inldl.estimators._auto_fitting import CONSTANT, Fitting, error_of, stacked
+from inldl.estimators._auto_fitting import CONSTANT, LIGHT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
@@ -18,12 +19,15 @@ from inldl.solvers.known_cells import mean_degrees, quantiles
 from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {
+    "linear-ridge": KernelRidgeLDL,
     "kernel-ridge": KernelRidgeLDL,
     "kernel-softmax": KernelSoftmaxLDL,
     "forest": ForestLDL,
 }
+LINEAR = "linear-ridge"  # has no weight but what held-out rows give it
+BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
+RIVALS = {"forest": "kernel-ridge"}  # a costly member, and what it is compared with on few rows
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
-LIGHT = 0.01  # weights below it are as good as none
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
@@ -39,7 +43,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     Parameters
     ----------
-    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest")
+    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge")
         Which models to average; "kernel-softmax" alone takes a third of the time.
     weights : {"learned", "equal"}, default="learned"
         "equal" is the plain mean of the members. "learned" goes from there towards the
@@ -111,7 +115,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def __init__(
         self,
-        members=("kernel-softmax", "kernel-ridge", "forest"),
+        members=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge"),
         weights="learned",
         floor=True,
         calibrate=None,
@@ -147,11 +151,14 @@ class AutoInLDL(KernelDistributionEstimator):
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
         choice = fitting.choose_kernel()
+        data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
-        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
-        for i, name in enumerate(self._names()):
-            member = MEMBERS[name](random_state=data.seed, **shared)
-            found = fitting.fit(name, member, share=1 / (len(self._names()) - i))
+        members = self._unfitted(choice, data.seed)
+        for i, (name, member) in enumerate(members.items()):
+            rival = members.get(RIVALS.get(name))
+            if rival is not None and fitting.falls_behind(name, clone(member), clone(rival)):
+                continue
+            found = fitting.fit(name, member, share=1 / (len(members) - i))
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in NOTES:
@@ -162,6 +169,16 @@ class AutoInLDL(KernelDistributionEstimator):
         self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
         fitting.warn()
 
+    def _unfitted(self, choice, seed):
+        """Return the members by name, with the kernel that was chosen for all of them."""
+        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
+        made = {name: MEMBERS[name](random_state=seed, **shared) for name in self._names()}
+        for name in made.keys() & BY_RIDGE:
+            made[name].set_params(alpha=choice.alpha)
+        if LINEAR in made:
+            made[LINEAR].set_params(kernel="linear")
+        return made
+
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)
 
@@ -170,8 +187,8 @@ class AutoInLDL(KernelDistributionEstimator):
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
-        self.weights_ = dict.fromkeys(held_out, 0.0)
-        self.weights_.update(dict.fromkeys(good or [CONSTANT], 1 / max(len(good), 1)))
+        equal = [name for name in good if name != LINEAR] or good or [CONSTANT]
+        self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
         if self.weights == "learned" and good:
             seen = ~np.isnan(data.known)
             observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()

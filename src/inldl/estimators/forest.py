@@ -36,6 +36,8 @@ class ForestLDL(KernelDistributionEstimator):
         The kernel of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
     scale : float or "auto", default="auto"
         The kernel is exp(-scale * distance / median distance).
+    alpha : float or "auto", default="auto"
+        The penalty of the ridge regression; "auto" chooses it without each fold.
     n_landmarks : int, default=300
         Random rows that span the kernel features.
     random_state : int, RandomState instance, Generator or None, default=None
@@ -75,6 +77,7 @@ class ForestLDL(KernelDistributionEstimator):
     max_features: Positive = 0.5
     kernel: Kernel = "auto"
     scale: Auto = "auto"
+    alpha: Auto = "auto"
     n_landmarks: Count = 300
     random_state: object = None
     n_jobs: Jobs = None
@@ -92,7 +95,7 @@ class ForestLDL(KernelDistributionEstimator):
         for i, (train, test) in enumerate(folds.split(data.y)):
             seed = (data.seed + i) % 2**31
             weights = None if data.weights is None else data.weights[train]
-            completed = _completed(features[train], data.y[train], seed, self.n_jobs, weights)
+            completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
@@ -103,6 +106,14 @@ class ForestLDL(KernelDistributionEstimator):
     def _degrees(self, dense, scaled):
         predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
+
+    def _completed(self, features, y, seed, weights):
+        """Return y without holes, by what a ridge regression on these rows alone predicts."""
+        alpha = self.alpha
+        if alpha == "auto":
+            alpha = choose_alpha(features, y, seed, self.n_jobs, weights)
+        raw = leave_one_out(features, y, alpha, self.n_jobs, weights)
+        return fill_near(y, raw, spread_of(y, raw, weights))
 
     def _forest(self, n, seed):
         from sklearn.ensemble import ExtraTreesRegressor  # .2 s that other methods need not pay
@@ -117,13 +128,6 @@ class ForestLDL(KernelDistributionEstimator):
             random_state=seed,
             n_jobs=self.n_jobs,
         )
-
-
-def _completed(features, y, seed, n_jobs, weights):
-    """Return y without holes, by what a ridge regression on these rows alone predicts."""
-    alpha = choose_alpha(features, y, seed, n_jobs, weights)
-    raw = leave_one_out(features, y, alpha, n_jobs, weights)
-    return fill_near(y, raw, spread_of(y, raw, weights))
 
 
 def _predict(forest, dense, n_labels):

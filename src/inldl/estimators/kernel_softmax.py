@@ -1,19 +1,23 @@
 """Softmax regression on kernel features, with a loss that looks at observed degrees only."""
 
+from functools import partial
+
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
 from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
-from inldl.estimators._kernel_features import ROWS_FOR_ALPHA, sample_rows
+from inldl.estimators._kernel_features import sample_rows
 from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
-from inldl.solvers.softmax import Features, softmax
+from inldl.solvers.softmax import softmax
 
 ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
 FOLDS = 5
 MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
+ROUGH, FINE = 1e-5, 1e-7  # gains, of the objective, at which a choice and a fit end
+ROWS_FOR_ALPHA = 5000
 
 
 @parameters
@@ -80,10 +84,11 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         center = np.average(features, 0, data.weights)
         features -= center
         squares, basis = eigenbasis(features, data.weights)
-        rows = features @ basis, data.y, data.weights
-        problem = _Folds(*rows, squares, data.seed, self.n_jobs)
-        self.alpha_ = problem.best_alpha() if self.alpha == "auto" else self.alpha
-        self.held_out_, V = problem.cross_fit(self.alpha_)
+        # Single precision has half the bytes, and each iteration reads all of them.
+        rotated = features.astype(np.float32) @ basis.astype(np.float32)
+        folds = _Folds(rotated, data.y, data.weights, squares, data.seed, self.n_jobs)
+        self.alpha_ = folds.best_alpha() if self.alpha == "auto" else self.alpha
+        self.held_out_, V = folds.cross_fit(self.alpha_)
         self.coef_ = basis @ V[:-1]
         self.intercept_ = V[-1] - center @ self.coef_
 
@@ -100,52 +105,72 @@ class _Folds:
     def __init__(self, features, y, weights, squares, seed, n_jobs):
         self.features, self.y, self.weights = features, y, weights
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
+        self.starts = None
+        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
+        self.tests = [test for _, test in folds.split(y)]
 
     def best_alpha(self):
-        """Return the penalty with the smallest squared error at what is known of held-out rows."""
-        rows = sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)
-        features, y = self.features[rows], self.y[rows]
+        """Return the penalty with the smallest squared error at what is known of held-out rows.
 
-        def errors(train, test):
-            w_train, w_test = self._weights(rows[train]), self._weights(rows[test])
-            V = start_at_mean(y[train], features.shape[1], w_train)
-            found = []
-            for alpha in ALPHAS:  # each starts where the stronger penalty ended
-                V = self._fit(features[train], y[train], alpha, V, w_train)
-                known, there = known_cells(y[test], _predict(features[test], V))
-                squares = (known - there) ** 2
-                found.append(np.nansum(squares if w_test is None else squares * w_test[:, None]))
-            return found
-
-        return ALPHAS[np.argmin(np.sum(self._each_fold(errors, y), axis=0))]
+        Penalties are tried from the strongest on, each from where the one before ended, until
+        errors have grown twice. Where the best one ended, `cross_fit` starts.
+        """
+        chosen = np.zeros(len(self.y), bool)
+        chosen[sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)] = True
+        pairs = [
+            (np.flatnonzero(chosen & rest), test[chosen[test]]) for rest, test in self._pairs()
+        ]
+        ends, errors = [self._start(train) for train, _ in pairs], []
+        for alpha in ALPHAS:
+            found = self._each(partial(self._step, alpha), ends, pairs)
+            ends, squares = zip(*found, strict=True)
+            errors.append(sum(squares))
+            if errors[-1] <= min(errors):
+                best, self.starts = alpha, ends
+            elif min(errors[-2:]) > min(errors):
+                break
+        return best
 
     def cross_fit(self, alpha):
         """Return held-out predictions of all rows, and the parameters fitted to all rows."""
-        held_out = np.empty(self.y.shape)
-
-        def fit(train, test):
-            weights = self._weights(train)
-            V = start_at_mean(self.y[train], self.features.shape[1], weights)
-            V = self._fit(self.features[train], self.y[train], alpha, V, weights)
+        held_out, pairs = np.empty(self.y.shape), self._pairs()
+        starts = self.starts or [self._start(train) for train, _ in pairs]
+        found = self._each(partial(self._fit, alpha), starts, [train for train, _ in pairs])
+        for V, (_, test) in zip(found, pairs, strict=True):
             held_out[test] = _predict(self.features[test], V)
-            return V
+        return held_out, self._fit(alpha, np.mean(found, axis=0), np.arange(len(self.y)))
 
-        start = np.mean(self._each_fold(fit, self.y), axis=0)
-        return held_out, self._fit(self.features, self.y, alpha, start, self.weights)
+    def _pairs(self):
+        """Return the rows to learn from and those to predict, for each fold."""
+        rest = np.ones((len(self.tests), len(self.y)), bool)
+        for i, test in enumerate(self.tests):
+            rest[i, test] = False
+        return list(zip(rest, self.tests, strict=True))
 
-    def _fit(self, features, y, alpha, V, weights):
+    def _step(self, alpha, V, rows):
+        """Return the parameters without a fold, and their squared error at what is known of it."""
+        train, test = rows
+        V = self._fit(alpha, V, train, ROUGH)
+        known, there = known_cells(self.y[test], _predict(self.features[test], V))
+        squares, weights = (known - there) ** 2, self._weights(test)
+        return V, np.nansum(squares if weights is None else squares * weights[:, None])
+
+    def _fit(self, alpha, V, rows, ftol=FINE):
+        y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        problem = MaskedSoftmax(Features(features, True), self.squares * share, y, alpha, weights)
-        return problem.minimise(V, MAX_ITER)
+        about = self.squares * share, y, alpha, weights
+        return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
+
+    def _start(self, rows):
+        return start_at_mean(self.y[rows], self.features.shape[1], self._weights(rows))
 
     def _weights(self, rows):
         return None if self.weights is None else self.weights[rows]
 
-    def _each_fold(self, function, y):
-        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=self.seed)
-        calls = (delayed(function)(train, test) for train, test in folds.split(y))
+    def _each(self, function, *arguments):
+        calls = (delayed(function)(*each) for each in zip(*arguments, strict=True))
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
 
 
 def _predict(features, V):
-    return softmax(features @ V[:-1] + V[-1])
+    return softmax(features.astype(float) @ V[:-1] + V[-1])

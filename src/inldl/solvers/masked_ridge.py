@@ -7,7 +7,8 @@ an intercept that is not penalised,
 
 has the leave-one-out residual :math:`(y_{ij} - f_{ij}) / (1 - h_i)`, where
 :math:`h_i = 1/n_j + \varphi_i' (\Phi'\Phi + \alpha I)^{-1} \varphi_i`. One eigendecomposition per
-label gives it for every alpha. Rows are walked in chunks, so that the features are never copied.
+label gives it for every alpha, and one Cholesky factor for a single alpha. Rows are walked in
+chunks, so that the features are never copied.
 
 With weights :math:`w_i` of the rows, squares and means are weighted, and
 :math:`h_i = w_i (1/\sum w + \varphi_i' (\Phi' W \Phi + \alpha I)^{-1} \varphi_i)`: the row is left
@@ -46,26 +47,17 @@ class Spectrum:
     def of(cls, features: Array, column: Array, weights: Array | None = None) -> "Spectrum":
         """Decompose the features of the rows in which `column` is observed."""
         rows = np.flatnonzero(~np.isnan(column))
-        degrees = column[rows]
-        if weights is not None:
-            return cls._weighted(features, column, rows, weights)
-        center = sum(features[part].sum(axis=0) for part in _chunks(rows)) / len(rows)
-        squares, basis = _eigenbasis(features, rows, center)
-        moments, mean = np.zeros(features.shape[1]), degrees.mean()
-        for part in _chunks(rows):
-            moments += features[part].T @ (column[part] - mean)
-        return cls(rows, degrees, center, basis, squares, basis.T @ moments, mean, None)
-
-    @classmethod
-    def _weighted(cls, features: Array, column: Array, rows: Array, weights: Array) -> "Spectrum":
-        w = weights[rows]
-        mean = float(np.average(column[rows], weights=w))
-        center = sum(weights[part] @ features[part] for part in _chunks(rows)) / w.sum()
+        own = None if weights is None else weights[rows]
+        center, mean = (
+            _center(features, rows, weights),
+            float(np.average(column[rows], weights=own)),
+        )
         squares, basis = _eigenbasis(features, rows, center, weights)
         moments = np.zeros(features.shape[1])
         for part in _chunks(rows):
-            moments += features[part].T @ (weights[part] * (column[part] - mean))
-        return cls(rows, column[rows], center, basis, squares, basis.T @ moments, mean, w)
+            rest = column[part] - mean
+            moments += features[part].T @ (rest if weights is None else weights[part] * rest)
+        return cls(rows, column[rows], center, basis, squares, basis.T @ moments, mean, own)
 
     def coef(self, alphas: Array) -> Array:
         """Return the coefficients in the eigenbasis, one column per alpha."""
@@ -80,11 +72,7 @@ class Spectrum:
             parts.append((rotated @ coef, (rotated**2) @ inverse))
         fitted, leverage = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
         deviation = (self.degrees - self.mean)[:, None]
-        if self.weights is None:
-            return (deviation - fitted) / (1 - 1 / len(self.rows) - leverage)
-        own = self.weights[:, None]
-        left = 1 - own / own.sum() - own * leverage  # about 0 if a row outweighs all others
-        return (deviation - fitted) / np.maximum(left, SMALLEST)
+        return (deviation - fitted) / _left(leverage, self.weights, len(self.rows))
 
     def predict(self, features: Array, rows: Array, alphas: Array) -> Array:
         """Return predictions of rows in which the label is not observed, rows x alphas."""
@@ -93,13 +81,62 @@ class Spectrum:
         fitted = np.concatenate(parts) if parts else np.zeros((0, len(alphas)))
         return fitted + (self.mean - self.center @ coef)
 
-    def leave_one_out(self, features: Array, alpha: float) -> Array:
+
+@dataclass(frozen=True)
+class LabelRidge:
+    """The regression of one label at one penalty."""
+
+    rows: Array
+    degrees: Array
+    center: Array
+    mean: float
+    factor: Array
+    coef: Array
+    weights: Array | None
+
+    @classmethod
+    def of(
+        cls, features: Array, column: Array, alpha: float, weights: Array | None = None
+    ) -> "LabelRidge":
+        """Solve it for the rows in which `column` is observed."""
+        rows = np.flatnonzero(~np.isnan(column))
+        own = None if weights is None else weights[rows]
+        center, mean = _center(features, rows, weights), np.average(column[rows], weights=own)
+        gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
+        for part in _chunks(rows):
+            phi, rest = features[part] - center, column[part] - mean
+            if weights is not None:
+                root = np.sqrt(weights[part])
+                phi, rest = phi * root[:, None], rest * root
+            gram += phi.T @ phi
+            moments += phi.T @ rest
+        gram[np.diag_indices_from(gram)] += alpha
+        factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+        coef = linalg.cho_solve((factor, True), moments, check_finite=False)
+        return cls(rows, column[rows], center, float(mean), factor, coef, own)
+
+    def predict(self, features: Array) -> Array:
+        """Return what it predicts for any rows."""
+        return features @ self.coef + (self.mean - self.center @ self.coef)
+
+    def leave_one_out(self, features: Array) -> Array:
         """Return a prediction for every row, made without that row's own degree."""
-        alphas = np.array([alpha])
-        coef = self.basis @ self.coef(alphas)[:, 0]
-        out = features @ coef + (self.mean - self.center @ coef)
-        out[self.rows] = self.degrees - self.residuals(features, alphas)[:, 0]
+        out, leverage = self.predict(features), []
+        for part in _chunks(self.rows):
+            phi = (features[part] - self.center).T
+            half = linalg.solve_triangular(self.factor, phi, lower=True, check_finite=False)
+            leverage.append(np.einsum("ij,ij->j", half, half))
+        left = _left(np.concatenate(leverage)[:, None], self.weights, len(self.rows))[:, 0]
+        out[self.rows] = self.degrees - (self.degrees - out[self.rows]) / left
         return out
+
+
+def _left(leverage: Array, weights: Array | None, n: int) -> Array:
+    """Return 1 - h of observed rows, given the part of h that is the features'."""
+    if weights is None:
+        return 1 - 1 / n - leverage
+    own = weights[:, None]
+    return np.maximum(1 - own / own.sum() - own * leverage, SMALLEST)  # a row may outweigh all
 
 
 def leave_one_out_errors(
@@ -156,7 +193,7 @@ def leave_one_out(
     def predict(column: Array) -> Array:
         count = np.count_nonzero(~np.isnan(column))
         if count > 1:
-            return Spectrum.of(features, column, weights).leave_one_out(features, alpha)
+            return LabelRidge.of(features, column, alpha, weights).leave_one_out(features)
         out = np.full(len(column), np.nanmean(column) if count else 1 / y.shape[1])
         out[~np.isnan(column)] = 1 / y.shape[1]
         return out
@@ -202,20 +239,34 @@ def fit_completed(
     after `max_iter` refits, or when no filled degree changes by as much as `tol`.
     """
     spread, center = spread_of(y, held_out, weights), np.average(features, 0, weights)
-    weighted, n = features, float(len(features))
-    if weights is not None:
-        weighted, n = features * weights[:, None], float(weights.sum())
-    gram = features.T @ weighted - n * np.outer(center, center)
+    chunks = [slice(start, start + CHUNK) for start in range(0, len(y), CHUNK)]
+    w = np.ones(len(y)) if weights is None else weights
+    gram = -w.sum() * np.outer(center, center)
+    for part in chunks:
+        phi = features[part] if weights is None else features[part] * np.sqrt(w[part])[:, None]
+        gram += phi.T @ phi
     gram[np.diag_indices_from(gram)] += alpha
-    factor = linalg.cho_factor(gram, overwrite_a=True)
-    completed, change, n_iter = fill_near(y, held_out, spread), np.inf, 0
+    factor, completed = linalg.cho_factor(gram, overwrite_a=True), fill_near(y, held_out, spread)
+    moments = sum(features[part].T @ (w[part, None] * completed[part]) for part in chunks)
+    n_iter, change = 0, np.inf
     while n_iter < max_iter and change >= tol:
         mean = np.average(completed, 0, weights)
-        coef = linalg.cho_solve(factor, weighted.T @ (completed - mean))
+        coef = linalg.cho_solve(factor, moments - w.sum() * np.outer(center, mean))
         intercept = mean - center @ coef
-        before, completed = completed, fill_near(y, features @ coef + intercept, spread)
-        change, n_iter = np.abs(completed - before).max(), n_iter + 1
+        moments, change, n_iter = np.zeros_like(coef), 0.0, n_iter + 1
+        for part in chunks:  # predict rows, and use them, while they are in a cache
+            filled = fill_near(y[part], features[part] @ coef + intercept, spread)
+            change = max(change, float(np.abs(filled - completed[part]).max()))
+            completed[part] = filled
+            moments += features[part].T @ (w[part, None] * filled)
     return CompletedRidge(coef, intercept, n_iter, completed)
+
+
+def _center(features: Array, rows: Array, weights: Array | None) -> Array:
+    """Return the mean of the features of some rows."""
+    if weights is None:
+        return sum(features[part].sum(axis=0) for part in _chunks(rows)) / len(rows)
+    return sum(weights[part] @ features[part] for part in _chunks(rows)) / weights[rows].sum()
 
 
 def _chunks(rows: Array) -> Iterator[Array]:
@@ -243,5 +294,5 @@ def _eigenbasis(
     for chunk in _chunks(rows):
         part = centred(chunk)
         gram += part.T @ part
-    squares, basis = linalg.eigh(gram)
+    squares, basis = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
     return np.maximum(squares, 0), basis

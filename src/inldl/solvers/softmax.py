@@ -99,9 +99,9 @@ class Features:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def lbfgs(function: Function, V: Array, max_iter: int) -> Array:
+def lbfgs(function: Function, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
     """Minimise by L-BFGS; return the start where what it finds is not finite."""
-    found = minimised(function, V, maxiter=max_iter, ftol=1e-9, gtol=1e-6)
+    found = minimised(function, V, maxiter=max_iter, ftol=ftol, gtol=1e-6)
     good = np.isfinite(found.fun) and np.isfinite(found.x).all()
     return found.x.reshape(V.shape) if good else V
 

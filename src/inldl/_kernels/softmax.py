@@ -1,0 +1,44 @@
+"""The softmax loss of rows with holes, and its gradient, in one pass over the scores."""
+
+import numpy as np
+
+from inldl._kernels.compile import kernel
+
+
+@kernel
+def masked_softmax_rows(scores, degrees, counted):
+    """Return the loss of rows, and put its gradient in the place of their scores.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_labels), C order
+        Logits in single or double precision; the gradient with respect to them afterwards.
+    degrees : ndarray of shape (n, n_labels)
+        Degrees times the weights of their rows, 0 where unobserved.
+    counted : ndarray of shape (n, n_labels)
+        The weights of the rows, 0 where unobserved.
+
+    Returns
+    -------
+    float
+        The sum of ``counted * q - degrees * log(q)``, where q is the softmax of a row.
+    """
+    n, C = scores.shape
+    q, total = np.empty(C), 0.0
+    for i in range(n):
+        row = scores[i]
+        largest = row[0]
+        for j in range(1, C):
+            largest = max(largest, row[j])
+        mass = 0.0
+        for j in range(C):
+            q[j] = np.exp(np.float64(row[j] - largest))
+            mass += q[j]
+        log_mass, pull = np.log(mass) + largest, 0.0
+        for j in range(C):
+            q[j] /= mass
+            total += counted[i, j] * q[j] - degrees[i, j] * (row[j] - log_mass)
+            pull += counted[i, j] * q[j] - degrees[i, j]
+        for j in range(C):
+            row[j] = counted[i, j] * q[j] - degrees[i, j] - q[j] * pull
+    return total
