@@ -24,7 +24,7 @@ from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import (
     Columns,
     Columnwise,
-    KernelMap,
+    KernelFeatures,
     choose_kernel,
     kernel_features,
 )
@@ -79,7 +79,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
     # Files of earlier versions have scikit-learn's map.
     _in_file = FileState(
-        parts=(Columns, KernelMap, Columnwise, "sklearn.kernel_approximation:Nystroem")
+        parts=(Columns, KernelFeatures, Columnwise, "sklearn.kernel_approximation:Nystroem")
     )
 
     def __sklearn_tags__(self):

@@ -112,7 +112,7 @@ def _reducer(X, seed):
     return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
 
 
-class KernelMap:
+class KernelFeatures:
     r"""Nystroem's features: products of two rows' are about the kernel of the two rows.
 
     The kernel is exp(-scale * distance / median): "rbf" with squared Euclidean distances,
@@ -169,7 +169,7 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed):
     if kernel == "linear":
         return Columnwise(Z.shape[1])
     rows = np.random.RandomState(seed).permutation(len(Z))[:n_landmarks]
-    return KernelMap(kernel, scale / _median_distance(Z, METRICS[kernel], seed), Z[rows])
+    return KernelFeatures(kernel, scale / _median_distance(Z, METRICS[kernel], seed), Z[rows])
 
 
 def _median_distance(Z, metric, seed):

@@ -3,7 +3,12 @@
 import numpy as np
 
 from inldl._file_state import FileState
-from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
+from inldl.estimators._kernel_features import (
+    Columns,
+    KernelFeatures,
+    choose_kernel,
+    kernel_features,
+)
 from inldl.solvers.completion import fill_forced
 
 SAMPLE = 20_000  # rows from which scale, kernel and landmarks come
@@ -17,11 +22,11 @@ class KernelMap:
     ----------
     kernel_, scale_ : str, float
         The kernel exp(-scale * distance / median distance) of columns with variance 1.
-    columns_, nystroem_ : Columns, Nystroem
+    columns_, nystroem_ : Columns, KernelFeatures
         How features are scaled, and mapped.
     """
 
-    _in_file = FileState(parts=(Columns, "sklearn.kernel_approximation:Nystroem"))
+    _in_file = FileState(parts=(Columns, KernelFeatures))
 
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None):
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
