@@ -32,7 +32,7 @@ class ForestLDL(KernelDistributionEstimator):
         Rows in a leaf at least.
     max_features : float, default=0.5
         Share of the features that a split looks at.
-    kernel : {"auto", "rbf", "laplacian"}, default="auto"
+    kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
         The kernel of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
     scale : float or "auto", default="auto"
         The kernel is exp(-scale * distance / median distance).
