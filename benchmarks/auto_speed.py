@@ -1,8 +1,9 @@
 """Compare the CPU time of AutoInLDL with that of LightGBM, label by label, in the same run.
 
 The data are softmax-shaped: 30 features, 8 labels, half of the degrees missing. LightGBM grows 200
-trees a label on one thread, on the rows where the label is observed. Both are timed alternately, so that
-what else the machine does hits both; the ratio is what counts. Cosines are those of 2000 new rows.
+trees a label on one thread, on the rows where the label is observed. Both are timed alternately,
+so that what else the machine does hits both; the ratio is what counts. Cosines are those of 2000
+new rows.
 
     OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 python benchmarks/auto_speed.py [--repeats 3]
 
@@ -14,11 +15,11 @@ import time
 import warnings
 
 import numpy as np
-from rivals import LightGBM
 from threadpoolctl import threadpool_limits
 
 from inldl import AutoInLDL, hide
 from inldl.metrics import evaluate
+from rivals import LightGBM
 
 NEW, K, C = 2000, 30, 8
 
@@ -54,7 +55,7 @@ def main(repeats):
         ratio = np.median([b / a for a, b in times])
         cosines = [evaluate(y[n:], m.predict(X[n:]))["cosine"] for m in models]
         print(f"{n:8}  {theirs:10.1f}  {ours:11.1f}  {ratio:5.2f}  ", end="")
-        print("%16.4f  %9.4f" % tuple(cosines), flush=True)
+        print(f"{cosines[0]:16.4f}  {cosines[1]:9.4f}", flush=True)
 
 
 if __name__ == "__main__":

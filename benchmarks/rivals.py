@@ -18,12 +18,14 @@ class _OneByOne(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """A regressor for each label, learned from the rows where it is observed, then projected."""
 
     def fit(self, X, y):
+        """Learn from what is observed."""
         X, y = np.asarray(X), np.asarray(y)
         seen = [~np.isnan(column) for column in y.T]
         self.models_ = [self._model().fit(X[s], c[s]) for s, c in zip(seen, y.T, strict=True)]
         return self
 
     def predict(self, X):
+        """Return distributions."""
         return projected(np.column_stack([m.predict(np.asarray(X)) for m in self.models_]))
 
 
@@ -47,6 +49,7 @@ class CatBoost(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """CatBoost's loss for several targets of which some are missing."""
 
     def fit(self, X, y):
+        """Learn from what is observed."""
         from catboost import CatBoostRegressor
 
         self.model_ = CatBoostRegressor(
@@ -60,4 +63,5 @@ class CatBoost(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X):
+        """Return distributions."""
         return projected(np.asarray(self.model_.predict(np.asarray(X))))

@@ -34,22 +34,23 @@ SMALL = 0.1  # the quantile of the observed degrees below which no prediction go
 class AutoInLDL(KernelDistributionEstimator):
     """Predict distributions with no parameter to set.
 
-    It is a weighted mean of models that err in different ways: a kernel ridge regression, a softmax
-    regression on kernel features, extra trees on completed distributions, and a linear ridge
-    regression. The kernel, all penalties, and whether features are mapped to normal quantiles, are
-    chosen by predictions of rows that were held out, at their observed degrees and at the sum of
-    the others. A member that predicts held-out rows worse than the constant mean is left out, and
-    so are trees that fall far behind on the first 1000 of many rows. If small degrees are missing more often than large ones, or only
-    the largest are recorded, holes are first filled with what is expected of them: see Notes.
+    It is a weighted mean of models that err in different ways: a kernel ridge regression, a
+    softmax regression on kernel features, extra trees on completed distributions, and a linear
+    ridge regression. The kernel, all penalties, and whether features are mapped to normal
+    quantiles, are chosen by predictions of rows that were held out, at their observed degrees and
+    at the sum of the others. A member that predicts held-out rows worse than the constant mean is
+    left out, and so are trees that fall far behind on 1000 of many rows. If small degrees are
+    missing more often than large ones, or only the largest are recorded, holes are first filled
+    with what is expected of them: see Notes.
 
     Parameters
     ----------
     members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge")
         Which models to average; "kernel-softmax" alone takes a third of the time.
     weights : {"learned", "equal"}, default="learned"
-        "equal" is the plain mean of the members but the linear one. "learned" goes from there towards the
-        non-negative weights, also for the constant mean, that predict held-out rows best: half
-        way with 1000 observed degrees, further with more.
+        "equal" is the plain mean of the members but the linear one. "learned" goes from there
+        towards the non-negative weights, also for the constant mean, that predict held-out rows
+        best: half way with 1000 observed degrees, further with more.
     floor : bool, default=True
         Whether no degree is predicted below the 10% quantile of the degrees of its label that
         are learned from. Where a tenth of these are 0, there is no floor for the label.

@@ -35,8 +35,8 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     Parameters
     ----------
     kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
-        RBF, or the same with sums of absolute differences; "auto" chooses between the two. "linear"
-        is a regression on the scaled features themselves.
+        RBF, or the same with sums of absolute differences; "auto" chooses between the two.
+        "linear" is a regression on the scaled features themselves.
     scale : float or "auto", default="auto"
         The kernel is exp(-scale * distance / median distance).
     alpha : float or "auto", default="auto"
