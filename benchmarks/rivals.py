@@ -54,7 +54,7 @@ class CatBoost(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         self.model_ = CatBoostRegressor(
             loss_function="MultiRMSEWithMissingValues",
-            iterations=500,
+            iterations=300,
             thread_count=1,
             random_seed=0,
             verbose=0,
