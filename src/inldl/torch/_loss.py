@@ -1,5 +1,7 @@
 """The divergence between what is known of a distribution and a prediction of all of it."""
 
+import math
+
 import torch
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
@@ -152,12 +154,9 @@ class _PartialKL(Function):
     @staticmethod
     def forward(ctx, log_probs, target):
         """Return the losses."""
-        total = target.sum(-1)
-        quickly = _of_some if total.isnan().any() else _of_all
-        rows, worst, *saved = quickly(log_probs, target, total)
-        # Adding the sum tells whether a row is not finite.
-        if rows.numel() and not bool(worst + 0 * rows.sum() <= tolerance(rows.dtype)):
-            rows, *saved = _of_any(log_probs, target)
+        ways = (_of_all, _of_some, _of_any) if target.numel() else (_of_any,)
+        found = (way(log_probs, target) for way in ways)
+        rows, *saved = next(each for each in found if each is not None)
         ctx.save_for_backward(*saved)
         return rows.clamp_min_(0)
 
@@ -172,29 +171,34 @@ class _PartialKL(Function):
         return nearest * -gradient.unsqueeze(-1), None
 
 
-def _of_all(log_probs, target, total):
-    """Return losses where all is known, how far off the worst sum is, and the gradient's parts."""
+def _of_all(log_probs, target):
+    """Return losses and the gradient's parts, or None unless all is known and as it should be."""
+    least, most = (float(each) for each in target.sum(-1).aminmax())  # NaN if there are holes
+    slack = tolerance(target.dtype)
+    if not (least >= 1 - slack and most <= 1 + slack):
+        return None
     rows = log_of(target).sub_(log_probs).mul_(target).sum(-1)
-    return rows, (total - 1).abs_().max() if len(rows) else total.sum(), target
+    return (rows, target) if math.isfinite(rows.sum()) else None
 
 
-def _of_some(log_probs, target, total):
-    """Return the same where some is unknown."""
+def _of_some(log_probs, target):
+    """Return the same, or None unless there are holes and what is known is as it should be."""
     t = target.nan_to_num(nan=0.0)
     unknown = (target - target).nan_to_num_(nan=1.0)  # 0 and 1
-    count, n_labels = unknown.sum(-1), target.shape[-1]
+    count, n_labels, slack = unknown.sum(-1), target.shape[-1], tolerance(t.dtype)
     some = (count * (n_labels - count)).clamp_max_(1)  # 0 and 1
     left = 1 - t.sum(-1)
     rest = functional.threshold(left * some, 8 * torch.finfo(t.dtype).eps, 0.0)
     hidden = log_probs.exp().mul_(unknown)  # their probabilities
     share = rest / (hidden.sum(-1) + (1 - some))
     rows = log_of(t).sub_(log_probs).mul_(t).sum(-1) + torch.xlogy(rest, share)
-    off = left.abs() * (count == 0) - left.clamp_max(0)
-    return rows, torch.maximum(off, share * 1e-20).max(), t, hidden, share
+    off = torch.maximum(left * (count == 0), -left)  # by which sums are wrong
+    good = float(off.max()) <= slack and float(share.max()) < 1e17 and math.isfinite(rows.sum())
+    return (rows, t, hidden, share) if good else None
 
 
 def _of_any(log_probs, target):
-    """Return losses and the gradient's parts, whatever the numbers are."""
+    """Return the same, whatever the numbers are."""
     unknown = target.isnan()
     t, count = torch.where(unknown, 0, target), (~unknown).sum(-1)
     rest = rest_of(t.sum(-1), count, target.shape[-1])
