@@ -80,7 +80,7 @@ for i, color in enumerate(["#0072b2", "#d55e00", "#777777"]):
 axes.set_yticks([0, -1, -2], names)
 axes.set_ylim(-2.5, 0.5)
 axes.set_xlim(left=0)
-axes.set_xlabel("divergence from the votes of all people, images not seen")
+axes.set_xlabel("divergence on images that were not seen")
 for name, each in zip(names, found.T, strict=True):
     print(f"{name:20} {each.mean():.4f} ± {each.std(ddof=1):.4f}")
 print("partial_kl is best in", (found.argmin(axis=1) == 0).sum(), "of 10 draws")

@@ -106,8 +106,11 @@ class NeuralLDL(KernelDistributionEstimator):
     random_state: object = None
     n_jobs: Jobs = None
 
+    def _prepare(self, *given):
+        need_torch("The fit of NeuralLDL")  # before anything takes time
+        return super()._prepare(*given)
+
     def _learn(self, data):
-        need_torch("The fit of NeuralLDL")
         from inldl.torch._training import Settings, train
 
         known = parts_of_distributions(data.y)
