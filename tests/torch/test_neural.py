@@ -95,10 +95,18 @@ def test_training_stops_early_and_keeps_the_best_epoch():
     noise = np.random.default_rng(0).normal(size=X.shape)
     model = small(max_epochs=100, patience=3, learning_rate=0.02).fit(noise, Y)
     losses = model.history_["held_out"]
-    assert len(losses) < 100
-    assert len(losses) == model.n_epochs_.max() + 3
+    assert len(losses) < 101
+    assert len(losses) == 1 + model.n_epochs_.max() + 3  # with that before the first
     longer = small(max_epochs=int(model.n_epochs_.max()), patience=100, learning_rate=0.02)
     np.testing.assert_array_equal(longer.fit(noise, Y).predict(noise), model.predict(noise))
+
+
+def test_networks_that_only_get_worse_predict_the_mean():
+    model = small(learning_rate=1e30).fit(X, Y)
+    assert (model.n_epochs_ == 0).all()
+    found = model.predict(X)
+    assert np.isfinite(found).all()
+    assert np.abs(found - np.nanmean(Y, axis=0)).max() < 0.3
 
 
 def test_weights():

@@ -28,7 +28,7 @@ class Trained:
 
     `coefs` are arrays (n_networks, n_in, n_out), `intercepts` (n_networks, n_out), a layer each;
     `epochs` says after how many the best was found, and `losses` are those of the held-out rows,
-    epochs x networks.
+    epochs x networks, from before the first epoch on.
     """
 
     coefs: list[np.ndarray]
@@ -99,15 +99,15 @@ class _Training:
 
     def run(self):
         """Train until no network has improved for a while; return the best of each."""
-        best, least, epochs, losses = None, torch.tensor(torch.inf), 0, []
+        best = [[each.detach().clone() for each in layer] for layer in self.layers]
+        least = self._held_out_loss()  # of the start, which is kept if all that follows is worse
+        epochs, losses = torch.zeros(len(least), dtype=torch.long), [least]
         for epoch in range(1, self.settings.max_epochs + 1):
             self._learn()
             losses.append(self._held_out_loss())
             better = losses[-1] < least
-            if best is None:
-                best = [[each.detach().clone() for each in layer] for layer in self.layers]
             least = torch.where(better, losses[-1], least)
-            epochs = torch.where(better, epoch, epochs)
+            epochs[better] = epoch
             for kept, layer in zip(best, self.layers, strict=True):
                 for old, new in zip(kept, layer, strict=True):
                     old[better] = new.detach()[better]

@@ -74,7 +74,7 @@ class NeuralLDL(KernelDistributionEstimator):
     n_epochs_ : ndarray of shape (5,)
         After how many epochs each network was best.
     history_ : dict of str to ndarray
-        "held_out", the mean loss of the held-out rows after each epoch.
+        "held_out", the mean loss of the held-out rows, before the first epoch and after each.
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each by the network that was not trained with the row's
         fold, but stopped by it.
