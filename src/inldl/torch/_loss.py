@@ -10,6 +10,7 @@ from torch.nn import functional
 from inldl._validation import check_choice
 
 REDUCTIONS = ("batchmean", "sum", "mean", "none")
+SHORT = 64  # labels
 
 
 def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean"):
@@ -127,6 +128,13 @@ def log_of(t):
     return (t + torch.finfo(t.dtype).tiny).log_()
 
 
+def row_sums(cells):
+    """Return the sums of rows; of short ones as a product, which takes half of the time."""
+    if cells.shape[-1] > SHORT:
+        return cells.sum(-1)
+    return cells @ cells.new_ones(cells.shape[-1])
+
+
 def times(t, log_ratio):
     """Return the sums of t * log_ratio over rows, where 0 times infinity is 0."""
     return torch.where((t == 0) & log_ratio.isinf(), 0, t * log_ratio).sum(-1)
@@ -164,20 +172,22 @@ class _PartialKL(Function):
     @once_differentiable
     def backward(ctx, gradient):
         """Return minus the distribution with the known cells that is nearest to the prediction."""
-        nearest, *hidden = ctx.saved_tensors
+        t, *hidden = ctx.saved_tensors
+        gradient = -gradient.unsqueeze(-1)
+        nearest = t * gradient
         if hidden:
             hidden, share = hidden
-            nearest = torch.addcmul(nearest, hidden, share.unsqueeze(-1))
-        return nearest * -gradient.unsqueeze(-1), None
+            nearest.addcmul_(hidden, share.unsqueeze(-1) * gradient)
+        return nearest, None
 
 
 def _of_all(log_probs, target):
     """Return losses and the gradient's parts, or None unless all is known and as it should be."""
-    least, most = (float(each) for each in target.sum(-1).aminmax())  # NaN if there are holes
+    least, most = (float(each) for each in row_sums(target).aminmax())  # NaN if there are holes
     slack = tolerance(target.dtype)
     if not (least >= 1 - slack and most <= 1 + slack):
         return None
-    rows = log_of(target).sub_(log_probs).mul_(target).sum(-1)
+    rows = row_sums(log_of(target).sub_(log_probs).mul_(target))
     return (rows, target) if math.isfinite(rows.sum()) else None
 
 
@@ -185,13 +195,13 @@ def _of_some(log_probs, target):
     """Return the same, or None unless there are holes and what is known is as it should be."""
     t = target.nan_to_num(nan=0.0)
     unknown = (target - target).nan_to_num_(nan=1.0)  # 0 and 1
-    count, n_labels, slack = unknown.sum(-1), target.shape[-1], tolerance(t.dtype)
+    count, n_labels, slack = row_sums(unknown), target.shape[-1], tolerance(t.dtype)
     some = (count * (n_labels - count)).clamp_max_(1)  # 0 and 1
-    left = 1 - t.sum(-1)
+    left = 1 - row_sums(t)
     rest = functional.threshold(left * some, 8 * torch.finfo(t.dtype).eps, 0.0)
     hidden = log_probs.exp().mul_(unknown)  # their probabilities
-    share = rest / (hidden.sum(-1) + (1 - some))
-    rows = log_of(t).sub_(log_probs).mul_(t).sum(-1) + torch.xlogy(rest, share)
+    share = rest / (row_sums(hidden) + (1 - some))
+    rows = row_sums(log_of(t).sub_(log_probs).mul_(t)) + torch.xlogy(rest, share)
     off = torch.maximum(left * (count == 0), -left)  # by which sums are wrong
     good = float(off.max()) <= slack and float(share.max()) < 1e17 and math.isfinite(rows.sum())
     return (rows, t, hidden, share) if good else None
