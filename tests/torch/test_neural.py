@@ -187,6 +187,7 @@ def test_it_is_a_method_that_searches_tables_and_copies_take(fitted):
     model = make_method("neural(max_epochs=3, hidden=(8, 8))", seed=0)
     np.testing.assert_array_equal(model.fit(X, Y).predict(X), fitted.predict(X))
     assert METHODS["neural"].extra == "torch"
+    assert model.n_labels_ == 3
     search = GridSearchCV(small(), {"hidden": [(4,), (8, 8)]}, cv=2).fit(X, Y)
     assert search.best_params_["hidden"] in [(4,), (8, 8)]
     copy = pickle.loads(pickle.dumps(fitted))
