@@ -68,10 +68,8 @@ def _nearest(log_probs, low, high):
     def at(c):
         return torch.where(free, torch.minimum(torch.maximum(c * p, low), high), low)
 
-    first, last = (
-        torch.zeros_like(top, dtype=torch.long),
-        torch.full_like(top, points.shape[-1] - 1, dtype=torch.long),
-    )
+    first = torch.zeros_like(top, dtype=torch.long)
+    last = first + points.shape[-1] - 1
     for _ in range(points.shape[-1].bit_length()):  # the sum at `last` is at least 1, if any is
         middle = (first + last) // 2
         enough = at(points.gather(-1, middle)).sum(-1, keepdim=True) >= 1

@@ -53,7 +53,8 @@ def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean
         A number, or one for each row. A row without anything known has the loss 0, and counts as
         a row. A row that cannot be a part of a distribution has the loss NaN: a degree is
         negative, the degrees sum to more than 1 beyond rounding, or its bounds leave no room.
-        The loss is infinite if a probability is 0 where a degree is not.
+        The loss is infinite if a probability is 0 where a degree is not. It has first
+        derivatives, but no second ones.
 
     Examples
     --------
