@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 PINS ?= constraints.txt
+TORCH ?= torch==2.13.0  # not among the pins: all that comes with it would be as well
 BIN := $(VENV)/bin
 # As many processes as cores, with one thread of BLAS and OpenMP each: more would spend their time
 # waiting for each other. Tests that are about threads of BLAS ask for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
-.PHONY: demo test tests test-all test-newest test-oldest check lock docs benchmark images clean
+.PHONY: demo test tests test-all test-torch test-newest test-oldest check lock docs benchmark images clean
 
 demo: $(VENV)/demo
 	$(BIN)/python examples/demo.py
@@ -18,6 +19,11 @@ test: check
 
 test-all: check
 	$(PYTEST) --hypothesis-profile=thorough --doctest-modules src tests
+
+# What needs PyTorch, which is large and so neither in `all` nor in `test`.
+test-torch: $(VENV)/torch
+	$(PYTEST) --doctest-modules src/inldl/torch tests/torch \
+		'tests/test_docs.py::test_pages_run_and_print_what_they_show[torch.md]'
 
 check: $(VENV)/test
 	$(BIN)/ruff check .
@@ -49,7 +55,7 @@ test-newest test-oldest:
 lock: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	echo hatchling | $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--all-extras --no-annotate --no-header --output-file $(PINS) pyproject.toml -
+		--extra test --no-annotate --no-header --output-file $(PINS) pyproject.toml -
 
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -80,6 +86,10 @@ $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--editable '.[$(EXTRA)]'
+	touch $@
+
+$(VENV)/torch: $(VENV)/test
+	PIP_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
 	touch $@
 
 clean:

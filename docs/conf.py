@@ -1,6 +1,7 @@
 """How the site is built: ``python -m sphinx -W --keep-going -b html docs docs/_build/html``."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
@@ -31,6 +32,8 @@ myst_update_mathjax = False
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+WITH_TORCH = find_spec("torch") is not None
+autodoc_mock_imports = [] if WITH_TORCH else ["torch"]
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "params_style")]  # those of a fit end in "_"
 napoleon_use_rtype = False
@@ -38,6 +41,8 @@ napoleon_use_rtype = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
     "gallery_dirs": "gallery",
+    # Examples that need PyTorch are shown, and run where it is installed.
+    "filename_pattern": "/plot_" if WITH_TORCH else "/plot_(?!with_torch)",
     "image_scrapers": ("pictures.show_figures",),
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,

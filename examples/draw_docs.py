@@ -11,7 +11,9 @@ import argparse
 import contextlib
 import os
 import re
+import runpy
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +179,15 @@ def completed_by(features, given):
     return {name: Model(name).fit(features, given).complete(features, given) for name in names}
 
 
+def draw_networks():
+    """Return the picture of `torch.md`, that of the gallery; it needs PyTorch."""
+    if find_spec("torch") is None:
+        print("The picture of torch.md needs PyTorch, so it stays as it is.")
+        return {}
+    names = runpy.run_path(str(DOCS.parent / "examples/gallery/plot_with_torch.py"))
+    return {"torch_losses.svg": names["figure"]}
+
+
 @contextlib.contextmanager
 def tables_of(page, blocks=1):
     """Run the first Python blocks of a page in a temporary folder, and yield their variables."""
@@ -202,6 +213,7 @@ PAGES = {
     "how_sure": draw_sureness,
     "your_own_weighting": draw_weighting,
     "comparing_methods": draw_ranks,
+    "torch": draw_networks,
 }
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ STORIES = {
     "predict_new_rows.md",
     "start.md",
     "tables.md",
+    "torch.md",
     "your_own_weighting.md",
 }
 SLOW = {  # they fit many models
@@ -51,6 +52,7 @@ SLOW = {  # they fit many models
     "your_own_weighting.md",
 }
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE
+WITH_TORCH = {"torch.md"}
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export", "model info")
 COMMANDS = (*TABLES, "datasets", "methods", "bench", "report", "reproduce")
@@ -78,6 +80,8 @@ def test_stories_are_there():
     ],
 )
 def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys, request):
+    if page in WITH_TORCH:
+        pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
     if page in WITH_FACES and not is_here("SJAFFE"):
         folder = request.getfixturevalue("shared") / "datasets"
         monkeypatch.setenv("INLDL_DATA", str(folder))

@@ -36,6 +36,7 @@ MODULES = [
     "inldl.metrics",
     "inldl.report",
     "inldl.tables",
+    "inldl.torch",
     "inldl.weighting",
 ]
 SHOWN = [

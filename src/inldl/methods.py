@@ -32,6 +32,9 @@ class Method:
     regressor : str, optional
         The path of a regressor of scikit-learn that the class is put around. Arguments are then
         those of the regressor.
+    extra : str, optional
+        The extra of this package that a fit needs. Without it the method can be listed, made and
+        loaded, and a fit says what to install.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Method:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     published: bool = False
     regressor: str | None = None
+    extra: str | None = None
 
     @property
     def class_name(self) -> str:
@@ -105,6 +109,14 @@ for _name, _regressor, _arguments in [
 ]:
     _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
     _add(_name, "regressor:RegressorLDL", _about, arguments=_arguments, regressor=_regressor)
+register(
+    Method(
+        "neural",
+        "inldl.torch.neural:NeuralLDL",
+        "small neural networks (needs PyTorch: pip install 'inldl[torch]')",
+        extra="torch",
+    )
+)
 for _name, _about in [
     ("mean", "the mean of the observed degrees, for every row"),
     ("uniform", "1/C, for every row"),

@@ -44,7 +44,8 @@ SMALL = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-NAMES = [name for name in METHODS if not name.endswith("-published") and ":" not in name]
+PLAIN = [name for name, method in METHODS.items() if method.extra is None]
+NAMES = [name for name in PLAIN if not name.endswith("-published") and ":" not in name]
 BOUNDED = ["winldl", "inldl-u", "inldl-rand", "auto", "kernel-ridge", "kernel-softmax", "forest"]
 
 

@@ -53,6 +53,7 @@ SMALL = {
 # Which rows are drawn, held out or weighed at random depends on how many there are.
 BY_CHANCE = ("auto", "kernel-ridge", "kernel-softmax", "forest", "inldl-rand")
 BY_CHANCE += ("extra-trees",)
+PLAIN = [name for name, method in METHODS.items() if method.extra is None]
 LINEAR = [
     WInLDL(max_iter=8, tol=0.0),
     InLDLProx(max_iter=4, tol=0.0),
@@ -64,9 +65,7 @@ def made(name):
     return make_method(SMALL.get(name, name), seed=0)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in METHODS if name not in (*BY_CHANCE, "boosting")]
-)
+@pytest.mark.parametrize("name", [name for name in PLAIN if name not in (*BY_CHANCE, "boosting")])
 def test_a_weight_of_2_is_the_row_twice(name):
     repeated = made(name).fit(X[COPIES], Y[COPIES])
     weighted = made(name).fit(X, Y, sample_weight=W)
@@ -76,7 +75,7 @@ def test_a_weight_of_2_is_the_row_twice(name):
         assert np.abs(weighted.predict(X) - made(name).fit(X, Y).predict(X)).max() > 1e-3
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "boosting"])
+@pytest.mark.parametrize("name", [name for name in PLAIN if name != "boosting"])
 def test_a_weight_of_0_is_no_row(name):
     strange = np.where(W[:, None] > 0, X, 1e3)
     without = made(name).fit(X[KEPT], Y[KEPT], sample_weight=W[KEPT])

@@ -26,7 +26,8 @@ QUICK = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-BY_CLASS = {method.class_name: name for name, method in reversed(METHODS.items())}
+PLAIN = [name for name, method in METHODS.items() if method.extra is None]
+BY_CLASS = {METHODS[name].class_name: name for name in reversed(PLAIN)}
 ESTIMATORS = [make_method(QUICK.get(name, name), seed=0) for name in BY_CLASS.values()]
 OPTIONS = [
     WInLDL(missing="zero", fit_intercept=False, close_rows=False, n_jobs=2),
@@ -38,7 +39,7 @@ OPTIONS = [
     RegressorLDL(completer=WInLDL()),
     RegressorLDL(ExtraTreesRegressor(3, random_state=0), n_jobs=2),
 ]
-LONG = [make_method(name, seed=0) for name in METHODS if name not in BY_CLASS.values()]
+LONG = [make_method(name, seed=0) for name in PLAIN if name not in BY_CLASS.values()]
 LONG += OPTIONS
 LONG += [make_method(name, seed=0) for name in QUICK]
 LONG += [RegressorLDL(HistGradientBoostingRegressor(max_iter=2), completer=ConstantLDL())]

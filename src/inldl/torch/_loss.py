@@ -1,0 +1,221 @@
+"""The divergence between what is known of a distribution and a prediction of all of it."""
+
+import math
+
+import torch
+from torch.autograd import Function
+from torch.autograd.function import once_differentiable
+from torch.nn import functional
+
+from inldl._validation import check_choice
+
+REDUCTIONS = ("batchmean", "sum", "mean", "none")
+SHORT = 64  # labels
+
+
+def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean"):
+    r"""Return the divergence of a prediction from what is known of a distribution.
+
+    It is that of Kullback and Leibler. The known cells of a row, and the sum of all others as one
+    more cell, are a distribution of their own. With the known degrees :math:`t_j`, what they
+    leave, :math:`r = 1 - \sum_j t_j`, and the predicted probability of all unknown labels
+    together, :math:`p_R`, a row has the loss
+
+    .. math:: \sum_{j \text{ known}} t_j \log \frac{t_j}{p_j} + r \log \frac{r}{p_R}
+
+    It is the smallest divergence between the prediction and any distribution that has the known
+    cells. So it is never negative, it is 0 exactly if the prediction agrees with all that is
+    known, and it is the usual divergence if all is known. With `bounds` it is the smallest over
+    the distributions that keep the bounds too: unknown cells are
+    :math:`t_j = \min(\max(c \, p_j, l_j), u_j)`, with the one c that makes the row sum to 1.
+
+    Parameters
+    ----------
+    log_probs : Tensor of shape (..., n_labels)
+        Logarithms of probabilities that sum to 1, as of ``log_softmax``. Half precision is
+        computed in single precision.
+    target : Tensor of shape (..., n_labels)
+        Degrees, NaN = unobserved. An observed 0 is a degree like any other. No gradient reaches
+        it.
+    bounds : tuple of two Tensors, numbers or None, optional
+        The least and the largest value of unobserved degrees, in shapes that broadcast to that of
+        the target; NaN, or None for all, means none. Those of known cells are not looked at.
+    weight : Tensor of shape (...), optional
+        How much each row counts: 2 is as good as the same row twice.
+    reduction : {"batchmean", "sum", "mean", "none"}, default="batchmean"
+        "batchmean" is the mean of the rows, "sum" their sum, "none" one number per row. "mean"
+        divides the mean of the rows by the number of labels, as that of ``kl_div`` does. With
+        weights, means are weighted means.
+
+    Returns
+    -------
+    Tensor
+        A number, or one for each row. A row without anything known has the loss 0, and counts as
+        a row. A row that cannot be a part of a distribution has the loss NaN: a degree is
+        negative, the degrees sum to more than 1 beyond rounding, or its bounds leave no room.
+        The loss is infinite if a probability is 0 where a degree is not. It has first
+        derivatives, but no second ones.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from inldl.torch import partial_kl
+    >>> log_probs = torch.tensor([[0.5, 0.3, 0.2]]).log()
+    >>> nan = float("nan")
+    >>> bool(partial_kl(log_probs, torch.tensor([[0.5, nan, nan]])) < 1e-7)
+    True
+    >>> round(float(partial_kl(log_probs, torch.tensor([[0.8, nan, nan]]))), 4)
+    0.1927
+    >>> at_most = torch.tensor([[nan, 0.1, nan]])  # agrees with 0.5, but the label was below 0.1
+    >>> known = torch.tensor([[0.5, nan, nan]])
+    >>> round(float(partial_kl(log_probs, known, bounds=(None, at_most))), 4)
+    0.1674
+    """
+    check_arguments(log_probs, target, weight, reduction)
+    if target.shape != log_probs.shape:
+        raise ValueError(
+            f"target has the shape {tuple(target.shape)} and log_probs {tuple(log_probs.shape)}; "
+            "give one degree for each probability, NaN = unobserved."
+        )
+    log_probs, target = in_precision(log_probs, target)
+    if bounds is None:
+        rows = _PartialKL.apply(log_probs, target)
+    else:
+        from inldl.torch._between import BetweenKL
+
+        rows = BetweenKL.apply(log_probs, target, *bounds)
+    return reduced(rows, weight, reduction, log_probs.shape[-1])
+
+
+def check_arguments(scores, target, weight, reduction):
+    """Refuse what no loss here can take."""
+    check_choice("reduction", reduction, REDUCTIONS)
+    if target.requires_grad:
+        raise ValueError("No gradient can reach the target; give target.detach().")
+    if weight is not None and weight.shape != scores.shape[:-1]:
+        raise ValueError(
+            f"weight has the shape {tuple(weight.shape)}; give one for each row, which here is "
+            f"the shape {tuple(scores.shape[:-1])}."
+        )
+
+
+def in_precision(scores, target):
+    """Return both in the precision of the scores, which is at least single."""
+    kind = scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
+    return scores.to(kind), target.to(kind)
+
+
+def reduced(rows, weight, reduction, n_labels):
+    """Return the losses of rows as the reduction has it."""
+    if weight is not None:
+        weight = weight.to(rows.dtype)
+        # A row of weight 0 does not count, whatever it is.
+        rows = torch.where(weight == 0, 0, rows * weight)
+    if reduction == "none":
+        return rows
+    if reduction == "sum":
+        return rows.sum()
+    count = rows.numel() if weight is None else weight.sum()
+    return rows.sum() / (count * (n_labels if reduction == "mean" else 1))
+
+
+def tolerance(kind):
+    """Return by how much degrees of a precision may sum to more than 1, or be negative."""
+    return 1e-5 if kind == torch.float64 else 1e-3
+
+
+def log_of(t):
+    """Return log t: a finite number for 0, NaN for what is negative. `xlogy` is far slower."""
+    return (t + torch.finfo(t.dtype).tiny).log_()
+
+
+def row_sums(cells):
+    """Return the sums of rows; of short ones as a product, which takes half of the time."""
+    if cells.shape[-1] > SHORT:
+        return cells.sum(-1)
+    return cells @ cells.new_ones(cells.shape[-1])
+
+
+def times(t, log_ratio):
+    """Return the sums of t * log_ratio over rows, where 0 times infinity is 0."""
+    return torch.where((t == 0) & log_ratio.isinf(), 0, t * log_ratio).sum(-1)
+
+
+def rest_of(total, count, n_labels):
+    """Return what `count` known degrees of the sum `total` leave to the others.
+
+    It is 0 where it is nothing but rounding, where nothing is known, and where all is known. It is
+    NaN where degrees sum to more than 1, or all of them to less.
+    """
+    rest, slack = 1 - total, tolerance(total.dtype)
+    fault = (rest < -slack) | ((count == n_labels) & (rest > slack))
+    some = (count > 0) & (count < n_labels) & (rest > 8 * torch.finfo(rest.dtype).eps)
+    return torch.where(fault, torch.nan, torch.where(some, rest, 0))
+
+
+class _PartialKL(Function):
+    """The loss of each row, in as few passes over the cells as it takes.
+
+    `where` and `logsumexp` over cells take longer than all else together, so they are kept for
+    numbers that need them: tiny probabilities, 0, and rows that are no distributions.
+    """
+
+    @staticmethod
+    def forward(ctx, log_probs, target):
+        """Return the losses."""
+        ways = (_of_all, _of_some, _of_any) if target.numel() else (_of_any,)
+        found = (way(log_probs, target) for way in ways)
+        rows, *saved = next(each for each in found if each is not None)
+        ctx.save_for_backward(*saved)
+        return rows.clamp_min_(0)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient):
+        """Return minus the distribution with the known cells that is nearest to the prediction."""
+        t, *hidden = ctx.saved_tensors
+        gradient = -gradient.unsqueeze(-1)
+        nearest = t * gradient
+        if hidden:
+            hidden, share = hidden
+            nearest.addcmul_(hidden, share.unsqueeze(-1) * gradient)
+        return nearest, None
+
+
+def _of_all(log_probs, target):
+    """Return losses and the gradient's parts, or None unless all is known and as it should be."""
+    least, most = (float(each) for each in row_sums(target).aminmax())  # NaN if there are holes
+    slack = tolerance(target.dtype)
+    if not (least >= 1 - slack and most <= 1 + slack):
+        return None
+    rows = row_sums(log_of(target).sub_(log_probs).mul_(target))
+    return (rows, target) if math.isfinite(rows.sum()) else None
+
+
+def _of_some(log_probs, target):
+    """Return the same, or None unless there are holes and what is known is as it should be."""
+    t = target.nan_to_num(nan=0.0)
+    unknown = (target - target).nan_to_num_(nan=1.0)  # 0 and 1
+    count, n_labels, slack = row_sums(unknown), target.shape[-1], tolerance(t.dtype)
+    some = (count * (n_labels - count)).clamp_max_(1)  # 0 and 1
+    left = 1 - row_sums(t)
+    rest = functional.threshold(left * some, 8 * torch.finfo(t.dtype).eps, 0.0)
+    hidden = log_probs.exp().mul_(unknown)  # their probabilities
+    share = rest / (row_sums(hidden) + (1 - some))
+    rows = row_sums(log_of(t).sub_(log_probs).mul_(t)) + torch.xlogy(rest, share)
+    off = torch.maximum(left * (count == 0), -left)  # by which sums are wrong
+    good = float(off.max()) <= slack and float(share.max()) < 1e17 and math.isfinite(rows.sum())
+    return (rows, t, hidden, share) if good else None
+
+
+def _of_any(log_probs, target):
+    """Return the same, whatever the numbers are."""
+    unknown = target.isnan()
+    t, count = torch.where(unknown, 0, target), (~unknown).sum(-1)
+    rest = rest_of(t.sum(-1), count, target.shape[-1])
+    hidden = torch.where(unknown, log_probs, -torch.inf)
+    log_rest = hidden.logsumexp(-1)
+    rows = times(t, log_of(t) - log_probs)
+    rows += torch.where(rest == 0, 0, rest * (rest.log() - log_rest))
+    least = torch.finfo(t.dtype).min
+    return rows, t, (hidden - log_rest.clamp_min(least).unsqueeze(-1)).exp_(), rest

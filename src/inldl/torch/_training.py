@@ -1,0 +1,166 @@
+"""Train several small networks side by side, each without one fold of the rows."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from inldl.torch._loss import partial_kl
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How networks look, and how they are trained."""
+
+    hidden: tuple[int, ...]
+    dropout: float
+    learning_rate: float
+    alpha: float
+    batch_size: int
+    max_epochs: int
+    patience: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Networks, and how they came about.
+
+    `coefs` are arrays (n_networks, n_in, n_out), `intercepts` (n_networks, n_out), a layer each;
+    `epochs` says after how many the best was found, and `losses` are those of the held-out rows,
+    epochs x networks, from before the first epoch on.
+    """
+
+    coefs: list[np.ndarray]
+    intercepts: list[np.ndarray]
+    epochs: np.ndarray
+    losses: np.ndarray
+
+
+def train(X, y, weights, folds, start, settings, seed):
+    """Train a network without each fold, until it predicts that fold no better.
+
+    All networks are one, with another dimension: a step costs little more than that of one. One
+    thread and one generator make the result the same to the bit.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+        Scaled features.
+    y : ndarray of shape (n, n_labels)
+        Parts of distributions, NaN = unobserved.
+    weights : ndarray of shape (n,) or None
+        Weights of the rows.
+    folds : list of (train, test)
+        Row numbers.
+    start : ndarray of shape (n_labels,)
+        What is predicted before anything is learned.
+    settings : Settings
+    seed : int
+
+    Returns
+    -------
+    Trained
+    """
+    with _alone():
+        weights = np.ones(len(y)) if weights is None else weights / weights.mean()
+        rows = [torch.tensor(each, dtype=torch.float32) for each in (X, y, weights)]
+        training = _Training(rows, folds, start, settings, seed)
+        return training.run()
+
+
+@contextmanager
+def _alone():
+    """Have one thread, gradients, and the CPU, whatever the program around it has chosen."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.inference_mode(False), torch.enable_grad(), torch.device("cpu"):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class _Training:
+    """Networks that are being trained."""
+
+    def __init__(self, rows, folds, start, settings, seed):
+        self.rows, self.settings = rows, settings
+        self.generator = torch.Generator().manual_seed(seed)
+        size = min(len(train) for train, _ in folds)
+        self.train = torch.tensor(np.array([train[:size] for train, _ in folds]))
+        self.test, self.counted = _padded([test for _, test in folds])
+        self.layers = self._new_layers(len(folds), start)
+        self.optimizer = torch.optim.AdamW(
+            [each for layer in self.layers for each in layer],
+            lr=settings.learning_rate,
+            weight_decay=settings.alpha,
+        )
+
+    def run(self):
+        """Train until no network has improved for a while; return the best of each."""
+        best = [[each.detach().clone() for each in layer] for layer in self.layers]
+        least = self._held_out_loss()  # of the start, which is kept if all that follows is worse
+        epochs, losses = torch.zeros(len(least), dtype=torch.long), [least]
+        for epoch in range(1, self.settings.max_epochs + 1):
+            self._learn()
+            losses.append(self._held_out_loss())
+            better = losses[-1] < least
+            least = torch.where(better, losses[-1], least)
+            epochs[better] = epoch
+            for kept, layer in zip(best, self.layers, strict=True):
+                for old, new in zip(kept, layer, strict=True):
+                    old[better] = new.detach()[better]
+            if epoch - int(epochs.max()) >= self.settings.patience:
+                break
+        arrays = [[each.double().numpy() for each in layer] for layer in best]
+        coefs, intercepts = (list(each) for each in zip(*arrays, strict=True))
+        intercepts = [each[:, 0] for each in intercepts]
+        return Trained(coefs, intercepts, epochs.numpy(), torch.stack(losses).numpy())
+
+    def _learn(self):
+        """Go through all rows once, each network in an order of its own."""
+        chance = torch.rand(self.train.shape, generator=self.generator)
+        order = self.train.gather(1, chance.argsort(1))
+        for rows in order.split(self.settings.batch_size, 1):
+            X, y, weights = (each[rows] for each in self.rows)
+            losses = partial_kl(self._log_probs(X, learning=True), y, reduction="none")
+            self.optimizer.zero_grad()
+            (losses * weights).mean(1).sum().backward()
+            self.optimizer.step()
+
+    @torch.no_grad()
+    def _held_out_loss(self):
+        X, y, weights = (each[self.test] for each in self.rows)
+        weights = weights * self.counted
+        losses = partial_kl(self._log_probs(X), y, reduction="none")
+        return (losses * weights).sum(1) / weights.sum(1)
+
+    def _log_probs(self, X, learning=False):
+        keep = 1 - self.settings.dropout
+        for i, (coef, intercept) in enumerate(self.layers):
+            if i:
+                X = X.relu()
+                if learning and keep < 1:
+                    X = X * (torch.rand(X.shape, generator=self.generator) < keep) / keep
+            X = torch.baddbmm(intercept, X, coef)
+        return X.log_softmax(-1)
+
+    def _new_layers(self, n_networks, start):
+        """Return random layers as He et al. have them, of which the last predicts `start`."""
+        widths = [self.rows[0].shape[1], *self.settings.hidden]
+        layers = []
+        for n_in, n_out in zip(widths, [*widths[1:], len(start)], strict=True):
+            coef = torch.randn(n_networks, n_in, n_out, generator=self.generator)
+            layers.append([coef * (2 / n_in) ** 0.5, torch.zeros(n_networks, 1, n_out)])
+        layers[-1][0] *= 0.1
+        layers[-1][1] += torch.tensor(start, dtype=torch.float32).log()
+        return [[each.requires_grad_() for each in layer] for layer in layers]
+
+
+def _padded(tests):
+    """Return row numbers of all folds as one array, and 0 where it is padded, else 1."""
+    size = max(map(len, tests))
+    padded = np.array([np.pad(test, (0, size - len(test)), mode="edge") for test in tests])
+    counted = np.array([np.arange(size) < len(test) for test in tests])
+    return torch.tensor(padded), torch.tensor(counted, dtype=torch.float32)
