@@ -333,6 +333,35 @@ def test_rows_are_mapped_where_they_are(kind, tmp_path):
     assert rows.label_names is None
 
 
+@pytest.mark.parametrize("rows", [[0], [5, 699, 700, 4000, N - 1], np.arange(N)], ids=len)
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_some_rows_are_taken_into_memory(kind, rows, tmp_path):
+    found = source(kind, tmp_path, BESIDE).take(np.asarray(rows))
+    assert type(found) is MemoryRows
+    np.testing.assert_array_equal(found.X, X[rows])
+    np.testing.assert_array_equal(found.y, Y[rows])
+    assert found.beside.keys() == BESIDE.keys()
+    for name, a in BESIDE.items():
+        np.testing.assert_array_equal(found.beside[name], a[rows])
+
+
+@pytest.mark.parametrize("kind", ["disk", "chunks"])
+def test_rows_that_are_taken_are_checked(kind, tmp_path):
+    weights = np.ones((N, 1))
+    weights[5000] = -1
+    rows = source(kind, tmp_path, {"sample_weight": weights})
+    with pytest.raises(ValueError, match="sample_weight has -1 in row 5000"):
+        rows.take(np.array([4999]))
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_degrees_are_looked_through_where_they_are(kind, tmp_path):
+    found = source(kind, tmp_path).each_degrees(lambda y, first_row: (first_row, np.asarray(y)))
+    assert len(found) == 1 or kind != "memory"
+    assert [first for first, _ in found] == [0, *np.cumsum([len(y) for _, y in found])[:-1]]
+    np.testing.assert_array_equal(np.concatenate([y for _, y in found]), Y)
+
+
 def frame(a):
     return pd.DataFrame(a, columns=[f"c{j}" for j in range(a.shape[1])])
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from inldl._validation import (
     validate_features,
     validate_fit,
 )
+
+if TYPE_CHECKING:
+    from inldl._engines.local import MemoryRows
 
 Message = tuple[np.ndarray, ...]
 """The arrays that a step needs; the same for all blocks."""
@@ -167,6 +170,12 @@ class RowSource(Protocol):
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> Any:
         """Return what `function` makes of the features, `n_columns` numbers for each row."""
+
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        """Return some of the rows of a fit, given by their numbers in order, in memory."""
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
 
 
 def open_rows(

@@ -29,7 +29,7 @@ from inldl._engines.base import (
     total,
 )
 from inldl._engines.blocks import in_pieces, in_runs, row_blocks
-from inldl._engines.local import LocalEngine, fold
+from inldl._engines.local import LocalEngine, MemoryRows, checked_rows, fold, joined
 from inldl._validation import (
     Survey,
     check_2d,
@@ -154,6 +154,27 @@ class ChunkedRows:
         apply = partial(map_unchecked, function)
         return map_rows(apply, self.X, n_columns=n_columns, dtype=self.X.dtype)
 
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        """Return some of the rows; nothing else leaves the workers."""
+        ends = np.cumsum([0, *self.X.chunks[0]])
+        cuts = np.searchsorted(rows, ends)
+        chunks = [chunk for part in self.parts for chunk in part.chunks]
+        pick = delayed(_picked, pure=False)
+        lazy = [
+            pick(chunk, rows[cuts[j] : cuts[j + 1]] - ends[j], ends[j])
+            for j, chunk in enumerate(chunks)
+            if cuts[j] < cuts[j + 1]
+        ]
+        return joined(dask.compute(*lazy), self.label_names)
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        """Return what `function` makes of the degrees of each chunk, where they are."""
+        starts = np.cumsum([0, *self.X.chunks[0]])
+        chunks = [chunk for part in self.parts for chunk in part.chunks]
+        apply = delayed(function, pure=False)
+        pairs = zip(chunks, starts[:-1], strict=True)
+        return list(dask.compute(*(apply(y, int(first)) for (_, y, _), first in pairs)))
+
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""
         from inldl._engines.dask import DaskEngine
@@ -170,6 +191,12 @@ class ChunkedRows:
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
         others = sum(a.shape[1] for a in self.beside.values())
         return n * (k + 5 * C + others) * size < MEMORY_SHARE * limit
+
+
+def _picked(chunk: Any, rows: np.ndarray, first_row: int) -> MemoryRows:
+    """Return some rows of a chunk."""
+    X, y, beside = chunk
+    return checked_rows(X, y, beside, rows, first_row)
 
 
 def _active_client() -> Any:

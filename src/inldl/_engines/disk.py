@@ -14,7 +14,7 @@ import numpy as np
 
 from inldl._engines.base import Problem, Start, Sums, map_unchecked, start_block, total
 from inldl._engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
-from inldl._engines.local import LocalEngine, fold
+from inldl._engines.local import LocalEngine, MemoryRows, checked_rows, fold, joined
 from inldl._validation import (
     Survey,
     as_degrees,
@@ -98,9 +98,31 @@ class DiskRows:
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
         """Return what `function` makes of the features, read piece by piece."""
-        size = rows_per_block(max(self.X.shape[1], n_columns))
-        pieces = row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
+        pieces = self._pieces(n_columns)
         return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
+
+    def take(self, rows: np.ndarray) -> MemoryRows:
+        """Return some of the rows; the files are read from start to end, piece by piece."""
+        found = []
+        for piece in self._pieces(self.y.shape[1]):
+            first, last = np.searchsorted(rows, [piece.start, piece.stop])
+            if first < last:
+                found.append(self._taken(piece, rows[first:last] - piece.start))
+        return joined(found, self.label_names)
+
+    def _taken(self, piece: slice, rows: np.ndarray) -> MemoryRows:
+        X, y = read_rows(self.X, piece), read_rows(self.y, piece)
+        beside = {name: read_rows(a, piece) for name, a in self.beside.items()}
+        return checked_rows(X, y, beside, rows, piece.start)
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        pieces = self._pieces(self.y.shape[1])
+        return [function(read_rows(self.y, piece), piece.start) for piece in pieces]
+
+    def _pieces(self, n_columns: int) -> list[slice]:
+        """Return the rows in pieces of whole blocks that are read at once."""
+        size = rows_per_block(max(self.X.shape[1], n_columns))
+        return row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
 
 
 def _blocks_per_piece(size: int, X: Any) -> int:

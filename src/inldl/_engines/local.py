@@ -24,6 +24,7 @@ from inldl._engines.base import (
 )
 from inldl._engines.blas import limit_new_thread, one_blas_thread
 from inldl._engines.blocks import in_runs, row_blocks
+from inldl._validation import validate_beside, validate_chunk
 
 Parts = list[list[Any]]
 """Runs of blocks, part by part."""
@@ -43,6 +44,9 @@ class MemoryRows:
         """Return some of the rows."""
         beside = {name: a[rows] for name, a in self.beside.items()}
         return MemoryRows(self.X[rows], self.y[rows], self.label_names, beside)
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        return [function(self.y, 0)]
 
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
@@ -111,6 +115,23 @@ class LocalEngine(Engine):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def checked_rows(
+    X: Any, y: Any, beside: dict[str, Any], rows: np.ndarray, first_row: int
+) -> MemoryRows:
+    """Return some rows of a chunk that has not been checked, whose first one has that number."""
+    X, y = validate_chunk(np.asarray(X)[rows], np.asarray(y)[rows])
+    checked = {name: validate_beside(name, a, first_row)[rows] for name, a in beside.items()}
+    return MemoryRows(X, y, None, checked)
+
+
+def joined(parts: Sequence[MemoryRows], label_names: Any) -> MemoryRows:
+    """Return rows of several parts, in order, as one."""
+    X, y = (np.concatenate([getattr(part, name) for part in parts]) for name in ("X", "y"))
+    names = parts[0].beside
+    beside = {name: np.concatenate([part.beside[name] for part in parts]) for name in names}
+    return MemoryRows(X, y, label_names, beside)
 
 
 def contiguous(message: Iterable[np.ndarray]) -> Message:

@@ -83,13 +83,14 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed):
 
     return Nystroem(
         kernel=kernel,
-        gamma=scale / _median_distance(Z, METRICS[kernel], seed),
+        gamma=scale / median_distance(Z, METRICS[kernel], seed),
         n_components=min(n_landmarks, len(Z)),
         random_state=seed,
     ).fit(Z)
 
 
-def _median_distance(Z, metric, seed):
+def median_distance(Z, metric, seed):
+    """Return the median distance between rows that differ, or 1 if none do."""
     from scipy.spatial.distance import pdist
 
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
