@@ -11,6 +11,7 @@ from inldl.estimators import _auto_fitting
 from inldl.estimators._auto_fitting import error_of
 from inldl.estimators._auto_report import MemberReport
 from inldl.estimators._kernel_features import METRICS, median_distance
+from inldl.estimators._telling import tell
 from inldl.solvers.kernel_surrogate import Sample
 from inldl.solvers.kernel_sweeps import KernelMap, KernelSweeps
 
@@ -20,7 +21,7 @@ GROWTH, MOST_LANDMARKS = 0.3, 4000  # ten times the rows may have twice the land
 ROWS_PER_LANDMARK = 4
 PAYS = 0.002  # share of the error that twice the landmarks must save
 MOST_SWEEPS, GAIN = 10, 5e-4  # share of the error that a sweep must save for another to follow
-DAMPINGS = (1.0, 10.0, 100.0)  # of steps; the next one is tried where held-out rows lose
+DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
 ALPHA = 0.1  # where the sample had no time to choose one
 
 
@@ -194,6 +195,7 @@ class AllRows:
         self._say(text)
 
     def _say(self, text):
+        tell(text)
         if self.model.verbose:
             print(f"AutoInLDL {perf_counter() - self.started:6.1f} s: {text}", flush=True)
 
