@@ -10,6 +10,7 @@ from dask.distributed import Client, LocalCluster
 from dask_workers import Workers
 from inldl import AutoInLDL, hide
 from inldl.estimators import _auto_all_rows, _auto_fitting
+from inldl.solvers.kernel_sweeps import KernelSoftmax
 from inldl.solvers.softmax import softmax
 
 pytestmark = [
@@ -35,9 +36,9 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
     monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 800)
     monkeypatch.setattr(_auto_all_rows, "LANDMARKS", 60)
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 3)).astype(np.float32)
-    y = softmax(np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2]]))
-    y = hide(y, 0.4, random_state=0)
+    X = rng.uniform(-2, 2, size=(6000, 3)).astype(np.float32)
+    scores = np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, np.cos(2 * X[:, 2])])
+    y = hide(softmax(2 * scores + rng.normal(size=(6000, 3)) / 2), 0.4, random_state=0)
     lazy = da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=(700, 3))
     monkeypatch.setattr(_auto_all_rows, "GAIN", -1.0)  # sweep after sweep
     monkeypatch.setattr(_auto_all_rows, "MOST_SWEEPS", 3)
@@ -57,5 +58,6 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
     workers.fit(model, *lazy)
     assert killed
     assert model.report_.members["kernel-softmax"].chosen["sweeps"] == 3
+    assert isinstance(model.members_["kernel-softmax"], KernelSoftmax)
     np.testing.assert_array_equal(model.predict(X), expected)
     assert workers.fits_kept() == 0

@@ -48,7 +48,8 @@ def fit_large(model, rows, labels):
             held = _learn_from_all(model, rows, sample, data)
             sample, numbers, data = sample.take(held), numbers[held], data.take(held)
         else:
-            judge([survey(y)], rows.label_names)
+            if not rows.in_memory:  # others have been looked through
+                judge([survey(y)], rows.label_names)
             model._fit_prepared(data)
             if n > _auto_fitting.MOST_ROWS:
                 model.report_.notes.append(

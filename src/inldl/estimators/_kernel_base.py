@@ -139,6 +139,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     def _predictor(self):
         """Return the model without what it keeps of its training rows: it may have to travel."""
         light = copy(self)
+        light.n_labels_ = self.n_labels_
         light.held_out_ = light.calibration_ = light.examples_ = None
         return light
 
