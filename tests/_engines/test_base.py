@@ -225,17 +225,6 @@ def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
-def test_some_rows_are_taken_into_memory(kind, tmp_path):
-    rows = np.sort(RNG.choice(N, 50, replace=False))
-    found = source(kind, tmp_path, BESIDE).take(rows)
-    assert isinstance(found, MemoryRows)
-    np.testing.assert_array_equal(found.X, X[rows])
-    np.testing.assert_array_equal(found.y, Y[rows])
-    assert found.beside.keys() == BESIDE.keys()
-    np.testing.assert_array_equal(found.beside["shift"], BESIDE["shift"][rows])
-
-
-@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_what_is_beside_must_have_the_rows_of_x(kind, tmp_path):
     given = {"memory": X, "disk": mapped(tmp_path), "chunks": da.from_array(X)}[kind]
     with pytest.raises(ValueError, match="X has 4500 rows and shift has 4499; give one row per"):
@@ -344,6 +333,26 @@ def test_rows_are_mapped_where_they_are(kind, tmp_path):
     np.testing.assert_array_equal(found, X[:, :2] * 2)
     assert rows.in_memory == (kind == "memory")
     assert rows.label_names is None
+
+
+@pytest.mark.parametrize("rows", [[0], [5, 699, 700, 4000, N - 1], np.arange(N)], ids=len)
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_some_rows_are_taken_into_memory(kind, rows, tmp_path):
+    found = source(kind, tmp_path, BESIDE).take(np.asarray(rows))
+    assert type(found) is MemoryRows
+    np.testing.assert_array_equal(found.X, X[rows])
+    np.testing.assert_array_equal(found.y, Y[rows])
+    assert found.beside.keys() == BESIDE.keys()
+    for name, a in BESIDE.items():
+        np.testing.assert_array_equal(found.beside[name], a[rows])
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_degrees_are_looked_through_where_they_are(kind, tmp_path):
+    found = source(kind, tmp_path).each_degrees(lambda y, first_row: (first_row, np.asarray(y)))
+    assert len(found) == 1 or kind != "memory"
+    assert [first for first, _ in found] == [0, *np.cumsum([len(y) for _, y in found])[:-1]]
+    np.testing.assert_array_equal(np.concatenate([y for _, y in found]), Y)
 
 
 def frame(a):

@@ -279,15 +279,6 @@ def test_budget_extrapolates_a_trial(monkeypatch):
     assert _auto_fitting.Budget(0.5, 0.0).rows(trial, 900, 1) == 0
 
 
-def test_beyond_the_most_rows_a_sample_is_learned_from(monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 200)
-    X, y, truth = curved(500)
-    model = AutoInLDL(random_state=0).fit(X, y)
-    assert "A sample of 200 of 500 rows" in model.report_.notes[0]
-    assert_distributions(model.held_out_, y.shape)
-    assert evaluate(truth, model.held_out_)["cosine"] > 0.95
-
-
 # --- hard data ----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inldl import Model, WInLDL, hide
+from inldl import AutoInLDL, Model, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.tables import FeatureEncoder
 from inldl.tables import model as module
@@ -145,6 +145,20 @@ def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
     model = Model("winldl", cross_fit=None).fit(X, y)
     assert model._matrix(X).dtype == np.float32
     np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=2e-5)
+
+
+def test_a_method_that_holds_rows_out_itself_is_judged_by_these(budget, monkeypatch):
+    """As AutoInLDL does with very many rows."""
+    monkeypatch.setattr("inldl.estimators._auto_fitting.MOST_ROWS", 200)
+    X, y, _ = budget
+    auto = AutoInLDL(members="kernel-softmax", random_state=0)
+    model = Model(auto).fit(X, y)
+    own = model.estimator_
+    assert own.held_out_.shape == (40, y.shape[1])
+    np.testing.assert_array_equal(model.held_out_, own.held_out_)
+    assert model.held_out_rows_.shape == (40,)
+    predicted = np.asarray(model.predict(X))[model.held_out_rows_]
+    np.testing.assert_allclose(predicted, own.held_out_, atol=1e-6)
 
 
 def test_influence_is_that_of_the_columns_that_matter():

@@ -171,6 +171,9 @@ class RowSource(Protocol):
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> Any:
         """Return what `function` makes of the features, `n_columns` numbers for each row."""
 
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
+
 
 def open_rows(
     estimator: Any,

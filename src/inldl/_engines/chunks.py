@@ -162,6 +162,14 @@ class ChunkedRows:
         apply = partial(map_unchecked, function)
         return map_rows(apply, self.X, n_columns=n_columns, dtype=self.X.dtype)
 
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        """Return what `function` makes of the degrees of each chunk, where they are."""
+        starts = np.cumsum([0, *self.X.chunks[0]])
+        chunks = [chunk for part in self.parts for chunk in part.chunks]
+        apply = delayed(function, pure=False)
+        pairs = zip(chunks, starts[:-1], strict=True)
+        return list(dask.compute(*(apply(y, int(first)) for (_, y, _), first in pairs)))
+
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""
         from inldl._engines.dask import DaskEngine

@@ -104,9 +104,17 @@ class DiskRows:
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
         """Return what `function` makes of the features, read piece by piece."""
-        size = rows_per_block(max(self.X.shape[1], n_columns))
-        pieces = row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
+        pieces = self._pieces(n_columns)
         return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        pieces = self._pieces(self.y.shape[1])
+        return [function(read_rows(self.y, piece), piece.start) for piece in pieces]
+
+    def _pieces(self, n_columns: int) -> list[slice]:
+        """Return the rows in pieces of whole blocks that are read at once."""
+        size = rows_per_block(max(self.X.shape[1], n_columns))
+        return row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
 
 
 def _picked(a: Any, rows: np.ndarray) -> np.ndarray:

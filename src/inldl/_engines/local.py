@@ -44,6 +44,9 @@ class MemoryRows:
         beside = {name: a[rows] for name, a in self.beside.items()}
         return MemoryRows(self.X[rows], self.y[rows], self.label_names, beside)
 
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        return [function(self.y, 0)]
+
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
 

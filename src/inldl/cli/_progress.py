@@ -27,13 +27,18 @@ def _display(columns, transient=True):
 
 @contextmanager
 def working(text):
-    """Show that something is going on, on a terminal only."""
+    """Show that something is going on, on a terminal only.
+
+    Gives a function to call with what is done at the moment, or None.
+    """
     with _display(
         lambda r: (r.SpinnerColumn(), r.TextColumn(_TEXT, markup=False), r.TimeElapsedColumn())
     ) as display:
-        if display is not None:
-            display.add_task(printable(text), total=None)
-        yield
+        if display is None:
+            yield None
+        else:
+            task = display.add_task(printable(text), total=None)
+            yield lambda now: display.update(task, description=printable(f"{text}: {now}"))
 
 
 @contextmanager

@@ -255,12 +255,13 @@ COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
 def _fit(file, method, options):
+    from inldl.estimators._listening import heard_by
     from inldl.tables.tasks import fit_table
 
     read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}
     more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
     more |= {"weight": options.weight, "votes": options.votes}
-    with working(f"Learning from {file.path.name} with {method}"):
+    with working(f"Learning from {file.path.name} with {method}") as tell, heard_by(tell):
         return fit_table(file, method, **read, **more)
 
 

@@ -9,12 +9,13 @@ from inldl._engines import row_blocks
 from inldl._errors import warn_user
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+from inldl.estimators._listening import tell
 from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
 LIGHT = 0.01  # weights below it are as good as none
-MOST_ROWS = 100_000  # with 400 features more rows change little but time and memory
+MOST_ROWS = 100_000  # that are learned from at once, in memory; see `_auto_rows` for more
 PILOT = 500  # rows of a trial whose time is extrapolated
 RACE = 1000  # rows on which a costly member must show that it may matter
 FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
@@ -110,10 +111,7 @@ class Fitting:
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
-            self._note(
-                f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from; more "
-                "would change little."
-            )
+            self._note(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
 
     def choose_kernel(self):
         """Return the kernel with the smallest leave-one-out error."""
@@ -240,5 +238,6 @@ class Fitting:
         self._note(self.cuts[-1])
 
     def _say(self, text):
+        tell(text)
         if self.verbose:
             print(f"AutoInLDL {self.budget.elapsed:6.1f} s: {text}", flush=True)

@@ -1,23 +1,18 @@
 """What the members of AutoInLDL share: preparing X and y, and choosing a kernel."""
 
+from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import perf_counter
 from typing import Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._engines import one_blas_thread, row_blocks
+from inldl._engines import one_blas_thread, open_rows, row_blocks
 from inldl._file_state import FileState
 from inldl._sample_weights import as_weights
-from inldl._validation import (
-    FLOATS,
-    check_predictable,
-    like,
-    validate_features,
-    validate_weighted_fit,
-)
+from inldl._validation import check_predictable, like, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
@@ -143,30 +138,27 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X`.
+        ndarray or lazy Dask array of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X`. It is a Dask array
+            in the chunks of `X` where that is one.
         """
         check_is_fitted(self)
-        X = validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
-        out, first_row = np.empty((X.shape[0], self.n_labels_), X.dtype), 0
-        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            for X_rows, rows in row_blocks(X, out):
-                dense = self.columns_.dense(X_rows)
-                scaled = self.columns_.scaled(dense)
-                check_predictable(scaled, first_row)
-                degrees = self._degrees(dense, scaled)
-                rows[:] = degrees.reshape(rows.shape)  # a damaged model may have other labels
-                check_predictable(rows, first_row)
-                first_row += len(rows)
-        return out
+        return open_rows(self, X).map(partial(_predict_rows, self._predictor()), self.n_labels_)
 
-    def _prepare(self, X, y, label_names, weights=None, limits=None):
+    def _predictor(self):
+        """Return the model without what it keeps of its training rows: it may have to travel."""
+        light = copy(self)
+        light.n_labels_ = self.n_labels_
+        light.held_out_ = light.calibration_ = light.examples_ = None
+        return light
+
+    def _prepare(self, X, y, label_names, weights=None, limits=None, seed=None):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
             )
-        seed = seed_from(self.random_state)
+        seed = seed_from(self.random_state) if seed is None else seed
         columns = Columns().fit(X, seed, weights)
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
@@ -189,3 +181,18 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
         return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)
+
+
+def _predict_rows(model, X):
+    """Return what a model predicts for checked rows in memory, block by block."""
+    out, first_row = np.empty((X.shape[0], model.n_labels_), X.dtype), 0
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        for X_rows, rows in row_blocks(X, out):
+            dense = model.columns_.dense(X_rows)
+            scaled = model.columns_.scaled(dense)
+            check_predictable(scaled, first_row)
+            degrees = model._degrees(dense, scaled)
+            rows[:] = degrees.reshape(rows.shape)  # a damaged model may have other labels
+            check_predictable(rows, first_row)
+            first_row += len(rows)
+    return out

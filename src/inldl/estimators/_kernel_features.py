@@ -169,10 +169,11 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed):
     if kernel == "linear":
         return Columnwise(Z.shape[1])
     rows = np.random.RandomState(seed).permutation(len(Z))[:n_landmarks]
-    return KernelFeatures(kernel, scale / _median_distance(Z, METRICS[kernel], seed), Z[rows])
+    return KernelFeatures(kernel, scale / median_distance(Z, METRICS[kernel], seed), Z[rows])
 
 
-def _median_distance(Z, metric, seed):
+def median_distance(Z, metric, seed):
+    """Return the median distance between rows that differ, or 1 if none do."""
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
     distances = pdist(Z[rows], metric)
     distances = distances[distances > 0]

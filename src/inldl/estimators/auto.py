@@ -3,10 +3,13 @@
 import numpy as np
 from sklearn.base import clone
 
-from inldl._file_state import FileState
-from inldl._validation import check_choice, check_n_jobs, check_number
+from inldl._engines import open_rows
+from inldl._file_state import Array, FileState
+from inldl._validation import check_choice, check_n_jobs, check_number, weights_beside
 from inldl.estimators._auto_fitting import CONSTANT, LIGHT, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
+from inldl.estimators._auto_rows import fit_large
+from inldl.estimators._auto_sample import is_large
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._missing_degrees import NOTES
@@ -15,6 +18,8 @@ from inldl.estimators.kernel_ridge import KernelRidgeLDL
 from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
 from inldl.metrics import METRICS
 from inldl.solvers.completion import projected
+from inldl.solvers.given_limits import beside_rows
+from inldl.solvers.kernel_sweeps import KernelSoftmax
 from inldl.solvers.known_cells import mean_degrees, quantiles
 from inldl.solvers.masked_ridge import leave_one_out
 
@@ -74,9 +79,13 @@ class AutoInLDL(KernelDistributionEstimator):
     report_ : AutoReport
         What was chosen and why: ``print(model.report_)``.
     held_out_ : ndarray of shape (n_samples, n_labels)
-        Predictions of the training rows, each made without that row's degrees.
+        Predictions of the training rows, each made without that row's degrees. Beyond 100000 rows
+        it is of shape (m, n_labels), for the m rows of `held_out_rows_`.
+    held_out_rows_ : ndarray of int of shape (m,) or None
+        Which rows these are; None if they are all.
     members_ : dict of str to estimator
-        The fitted models that have a weight.
+        The fitted models that have a weight. What "kernel-softmax" has learned from more than
+        100000 rows is a function of scaled columns, `inldl.solvers.kernel_sweeps.KernelSoftmax`.
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
@@ -96,7 +105,11 @@ class AutoInLDL(KernelDistributionEstimator):
 
     Notes
     -----
-    Beyond 100000 rows a random sample of as many is learned from; the others are only predicted.
+    Rows may be in memory, on disk or in Dask collections. Beyond 100000 rows all choices are made
+    on a random sample of as many, of which a fifth is held out. Then the softmax regression learns
+    from all other rows where they are, with more landmarks if held-out rows gain by it
+    (`inldl.solvers.kernel_surrogate`); the other members stay those of the sample. Only the sample
+    is learned from if degrees have bounds, or are missing because of their size.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned
@@ -113,7 +126,12 @@ class AutoInLDL(KernelDistributionEstimator):
     1.0
     """
 
-    _in_file = FileState(parts=(Calibration, AutoReport), needed=("calibration_",))
+    held_out_rows_ = None  # as in files of earlier versions
+    _in_file = FileState(
+        {"held_out_rows_": Array(rows=False)},
+        parts=(Calibration, AutoReport, KernelSoftmax),
+        needed=("calibration_",),
+    )
 
     def __init__(
         self,
@@ -150,6 +168,39 @@ class AutoInLDL(KernelDistributionEstimator):
             check_number("time_budget", self.time_budget, above=0)
         check_n_jobs(self.n_jobs)
 
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features, in any units: they are scaled inside. Sparse features, and more than
+            1000 dense ones, are reduced to 100 principal components. Mapped files from 256 MB
+            on, and arrays of Zarr and HDF5, stay on disk; Dask arrays and frames stay where they
+            are, and only a sample of at most 100000 rows comes to the client.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. They are learned from as they are expected
+            between their bounds; beyond 100000 rows, in a sample of as many.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
+
+        Returns
+        -------
+        self
+        """
+        if not is_large(X, y, sample_weight):
+            vars(self).pop("held_out_rows_", None)
+            return super().fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
+        self._check_parameters()
+        known, labels = beside_rows(X, y, lower, upper, sums)
+        beside = weights_beside(sample_weight) | known
+        return fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
+
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
         choice = fitting.choose_kernel()
@@ -184,8 +235,11 @@ class AutoInLDL(KernelDistributionEstimator):
     def _names(self):
         return [self.members] if isinstance(self.members, str) else list(self.members)
 
-    def _combine(self, data, held_out):
-        """Weigh what beats the constant mean; the mean itself gets all if nothing does."""
+    def _combine(self, data, held_out, of=None):
+        """Weigh what beats the constant mean; the mean itself gets all if nothing does.
+
+        The constant mean and the floor are those of other rows `of` the same table, if given.
+        """
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
@@ -198,10 +252,11 @@ class AutoInLDL(KernelDistributionEstimator):
             for name, best in stacked(y, held_out, [CONSTANT, *good], weights).items():
                 self.weights_[name] += trust * (best - self.weights_[name])
             self._drop_light_members()
-        self.constant_ = projected(mean_degrees(y, weights)[None])[0]
+        of = data if of is None else of
+        self.constant_ = projected(mean_degrees(of.y, of.weights)[None])[0]
         self.floor_ = np.zeros(y.shape[1])
         if self.floor:
-            self.floor_ = np.maximum(quantiles(y, SMALL, weights), 0)
+            self.floor_ = np.maximum(quantiles(of.y, SMALL, of.weights), 0)
         self.bend_, self.held_out_ = None, self._mixed(held_out)
         if self.calibrate is not None:
             self.bend_ = choose_calibration(self.calibrate, y, self.held_out_, weights)

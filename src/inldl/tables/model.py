@@ -219,7 +219,7 @@ class Model(IntervalMixin, DistributionEstimator):
             if votes is not None:
                 own = self._by_votes(encoded, degrees, rows, held_out, weights, limits, votes)
                 weights = own if weights is None else own * weights
-            self._fit_method(encoded, degrees, rows, held_out, weights, limits)
+            rows = self._fit_method(encoded, degrees, rows, held_out, weights, limits)
         self.held_out_rows_ = rows if once is None else once[rows]
         known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
         limits = None if limits is None or sums is not None else limits.take(rows)
@@ -227,15 +227,22 @@ class Model(IntervalMixin, DistributionEstimator):
         return None if weights is None else weights[rows]
 
     def _fit_method(self, encoded, degrees, rows, groups, weights, limits):
+        """Fit the method; return which rows have predictions that were made without them."""
         method, known = self._unfitted(), {}
         if limits is not None and has_fit_parameter(method, "lower"):
             known = limits.as_given()
         self.estimator_ = fit_weighted(method, encoded, degrees, weights, **known)
+        own = getattr(self.estimator_, "held_out_rows_", None)
+        if own is not None and groups is None:  # a method of very many rows holds out some itself
+            some = evenly(len(own), MOST_ROWS)
+            self.held_out_ = self.estimator_.held_out_[some]
+            return own[some]
         self.held_out_ = self._held_out(encoded, degrees, rows, groups, weights)
+        return rows
 
     def _by_votes(self, encoded, degrees, rows, groups, weights, limits, votes):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
-        self._fit_method(encoded, degrees, rows, groups, weights, limits)
+        rows = self._fit_method(encoded, degrees, rows, groups, weights, limits)
         found = self.held_out_
         if found is None:
             some = None if weights is None else weights[rows]

@@ -1,0 +1,155 @@
+r"""A kernel softmax learned from all rows, with a sample of them in memory to say where to go.
+
+Let F be the objective of all rows with its penalty :math:`\alpha`, S the loss of a sample that is
+a share s of them, and V parameters at which one sweep over all rows gave the gradient of F. Then
+
+.. math:: V^+ = \arg\min_U \; S(U) + \langle s \nabla F(V) - \nabla S(V) - s \alpha V, U \rangle
+          + \frac{s \alpha}{2} \|U\|^2 + \frac{\delta \alpha}{2} \|U - V\|^2
+
+needs the sample only. Were S the same as its share of F, and :math:`\delta = 0`, this would be
+the minimum of F. As it is, each sweep shrinks the distance to it by about the square root of
+landmarks / rows of the sample (the surrogate likelihood of Jordan, Lee and Yang, 2019): two or
+three sweeps do what L-BFGS on all rows needs dozens for. The last term keeps steps short in
+directions that the sample knows little about; without it they can grow from sweep to sweep.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from inldl._validation import TOO_LARGE
+from inldl.solvers.kernel_sweeps import KernelSoftmax, LandmarkKernel
+from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
+from inldl.solvers.softmax import Array, minimised
+
+MOST_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
+CHUNK = 4096  # rows
+SMALLEST = 1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
+MAX_ITER, LAST_ITER = 100, 150
+
+Loss = Callable[[Array, Array], tuple[float, Array, Array]]
+"""The loss of all rows at coefficients and intercept, and its gradients by both."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Features ``k_x N - c``: Nystroem's, centred, in the eigenbasis of their Gram matrix."""
+
+    map: LandmarkKernel
+    normal: Array
+    center: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, kernel: LandmarkKernel, Z: Array, weights: Array | None) -> tuple["Basis", Array]:
+        """Return the basis of rows in scaled columns, and the features of these rows."""
+        normal = _normalisation(kernel)
+        features, single = np.empty((len(Z), normal.shape[1])), normal.astype(np.float32)
+        for rows, K in kernel.pieces(Z):
+            features[rows] = K @ single
+        center = _total(features, weights) / (len(Z) if weights is None else weights.sum())
+        gram = np.zeros((normal.shape[1],) * 2)
+        for rows in _chunks(features):
+            features[rows] -= center
+            part = features[rows]
+            gram += part.T @ (part if weights is None else part * weights[rows, None])
+        squares, vectors = linalg.eigh(gram)
+        for rows in _chunks(features):
+            features[rows] = features[rows] @ vectors
+        basis = cls(kernel, normal @ vectors, vectors.T @ center, np.maximum(squares, 0))
+        return basis, features
+
+    def model(self, V: Array) -> KernelSoftmax:
+        """Return the softmax that has the parameters V; the last row is the bias."""
+        return KernelSoftmax(self.map, self.normal @ V[:-1], V[-1] - self.center @ V[:-1])
+
+    def gradient(self, by_coef: Array, by_intercept: Array) -> Array:
+        """Return the gradient by V from those by the coefficients and the intercept."""
+        inner = self.normal.T @ by_coef - np.outer(self.center, by_intercept)
+        return np.vstack([inner, by_intercept])
+
+
+class Sample:
+    """Rows in memory, from which a kernel softmax is learned, alone or for all rows.
+
+    Parameters
+    ----------
+    kernel : LandmarkKernel
+        The kernel and its landmarks.
+    Z : ndarray of shape (n, k)
+        Scaled columns.
+    y : ndarray of shape (n, n_labels)
+        Degrees in double precision, NaN = unobserved.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows.
+    """
+
+    def __init__(self, kernel: LandmarkKernel, Z: Array, y: Array, weights: Array | None = None):
+        rows = slice(max(MOST_ENTRIES // len(kernel.landmarks), 1))
+        self.y, self.weights = y[rows], None if weights is None else weights[rows]
+        self.basis, self._features = Basis.of(kernel, Z[rows], self.weights)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights of its rows."""
+        return float(len(self.y)) if self.weights is None else float(self.weights.sum())
+
+    def start(self) -> Array:
+        """Return the parameters of a constant prediction."""
+        return start_at_mean(self.y, self._features.shape[1], self.weights)
+
+    def learn(self, V: Array, alpha: float) -> Array:
+        """Return the best parameters for these rows alone, starting from V."""
+        return self._problem(alpha).minimise(V, MAX_ITER)
+
+    def slope(self, V: Array, alpha: float, loss: Loss) -> Array:
+        """Return the gradient of the objective of all rows at V, by one sweep."""
+        model = self.basis.model(V)
+        _, *gradients = loss(model.coef, model.intercept)
+        found = self.basis.gradient(*gradients)
+        if not np.isfinite(found).all():
+            raise ValueError(TOO_LARGE)
+        found[:-1] += alpha * V[:-1]
+        return found
+
+    def improved(
+        self, V: Array, alpha: float, slope: Array, share: float, damping: float
+    ) -> Array:
+        """Return better parameters for all rows than V, where they have the gradient `slope`.
+
+        `share` is that of the sample in the weights of all rows.
+        """
+        problem = self._problem((share + damping) * alpha)
+        tilt = share * slope - problem.value_and_gradient(V / problem.unit)[1] / problem.unit
+        tilt *= problem.unit
+
+        def surrogate(U: Array) -> tuple[float, Array]:
+            value, gradient = problem.value_and_gradient(U)
+            return value + float(np.vdot(tilt, U)), gradient + tilt
+
+        # To the end: where it stops early depends on the last digits of sums, so on blocks.
+        found = minimised(surrogate, V / problem.unit, maxiter=LAST_ITER, ftol=1e-12, gtol=1e-7)
+        return problem.unit * found.x.reshape(V.shape)
+
+    def _problem(self, alpha: float) -> MaskedSoftmax:
+        about = self.basis.squares, self.y, alpha, self.weights
+        return MaskedSoftmax(self._features, *about)
+
+
+def _normalisation(kernel: LandmarkKernel) -> Array:
+    """Return what makes Nystroem's features of kernels, without directions that are noise."""
+    values, vectors = linalg.eigh(kernel(kernel.landmarks.astype(np.float64)))
+    kept = values > SMALLEST * values[-1]
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+def _total(features: Array, weights: Array | None) -> Array:
+    if weights is None:
+        return features.sum(axis=0, dtype=float)
+    return sum(weights[rows] @ features[rows] for rows in _chunks(features))
+
+
+def _chunks(a: Array) -> list[slice]:
+    return [slice(i, i + CHUNK) for i in range(0, len(a), CHUNK)]

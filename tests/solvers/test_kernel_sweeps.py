@@ -1,0 +1,107 @@
+"""The loss of a kernel softmax, and its gradient, in sums over blocks."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
+
+from inldl import hide
+from inldl.solvers import kernel_sweeps
+from inldl.solvers.completion import fill_forced
+from inldl.solvers.kernel_sweeps import KernelSoftmax, KernelSweeps, LandmarkKernel, masked_loss
+from inldl.solvers.masked_softmax import MaskedSoftmax
+from inldl.solvers.softmax import Features
+
+KERNELS = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 4))
+Y = hide(RNG.dirichlet(np.ones(3), 90), 0.5, random_state=0)
+WEIGHTS = RNG.integers(0, 4, 90).astype(float)
+COEF, INTERCEPT = RNG.normal(size=(20, 3)), RNG.normal(size=3)
+
+
+def same(X):
+    return X
+
+
+def problem(kernel="rbf"):
+    return KernelSweeps(LandmarkKernel(kernel, 0.2, X[:20].astype(np.float32)), same)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_kernels_are_those_of_scikit_learn(kernel, monkeypatch):
+    monkeypatch.setattr(kernel_sweeps, "ENTRIES", 1)  # 64 rows at a time
+    expected = KERNELS[kernel](X, X[:20], gamma=0.2)
+    found = np.concatenate([K.copy() for _, K in problem(kernel).map.pieces(X)])
+    np.testing.assert_allclose(found, expected, rtol=2e-6)
+    exact = problem(kernel).map(X)
+    np.testing.assert_allclose(exact, KERNELS[kernel](X, np.float32(X[:20]), gamma=0.2), 1e-12)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e30, -1e300])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_rows_far_away_resemble_no_landmark(kernel, far):
+    [(_, K)] = problem(kernel).map.pieces(np.full((1, 4), far))
+    assert (K == 0).all()
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_the_loss_is_that_of_the_masked_softmax(weights):
+    """At any parameters, with its gradient; a negative degree counts as 0."""
+    y = fill_forced(Y)
+    y[0, 0] = -0.1
+    features = RNG.normal(size=(90, 5))
+    whole = MaskedSoftmax(Features(features, True), np.ones(5), y, 0.0, weights)
+    V = RNG.normal(size=(6, 3))
+    value, gradient = whole.value_and_gradient(V / whole.unit)
+    loss, residual = masked_loss(features @ V[:-1] + V[-1], y, weights)
+    assert loss == pytest.approx(value)
+    by_V = np.vstack([features.T @ residual, residual.sum(axis=0)])
+    np.testing.assert_allclose(by_V * whole.unit, gradient, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_step_returns_loss_and_gradient(kernel, weights, monkeypatch):
+    monkeypatch.setattr(kernel_sweeps, "ENTRIES", 1)
+    beside = {} if weights is None else {"sample_weight": weights[:, None]}
+    block, counted = problem(kernel).start(X, Y, **beside)
+    assert counted.added == (90.0 if weights is None else weights.sum(),)
+    sums = problem(kernel).step(block, COEF, INTERCEPT)[1]
+    K = KERNELS[kernel](X, X[:20], gamma=0.2)
+    loss, residual = masked_loss(K @ COEF + INTERCEPT, fill_forced(Y), weights)
+    assert sums.added[0] == pytest.approx(loss, rel=1e-5)
+    np.testing.assert_allclose(sums.added[1], K.T @ residual, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(sums.added[2], residual.sum(axis=0), rtol=1e-4, atol=1e-4)
+
+
+def test_weights_are_repeated_rows():
+    block, _ = problem().start(X, Y, WEIGHTS[:, None])
+    rows = np.repeat(np.arange(90), WEIGHTS.astype(int))
+    repeated, _ = problem().start(X[rows], Y[rows])
+    one, other = (problem().step(each, COEF, INTERCEPT)[1].added for each in (block, repeated))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_the_gradient_is_the_slope_of_the_loss():
+    """In double precision: K @ A in single precision has no finite differences to speak of."""
+    scores, step = RNG.normal(size=Y.shape), 1e-6
+    _, residual = masked_loss(scores.copy(), Y, WEIGHTS)
+    for i, j in [(0, 0), (3, 1), (50, 2)]:
+        moved = [scores.copy(), scores.copy()]
+        moved[0][i, j] -= step
+        moved[1][i, j] += step
+        low, high = (masked_loss(each, Y, WEIGHTS)[0] for each in moved)
+        assert (high - low) / (2 * step) == pytest.approx(residual[i, j], abs=1e-6)
+
+
+def test_problems_travel_and_predictions_are_distributions():
+    again = pickle.loads(pickle.dumps(problem()))
+    block, _ = again.start(X, Y)
+    a, b = (each.step(block, COEF, INTERCEPT)[1].added for each in (again, problem()))
+    np.testing.assert_array_equal(a[1], b[1])
+    P = KernelSoftmax(problem().map, COEF, INTERCEPT)(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+    assert P.min() > 0
