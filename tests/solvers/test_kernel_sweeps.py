@@ -11,7 +11,6 @@ from inldl.solvers import kernel_sweeps
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.kernel_sweeps import KernelSoftmax, KernelSweeps, LandmarkKernel, masked_loss
 from inldl.solvers.masked_softmax import MaskedSoftmax
-from inldl.solvers.softmax import Features
 
 KERNELS = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}
 RNG = np.random.default_rng(0)
@@ -52,7 +51,7 @@ def test_the_loss_is_that_of_the_masked_softmax(weights):
     y = fill_forced(Y)
     y[0, 0] = -0.1
     features = RNG.normal(size=(90, 5))
-    whole = MaskedSoftmax(Features(features, True), np.ones(5), y, 0.0, weights)
+    whole = MaskedSoftmax(features, np.ones(5), y, 0.0, weights)
     V = RNG.normal(size=(6, 3))
     value, gradient = whole.value_and_gradient(V / whole.unit)
     loss, residual = masked_loss(features @ V[:-1] + V[-1], y, weights)
