@@ -23,6 +23,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
+from inldl.completion import completer
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import load
 from inldl.tables.asking_trial import ASK, simulate_asking, whole_rows
@@ -135,9 +136,12 @@ def main():
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--row-cost", type=float, default=1.0)
     parser.add_argument("--method", default="kernel-ridge")
+    parser.add_argument("--trees", action="store_true", help="complete with forests, too")
     parser.add_argument("--scale", action="store_true", help="only time the ranking")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if not options.trees:  # they take most of the time, and are the same for all strategies
+        completer.ROWS_FOR_TREES = np.inf
     with threadpool_limits(1):
         if options.scale:
             scale()

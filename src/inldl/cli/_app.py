@@ -28,6 +28,10 @@ Look at a table first, and find the method that suits it:
     inldl inspect survey.csv --labels "emo_*" --page inspection.html
     inldl compare survey.csv --labels "emo_*"
 
+Find out which missing shares to ask for next:
+
+    inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
+
 Take a model elsewhere:
 
     inldl model info survey.inldl

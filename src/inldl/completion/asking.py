@@ -12,7 +12,6 @@ import numpy as np
 
 NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
 NOTHING = 1e-9  # of the expected squared error of a row, which is rounding
-TURNS, MOST_STEP = 10, 2.0  # of fitting variances, and by what they change at most at once
 NUMBERS = 4_000_000  # of the covariances that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
 
@@ -126,10 +125,15 @@ def _most_cells(budget, first, more, n_labels):
 def error_covariances(spread, covariance):
     """Return the covariances of the errors at the holes of rows.
 
-    Errors that have the given covariance in whole rows have K = (P_hh)^-1 at the holes h, where P
-    is its inverse, once the other degrees are known. With their correlations the spreads s_j give
-    s_i s_j corr(K)_ij. The errors of a row sum to 0, which is one more thing that is known; the
-    result is scaled so that the variances of a row still sum to those of the spreads.
+    With B the covariance of the errors of whole rows before it is known that they sum to 0, and R
+    the correlations that it leaves at the m holes once the other degrees are known, the spreads s
+    give T_ij = s_i s_j R_ij. That the errors sum to 0 is one more thing to know:
+
+        S = f * (T - T 1 1' T / (1' T 1))
+
+    The factor f makes up for what the sum takes away if all spreads of the row are the same, which
+    for unrelated errors is m / (m - 1). Where the spreads contradict the sum, as a large and a
+    small one of two holes do, the small one counts.
 
     Parameters
     ----------
@@ -144,21 +148,31 @@ def error_covariances(spread, covariance):
         0 in the rows and columns of known degrees.
     """
     patterns, which = np.unique(spread > 0, axis=0, return_inverse=True)
-    S = _correlations(patterns, covariance)[which.ravel()]
-    S *= spread[:, :, None]
-    S *= spread[:, None, :]
+    R, m, which = _correlations(patterns, covariance), patterns.sum(axis=1), which.ravel()
+    left = np.trace(_of_sum_0(R.copy()), axis1=1, axis2=2)
+    factor = np.where(m > 1, m / np.maximum(left, NOTHING), 0)
+    S = R[which] * spread[:, :, None]
+    S *= (spread * factor[which, None])[:, None, :]
+    return _of_sum_0(S)
+
+
+def _of_sum_0(S):
+    """Return covariances once it is known that the sums are 0; they are written over."""
     sums = S.sum(axis=2)
     total = np.maximum(sums.sum(axis=1), TINY)
     S -= sums[:, :, None] * (sums / total[:, None])[:, None, :]
-    m = (spread > 0).sum(axis=1)
-    return S * np.where(m > 1, m / np.maximum(m - 1, 1), 0)[:, None, None]
+    return S
 
 
 def _correlations(patterns, covariance):
-    """Return the correlations at the holes of each pattern once the other degrees are known."""
+    """Return the correlations at the holes of each pattern once the other degrees are known.
+
+    The covariance is that of errors that sum to 0. For unrelated errors of one size it is that of
+    independent ones, v I, minus v / C, which is added again.
+    """
     C = len(covariance)
-    mean = np.trace(covariance) / max(C - 1, 1) + TINY
-    free = covariance / mean + 1 / C + NOISE * np.eye(C)
+    v = np.trace(covariance) / max(C - 1, 1) + TINY
+    free = covariance / v + 1 / C + NOISE * np.eye(C)
     precision = np.linalg.inv(free)
     both = patterns[:, :, None] & patterns[:, None, :]
     K = np.linalg.inv(np.where(both, precision, np.eye(C)))

@@ -14,7 +14,7 @@ from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.completion.members import Members
 from inldl.completion.within import WithinLimits
-from inldl.solvers.completion import TINY, fill_forced
+from inldl.solvers.completion import fill_forced
 from inldl.solvers.stacking import simplex_weights
 
 FOLDS = 5
@@ -263,7 +263,7 @@ class Completer:
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
-        is possible. Their geometric mean is taken, scaled to the sum of squares of the spreads.
+        is possible. The geometric mean is taken of a spread and of what a normal error would have.
         """
         filled, spread, width = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
@@ -275,8 +275,7 @@ class Completer:
                 high - low,
             )
         spread = np.where(np.isnan(fill_forced(y)), spread, 0)
-        sizes = np.sqrt(spread * width)
-        spread = sizes * np.sqrt((spread**2).sum() / max((sizes**2).sum(), TINY))
+        spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
         if limits is not None:
             some = limits.rows
             filled[some] = self.within_.fill(filled[some], limits.take(some))
