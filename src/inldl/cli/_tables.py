@@ -10,6 +10,7 @@ from inldl._text import say
 from inldl.cli import _options as o
 from inldl.cli._progress import bar, steps, working
 
+ON_PAGE = 100  # questions that a page shows
 MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
@@ -294,7 +295,8 @@ def ask(
     with bar("Reading") as done:
         found = ask_table(file, fitted, out, **how, overwrite=options.overwrite, done=done)
     notes = file.notes if learned is None else learned.notes
-    options.show(asked(found, fitted, file.path.name, out.name, notes), out)
+    document = partial(asked, found, fitted, file.path.name, out.name, notes)
+    options.show(document(), out, lambda: document(most=ON_PAGE))
 
 
 def info(model: o.ModelFile) -> None:

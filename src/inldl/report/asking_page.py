@@ -9,12 +9,14 @@ from ._pictures import picture
 from .document import Column, Document, Section, Table
 from .figures import error_against_cost
 
-MOST = 100  # questions on a page
-FEW = 10  # on a terminal
+FEW = 10  # questions on a terminal
 
 
-def asked(found, model, table, out, notes=()):
-    """Return what is said about a list of questions; `found` is what `ask_table` returns."""
+def asked(found, model, table, out, notes=(), most=FEW):
+    """Return what is said about a list of questions; `found` is what `ask_table` returns.
+
+    The first questions are shown, `most` of them.
+    """
     told, n_missing = found.suggestion, found.suggestion.n_missing
     facts = [("Table", table), ("Questions", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{found.n_rows:,}"))
@@ -27,13 +29,8 @@ def asked(found, model, table, out, notes=()):
         ]
     else:
         summary = _worth(found, told)
-    sections = []
-    if len(found.table):
-        sections = [
-            Section("What to ask for first", [_questions(found, FEW)]),
-            Section("What to ask for", [_questions(found, MOST)], page_only=True),
-        ]
-        sections = sections[:1] if len(found.table) <= FEW else sections
+    shown = [_questions(found, most)] if len(found.table) else []
+    sections = [Section("What to ask for first", shown)] if shown else []
     return Document(f"What to ask about {table}", summary, facts, notes, sections)
 
 
@@ -55,23 +52,16 @@ def _worth(found, told):
 def _questions(found, most):
     """Return the first questions as a table."""
     form, table = form_of(found.unit), found.table.iloc[:most]
-    beside = [name for name in table.columns[2:] if name not in _COLUMNS][:1]
-    names = {"rank": Column("rank"), "row": Column("row")}
-    names |= {name: Column(name, words=True) for name in beside}
-    names |= {name: Column(_COLUMNS[name], form) for name in _COLUMNS if name in _SHARES}
-    names |= {"label": Column("label", words=True)}
-    order = ["rank", "row", *beside, "label", *_SHARES, "expected_error", "cost"]
-    names["expected_error"] = Column("expected error then", form)
-    names["cost"] = Column("cost", ".4g")
-    caption = f"The first {len(table):,} of {len(found.table):,} questions, the best first."
-    return Table.of(table, {name: names[name] for name in order}, caption, f"questions-{most}")
-
-
-_SHARES = ("estimate", "low", "high")
-_COLUMNS = {
-    "label": "label", "left": "left", "estimate": "estimate", "low": "from", "high": "to",
-    "gain": "gain", "expected_error": "expected error then", "cost": "cost", "answer": "answer",
-}  # fmt: skip
+    ids = list(table.columns[2 : table.columns.get_loc("label")])
+    columns = {"rank": Column("rank"), "row": Column("row")}
+    columns |= {name: Column(name, words=True) for name in [*ids, "label"]}
+    numbers = {"estimate": "estimate", "low": "from", "high": "to", "expected_error": "error then"}
+    columns |= {name: Column(heading, form) for name, heading in numbers.items()}
+    caption = (
+        f"The first {len(table):,} of {len(found.table):,} questions, the best first. Error then: "
+        "what is expected once this one and all before it are answered."
+    )
+    return Table.of(table, {**columns, "cost": Column("cost", ".4g")}, caption, "questions")
 
 
 def simulated(trial, title="Asking for shares", notes=()):
