@@ -1,4 +1,4 @@
-"""Commands of the practitioner: complete, fit, predict, evaluate, inspect, compare, ask."""
+"""Commands of the practitioner: complete, fit, predict, evaluate, inspect, compare."""
 
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,6 @@ from inldl._text import say
 from inldl.cli import _options as o
 from inldl.cli._progress import bar, steps, working
 
-ON_PAGE = 100  # questions that a page shows
 MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
@@ -21,16 +20,6 @@ DRAWS = (
     "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
 )
 ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
-BUDGET = "What all answers may cost; without prices, how many cells to ask for."
-BY = "Ask for single cells, or for all missing shares of a row: cell or row."
-COST = "A column with the price of a row: of each answer in it, or of the first with --cell-cost."
-ROW_COST = "The price of the first answer in a row."
-CELL_COST = "The price of each further answer in the same row; that of the first by default."
-SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
-HIDDEN = "With --simulate: the share of the known shares to hide."
-ROUNDS = "With --simulate: how often to ask and to learn again."
-SAMPLE = "With --simulate: rows to take, drawn from all."
-ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 METHODS = "Names, separated by commas; all that are fit for it by default."
 
 
@@ -77,7 +66,7 @@ def complete(
     check_completion(file, out, **asked)
     learned, holes = None, None
     if fitted is None:
-        learned = _fit(file, method, options)
+        learned = fit_file(file, method, options)
         fitted, scale, holes = learned.model, learned.scale, learned.holes
     else:
         scale = o.scale_for(fitted, file, options.scale, context)
@@ -117,7 +106,7 @@ def fit(
     file = options.open(table, labels, out=out)
     check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))
-    learned = _fit(file, method, options)
+    learned = fit_file(file, method, options)
     overall = learned.new_rows.overall()
     info = {
         "table": file.path.name,
@@ -235,70 +224,6 @@ def compare(
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
-def ask(
-    context: typer.Context,
-    table: o.File,
-    out: Annotated[Path | None, o.out(ASK_OUT)] = None,
-    labels: Annotated[str | None, typer.Option("--labels", "-l", help=OF_MODEL)] = None,
-    budget: Annotated[float, typer.Option("--budget", "-b", help=BUDGET)] = 50,
-    by: Annotated[str, typer.Option(help=BY)] = "cell",
-    row_cost: Annotated[float, typer.Option("--row-cost", help=ROW_COST)] = 1,
-    cell_cost: Annotated[float | None, typer.Option("--cell-cost", help=CELL_COST)] = None,
-    cost: Annotated[str | None, typer.Option(help=COST)] = None,
-    method: o.Method = "auto",
-    model: Annotated[Path | None, typer.Option(help=GIVEN)] = None,
-    simulate: Annotated[bool, o.flag("--simulate", help=SIMULATE)] = False,
-    hidden: Annotated[float, typer.Option(help=HIDDEN)] = 0.5,
-    rounds: Annotated[int, typer.Option(help=ROUNDS, min=1)] = 5,
-    rows: Annotated[int, typer.Option(help=SAMPLE, min=20)] = 500,
-    *,
-    options: o.FitOptions,
-) -> None:
-    """Find out which missing shares to ask for next.
-
-    The list has the cells whose answers make the completed table better most, the best first. Fill
-    in its column "answer", and give it to inldl complete with --answers.
-
-        inldl ask survey.csv --labels "joy,anger,fear" --budget 50 -o ask.csv
-        inldl ask survey.csv -l "emo_*" --by row -o ask.xlsx
-        inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
-        inldl ask survey.csv -l "emo_*" --simulate --page asking.html
-    """
-    from inldl.io.new_table import check_new
-    from inldl.report.asking_page import asked
-    from inldl.tables.asking import check_asked
-    from inldl.tables.questions import ask_table, without_prices
-
-    how = {"budget": budget, "by": by, "row_cost": row_cost, "cell_cost": cell_cost}
-    check_asked(**how)
-    if simulate:
-        trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
-        for option in o.given(context, ("out", "model", "cost", "budget")):
-            raise ValueError(f"{option} has no meaning with --simulate; leave out one of them.")
-        _simulate(table, labels, method, how, trial, options)
-        return
-    for option in o.given(context, ("hidden", "rounds", "rows")):
-        raise ValueError(f"{option} is for --simulate; add that, or leave {option} out.")
-    if out is None:
-        raise ValueError("Name the list of questions to write, such as -o ask.csv.")
-    fitted = None if model is None else o.load_model_of_table(model, draws=1)
-    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    file = without_prices(options.open(table, wanted, model=model, out=out), cost)
-    check_new(out, overwrite=options.overwrite)
-    learned = None
-    if fitted is None:
-        learned = _fit(file, method, options)
-        fitted, scale = learned.model, learned.scale
-    else:
-        scale = o.scale_for(fitted, file, options.scale, context)
-    how |= {"scale": scale, "normalize": options.normalize, "cost": cost}
-    with bar("Reading") as done:
-        found = ask_table(file, fitted, out, **how, overwrite=options.overwrite, done=done)
-    notes = file.notes if learned is None else learned.notes
-    document = partial(asked, found, fitted, file.path.name, out.name, notes)
-    options.show(document(), out, lambda: document(most=ON_PAGE))
-
-
 def info(model: o.ModelFile) -> None:
     """Show what a model file holds.
 
@@ -332,10 +257,10 @@ def export(
     say(f"Wrote {out}")
 
 
-COMMANDS = (complete, fit, predict, evaluate, inspect, compare, ask, export)
+COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
-def _fit(file, method, options):
+def fit_file(file, method, options):
     from inldl.tables.tasks import fit_table
 
     read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}
@@ -355,21 +280,6 @@ def _answered(file, answers, labels, options):
     file, n_answers = with_answers(file, answers, reopen, scale=options.scale)
     say(f"Put {n_answers:,} answer{'' if n_answers == 1 else 's'} from {answers} into the table.")
     return file
-
-
-def _simulate(table, labels, method, how, trial, options):
-    """Play asking through on a table, and show how the errors fall."""
-    from inldl.report.asking_page import simulated
-    from inldl.tables.asking_trial import simulate_asking
-
-    file = options.open(table, labels)
-    read = file.read(scale=options.scale, normalize=options.normalize)
-    del how["budget"]
-    with bar("Asking") as done:
-        found = simulate_asking(
-            read.features, read.degrees, method, **how, **trial, scale=read.scale, done=done
-        )
-    options.show(simulated(found, f"Asking about {file.path.name}", [*read.notes]))
 
 
 def _of_counts(read):
