@@ -21,6 +21,7 @@ import pandas as pd
 
 import draw_guide
 from inldl import Model, WInLDL, hide
+from inldl.datasets import load_budget_shares
 from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.statistics import nemenyi
 from inldl.io import read_table
@@ -28,12 +29,13 @@ from inldl.report import (
     comparison,
     completion_map,
     critical_difference,
+    error_against_cost,
     influence,
     metric_against_rate,
     reliability,
     save,
 )
-from inldl.tables import compare, complete_table, fit_table
+from inldl.tables import compare, complete_table, fit_table, simulate_asking
 
 DOCS = Path(__file__).parents[1] / "docs"
 BUDGET = ["food", "fuel", "clothes", "alcohol", "transport", "other"]
@@ -126,6 +128,13 @@ def draw_survey():
     }
 
 
+def draw_asking():
+    """Return the picture of `ask.md`."""
+    X, y = load_budget_shares(return_X_y=True, as_frame=True)
+    trial = simulate_asking(X[:300], y[:300], "winldl", scale="percent")
+    return {"ask_errors.svg": error_against_cost(trial.curves, unit=trial.unit, width=WIDTH)}
+
+
 def draw_new_rows():
     """Return the pictures of `predict_new_rows.md`."""
     with tables_of("predict_new_rows.md"):
@@ -207,6 +216,7 @@ def tables_of(page, blocks=1):
 PAGES = {
     "start": draw_start,
     "complete_a_table": draw_survey,
+    "ask": draw_asking,
     "predict_new_rows": draw_new_rows,
     "faces_with_holes": draw_faces,
     "choose_a_method": draw_choice,

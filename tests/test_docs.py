@@ -25,6 +25,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted(DOCS.glob("*.md"))}
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 STORIES = {
+    "ask.md",
     "bounds.md",
     "choose_a_method.md",
     "comparing_methods.md",
@@ -54,7 +55,17 @@ SLOW = {  # they fit many models
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE
 WITH_TORCH = {"torch.md"}
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
-TABLES = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export", "model info")
+TABLES = (
+    "complete",
+    "fit",
+    "predict",
+    "evaluate",
+    "inspect",
+    "compare",
+    "ask",
+    "export",
+    "model info",
+)
 COMMANDS = (*TABLES, "datasets", "methods", "bench", "report", "reproduce")
 BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")

@@ -8,7 +8,7 @@ from inldl._version import __version__ as __version__
 
 _OTHERS = {"Model": "inldl.tables:Model", "complete": "inldl.estimators.completing:complete",
            "evaluate": "inldl.metrics:evaluate", "hide": "inldl.datasets:hide",
-           "pooled": "inldl.pooling:pooled",
+           "pooled": "inldl.pooling:pooled", "suggest": "inldl.tables.asking:suggest",
            "vote_weights": "inldl.estimators.vote_weights:vote_weights"}  # fmt: skip
 
 

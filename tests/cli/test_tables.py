@@ -12,7 +12,7 @@ import pytest
 
 from budget_survey import LABELS, budget_survey
 
-COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "export")
+COMMANDS = ("complete", "fit", "predict", "evaluate", "inspect", "compare", "ask", "export")
 
 
 def test_help_has_an_example_of_each_command(inldl):

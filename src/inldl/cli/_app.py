@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from inldl._version import __version__
-from inldl.cli import _experiments, _tables, interrupted
+from inldl.cli import _asking, _experiments, _tables, interrupted
 
 EXAMPLES = """
 **Examples**
@@ -27,6 +27,10 @@ Look at a table first, and find the method that suits it:
 
     inldl inspect survey.csv --labels "emo_*" --page inspection.html
     inldl compare survey.csv --labels "emo_*"
+
+Find out which missing shares to ask for next:
+
+    inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
 
 Take a model elsewhere:
 
@@ -128,7 +132,8 @@ def _add(command, group, panel=None):
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
-for panel, commands in {TABLES: _tables.COMMANDS, RESEARCH: _experiments.COMMANDS}.items():
+LISTED = {TABLES: _tables.COMMANDS + _asking.COMMANDS, RESEARCH: _experiments.COMMANDS}
+for panel, commands in LISTED.items():
     for command in commands:
         _add(command, app, panel)
 model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")

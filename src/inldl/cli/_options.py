@@ -223,6 +223,7 @@ _ROLES = {
     "model": "the model",
     "run": "the file of results",
     "out": "--out",
+    "answers": "--answers",
     "page": "--page",
 }
 
@@ -269,17 +270,19 @@ def load_model_of_table(path, coverage=None, draws=0):
     return model
 
 
+def given(context, names):
+    """Return those of some options that the user has given."""
+    source = context.get_parameter_source
+    return [f"--{n.replace('_', '-')}" for n in names if source(n).name == "COMMANDLINE"]
+
+
 def scale_for(model, file, scale, context):
     """Return the scale of a table that a model completes, and refuse one that is in doubt.
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
-    for name in ("method", "learn_from", "jobs", "weight", "votes", "dates"):
-        if context.get_parameter_source(name).name == "COMMANDLINE":
-            option = f"--{name.replace('_', '-')}"
-            raise ValueError(
-                f"{option} is for fitting, but --model is fitted; leave out one of them."
-            )
+    for option in given(context, ("method", "learn_from", "jobs", "weight", "votes", "dates")):
+        raise ValueError(f"{option} is for fitting, but --model is fitted; leave out one of them.")
     if list(model.label_names_) != list(file.labels):
         raise ValueError(
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "

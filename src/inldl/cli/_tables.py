@@ -19,6 +19,7 @@ DRAWS = (
     "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as they "
     "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
 )
+ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
 METHODS = "Names, separated by commas; all that are fit for it by default."
 
 
@@ -33,6 +34,7 @@ def complete(
     mark: Annotated[bool, o.flag("--mark", help=MARK)] = False,
     whole: Annotated[bool, o.flag("--whole", help=WHOLE)] = False,
     draws: Annotated[int, typer.Option(help=DRAWS, min=0, show_default=False)] = 0,
+    answers: Annotated[Path | None, typer.Option(help=ANSWERS)] = None,
     *,
     options: o.FitOptions,
 ) -> None:
@@ -48,19 +50,23 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --draws 20
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
+        inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
     """
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    file = options.open(table, wanted, model=model, out=out, onto_table=True)
+    roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
+    file = options.open(table, wanted, **roles)
+    if answers is not None:
+        file = _answered(file, answers, wanted, options)
     asked = {"coverage": uncertainty, "mark": mark, "whole": whole, "n_draws": draws}
     asked["overwrite"] = options.overwrite
     check_completion(file, out, **asked)
     learned, holes = None, None
     if fitted is None:
-        learned = _fit(file, method, options)
+        learned = fit_file(file, method, options)
         fitted, scale, holes = learned.model, learned.scale, learned.holes
     else:
         scale = o.scale_for(fitted, file, options.scale, context)
@@ -100,7 +106,7 @@ def fit(
     file = options.open(table, labels, out=out)
     check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))
-    learned = _fit(file, method, options)
+    learned = fit_file(file, method, options)
     overall = learned.new_rows.overall()
     info = {
         "table": file.path.name,
@@ -254,7 +260,7 @@ def export(
 COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
-def _fit(file, method, options):
+def fit_file(file, method, options):
     from inldl.estimators._listening import heard_by
     from inldl.tables.tasks import fit_table
 
@@ -263,6 +269,18 @@ def _fit(file, method, options):
     more |= {"weight": options.weight, "votes": options.votes}
     with working(f"Learning from {file.path.name} with {method}") as tell, heard_by(tell):
         return fit_table(file, method, **read, **more)
+
+
+def _answered(file, answers, labels, options):
+    """Return the table with the answers of a file in it."""
+    from inldl.tables.questions import with_answers
+
+    def reopen(path):
+        return options.open(path, labels)
+
+    file, n_answers = with_answers(file, answers, reopen, scale=options.scale)
+    say(f"Put {n_answers:,} answer{'' if n_answers == 1 else 's'} from {answers} into the table.")
+    return file
 
 
 def _of_counts(read):

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import norm
 
+from inldl.completion.asking import RowErrors
 from inldl.completion.drawing import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
@@ -25,6 +26,7 @@ ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
 WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degree
 LABELS_FOR_TREES = 100  # at most
+WIDTH = 0.9  # the coverage of intervals whose widths tell the sizes of errors
 BLOCK = 1 << 14  # rows that are filled at once
 
 
@@ -242,17 +244,44 @@ class Completer:
         out = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
             filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
-            reach, most = self._reach(y[rows], about, coverage)
-            reach = np.where(np.isnan(y[rows]), reach, 0)
-            upper = filled + reach
-            if most is not None:
-                upper = np.minimum(upper, np.maximum(most, filled))
-            ends = np.maximum(filled - reach, 0), upper
-            out[:, rows] = filled, *within_rows(y[rows], filled, *ends)
+            out[:, rows] = filled, *self._ends(y[rows], filled, about, coverage)
         if limits is not None:
             some = limits.rows
             out[:, some] = self.within_.intervals(*out[:, some], limits.take(some), coverage)
         return out
+
+    def _ends(self, y, filled, about, coverage):
+        """Return the ends of the intervals of completed rows."""
+        reach, most = self._reach(y, about, coverage)
+        reach = np.where(np.isnan(y), reach, 0)
+        upper = filled + reach
+        if most is not None:
+            upper = np.minimum(upper, np.maximum(most, filled))
+        return within_rows(y, filled, np.maximum(filled - reach, 0), upper)
+
+    def row_errors(self, y, predicted, signs=None, limits=None):
+        """Return what is known about the errors at the holes of rows, a `RowErrors`.
+
+        There are two estimates of their sizes: spreads, and widths of intervals, which end at what
+        is possible. The geometric mean is taken of a spread and of what a normal error would have.
+        """
+        filled, spread, width = np.empty((3, *y.shape))
+        for rows in _blocks(len(y)):
+            found, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
+            low, high = self._ends(y[rows], found, about, WIDTH)
+            filled[rows], spread[rows], width[rows] = (
+                found,
+                self._reach(y[rows], about)[0],
+                high - low,
+            )
+        spread = np.where(np.isnan(fill_forced(y)), spread, 0)
+        spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
+        if limits is not None:
+            some = limits.rows
+            filled[some] = self.within_.fill(filled[some], limits.take(some))
+            low, high = limits.possible
+            spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
+        return RowErrors(filled, spread, self.members_.plain["normal"].covariance)
 
     def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
         """Return completed tables that differ from each other as far as their holes are unsure.

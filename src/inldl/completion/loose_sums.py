@@ -88,6 +88,13 @@ class LooseSums:
         opened, limits = self._opened(y, predicted), self._limits(limits)
         return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs, limits))
 
+    def row_errors(self, y, predicted, signs=None, limits=None):
+        """Return what is known about the errors; what a row lacks is one more unknown."""
+        opened, limits = self._opened(y, predicted), self._limits(limits)
+        found = self.completer_.row_errors(*opened, signs, limits)
+        filled, spread = self._kept(y, found.filled), found.spread * self.sum_
+        return replace(found, filled=filled, spread=spread)
+
     def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
         """Return completed tables that differ as far as their holes are unsure."""
         opened, about = self._opened(y, predicted), (signs, features, self._limits(limits))

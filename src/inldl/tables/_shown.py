@@ -51,8 +51,7 @@ class ShownRows:
         numbers = piece.first + chosen + 1
         if not self._ids:
             return numbers
-        cells = piece.features[self._ids].iloc[chosen].itertuples(index=False, name=None)
-        texts = (", ".join(filter(None, map(_text, row))) for row in cells)
+        texts = id_texts(piece.features.iloc[chosen], self._ids)
         names = [text or f"row {number}" for text, number in zip(texts, numbers, strict=True)]
         return pd.Index(names, name=", ".join(self._ids))
 
@@ -64,6 +63,13 @@ class ShownRows:
     def ends(self):
         """Return the lower and the upper ends of the intervals, or nothing without any."""
         return tuple(pd.concat(kept) for kept in self._ends if kept)
+
+
+def id_texts(features, ids):
+    """Return the ids of rows as texts, those of several columns with commas in between."""
+    columns = (features[name] for name in ids)
+    cells = zip(*columns, strict=True) if ids else [()] * len(features)
+    return [", ".join(filter(None, map(_text, row))) for row in cells]
 
 
 def _text(cell):

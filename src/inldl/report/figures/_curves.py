@@ -122,6 +122,28 @@ def error_by_degree(
     return axes.figure
 
 
+@drawn
+def error_against_cost(frame, *, unit="", label="root mean squared error", width=FULL):
+    """Draw the error that is left against what was spent on questions, one line per strategy.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns strategy, cost, rmse.
+    unit : str
+        Of the errors, such as "percentage points".
+    label : str
+        What the error is.
+    """
+    need_columns(frame, "strategy", "cost", "rmse")
+    axes = single_panel(width, 2.8)
+    lines = _lines(axes, frame, "strategy", "cost", "rmse", looks(in_order(frame["strategy"])))
+    axes.set_ylim(bottom=0)
+    axes.set(xlabel="spent on answers", ylabel=f"{label}{f' ({unit})' if unit else ''}")
+    legend_above(axes.figure, lines)
+    return axes.figure
+
+
 def _degree_axes(counts, width):
     """Return the axes for the errors, with the counts in a low panel below them."""
     if counts is None:

@@ -1,0 +1,285 @@
+"""Which missing degrees of a table to ask for next."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from inldl._validation import as_degrees, check_choice, check_number, label_names, names_or_numbers
+from inldl.completion.asking import RowErrors, choose_questions
+from inldl.estimators._intervals import check_coverage
+from inldl.solvers.given_limits import limits_of
+from inldl.tables.model import Model
+
+KINDS = ("cell", "row")  # what is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What answers cost.
+
+    Attributes
+    ----------
+    row : float or ndarray of shape (n,)
+        The first answer in a row.
+    cell : float, ndarray of shape (n,) or None
+        Each further one in the same row; None is as much as the first.
+    """
+
+    row: float | np.ndarray = 1.0
+    cell: float | np.ndarray | None = None
+
+    @property
+    def both(self):
+        """Return the prices by the names in `choose_questions`."""
+        return {"first_cost": self.row, "more_cost": self.row if self.cell is None else self.cell}
+
+    def check(self, n):
+        """Refuse what is no price of n rows."""
+        for name, price in (("row_cost", self.row), ("cell_cost", self.cell)):
+            if price is None:
+                continue
+            values = np.asarray(price)
+            if values.dtype.kind not in "iuf" or values.shape not in ((), (n,)):
+                raise ValueError(
+                    f"{name} must be a number, or a number for each of the {n} rows, got "
+                    f"{price!r}."
+                )
+            bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+            if bad.size:
+                where = f" in row {bad[0]} (counted from 0)" if values.ndim else ""
+                raise ValueError(
+                    f"{name} is {values.flat[bad[0]]:g}{where}, which is no price; give a number "
+                    "above 0."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Suggestion:
+    """Missing degrees to ask for, the best first.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each of them, with the columns
+
+        rank
+            From 1. With ``by="row"`` all degrees of a row have the same.
+        row, label
+            Where it is: the place of the row, from 0, and the name of the label.
+        estimate, low, high
+            What would be filled in, and its interval.
+        gain
+            By how much the answer reduces the expected squared error of the completed table,
+            summed over its cells, once the answers before it are there.
+        rmse
+            What the expected root mean squared error of all missing degrees is then; those that
+            were answered count as 0.
+        cost
+            What the answer costs.
+    rmse : float
+        The expected root mean squared error of all missing degrees before anything is asked.
+    n_missing : int
+        How many degrees are missing.
+    coverage : float
+        Of the intervals.
+    """
+
+    table: pd.DataFrame
+    rmse: float
+    n_missing: int
+    coverage: float = 0.9
+
+    @property
+    def rmse_after(self):
+        """Return the expected error once all questions are answered."""
+        return float(self.table["rmse"].iloc[-1]) if len(self.table) else self.rmse
+
+
+def suggest(
+    model,
+    X,
+    y,
+    budget=10,
+    *,
+    by="cell",
+    row_cost=1.0,
+    cell_cost=None,
+    coverage=0.9,
+    lower=None,
+    upper=None,
+    sums=None,
+):
+    """Suggest which missing degrees to ask for, so that the completed table gets better most.
+
+    The errors of the missing degrees of a row go together: they sum to 0, and some labels are
+    large where others are small. So an answer also tells about the other holes of its row. What
+    it is worth is computed from the covariance of these errors, see
+    `inldl.completion.asking`. The sizes of the errors are those that were found at known degrees
+    which were hidden on purpose.
+
+    Parameters
+    ----------
+    model : str or estimator
+        What completes the table: a name as in ``inldl methods``, such as "auto", or an estimator
+        of this library, `inldl.Model` among them. A fitted one is used as it is; one that is not
+        is cloned, and fitted to `X` and `y`. It may be the last step of a `Pipeline`.
+    X : array-like or frame of shape (n_samples, n_features)
+        The features; None if there are none.
+    y : array-like or frame of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    budget : float, default=10
+        What all answers together may cost: with the default prices, how many to ask for. None
+        ranks all missing degrees.
+    by : {"cell", "row"}, default="cell"
+        Whether to ask for single degrees, or for all missing ones of a row. The last one of a row
+        follows from the others, and is not asked for.
+    row_cost : float or array-like of shape (n_samples,), default=1.0
+        What the first answer in a row costs.
+    cell_cost : float or array-like of shape (n_samples,), optional
+        What each further answer in the same row costs; as much as the first by default.
+    coverage : float, default=0.9
+        The share of unobserved degrees that should lie in their intervals.
+    lower, upper, sums
+        What else is known of unobserved degrees, as in `complete`.
+
+    Returns
+    -------
+    Suggestion
+        Its `table` has a row for each degree to ask for, the best first. The same input gives the
+        same list.
+
+    Examples
+    --------
+    >>> from inldl import hide, suggest
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(50, random_state=0)
+    >>> found = suggest("winldl", X, hide(y, 0.5, random_state=0), budget=3)
+    >>> found.table[["rank", "row", "label"]].shape
+    (3, 3)
+    >>> found.rmse_after < found.rmse
+    True
+    """
+    check_choice("by", by, KINDS)
+    check_coverage(coverage)
+    given = as_degrees(y)
+    prices = Prices(*(c if c is None else np.asarray(c)[()] for c in (row_cost, cell_cost)))
+    prices.check(len(given))
+    X = pd.DataFrame(index=range(len(given))) if X is None else X
+    limits = {"lower": lower, "upper": upper, "sums": sums}
+    model, X = _fitted(model, X, y, limits)
+    given, predicted = model._given_and_predicted(X, y)
+    limits = limits_of(given, **limits, names=label_names(y))
+    part = Part(given, predicted, model._signs(X), limits)
+    return suggestion(model, [part], names_or_numbers(y), budget, by, prices, coverage)
+
+
+def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
+    """Refuse what cannot be asked for, before any work is done."""
+    check_choice("by", by, KINDS)
+    if budget is not None:
+        check_number("budget", budget, above=0)
+    for name, price in (("row_cost", row_cost), ("cell_cost", cell_cost)):
+        if price is not None:
+            check_number(name, price, above=0)
+
+
+def _fitted(model, X, y, limits):
+    """Return the estimator, fitted, and what it sees of the features."""
+    if isinstance(model, str):
+        return Model(model).fit(X, y, **limits), X
+    model = getattr(model, "best_estimator_", model)
+    if isinstance(model, Pipeline):
+        model = model if hasattr(model, "n_features_in_") else clone(model).fit(X, y)
+        return model[-1], model[:-1].transform(X) if len(model) > 1 else X
+    if not hasattr(model, "_completer"):
+        raise ValueError(
+            f"{type(model).__name__} does not know how unsure it is of missing degrees; take "
+            "inldl.Model, which does for any method, or inldl.AutoInLDL."
+        )
+    return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows of a table that is to be completed, as `complete` has them.
+
+    Attributes
+    ----------
+    given, predicted : ndarray of shape (n, C)
+        Degrees, NaN = unobserved, and predictions.
+    signs : ndarray of shape (n, q) or None
+        What tells how large errors are.
+    limits : Limits or None
+        What else is known of the holes.
+    """
+
+    given: np.ndarray
+    predicted: np.ndarray
+    signs: np.ndarray | None = None
+    limits: object = None
+
+    def take(self, rows):
+        """Return what a `Completer` is given about some of the rows, but for the coverage."""
+        signs = None if self.signs is None else self.signs[rows]
+        limits = None if self.limits is None else self.limits.take(rows)
+        return self.given[rows], self.predicted[rows], signs, limits
+
+
+def suggestion(model, parts, labels, budget, by, prices, coverage):
+    """Return a `Suggestion` for a table that is given in parts."""
+    if budget is not None:
+        check_number("budget", budget, above=0)
+    errors = errors_of(model, parts)
+    n_missing = sum(int(np.isnan(part.given).sum()) for part in parts)
+    most = np.inf if budget is None else budget
+    found = choose_questions(errors, most, whole_rows=by == "row", **prices.both)
+    starts = np.cumsum([0] + [len(part.given) for part in parts])
+    low, high = _intervals(model, parts, starts, found, coverage)
+    left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
+    rank = np.arange(1, len(found.row) + 1)
+    if by == "row":
+        rank = np.cumsum(np.append(True, found.row[1:] != found.row[:-1])[: len(rank)])
+    table = {
+        "rank": rank,
+        "row": found.row,
+        "label": np.asarray(labels, dtype=object)[found.label],
+        "estimate": errors.filled[found.row, found.label],
+        "low": low,
+        "high": high,
+        "gain": found.gain,
+        "rmse": np.sqrt(left),
+        "cost": found.cost,
+    }
+    rmse = float(np.sqrt(found.before / max(n_missing, 1)))
+    return Suggestion(pd.DataFrame(table), rmse, n_missing, coverage)
+
+
+def errors_of(model, parts):
+    """Return the `RowErrors` of a table that is given in parts."""
+    completer = model._completer()
+    if completer is None:
+        name = type(model).__name__
+        raise ValueError(
+            f"This {name} kept no held-out predictions, which tell how unsure missing degrees "
+            f"are; fit {name}(cross_fit=5), or take inldl.Model."
+        )
+    found = [completer.row_errors(*part.take(slice(None))) for part in parts]
+    filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))
+    return RowErrors(filled, spread, found[0].covariance)
+
+
+def _intervals(model, parts, starts, found, coverage):
+    """Return the ends of the intervals of the degrees that are asked for."""
+    ends, completer = np.empty((2, len(found.row))), model._completer()
+    for part, start in zip(parts, starts, strict=False):
+        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part.given)))
+        if len(here):
+            rows, at = np.unique(found.row[here] - start, return_inverse=True)
+            *known, limits = part.take(rows)
+            given, predicted, signs = known
+            _, *both = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
+            ends[:, here] = [end[at, found.label[here]] for end in both]
+    return ends

@@ -1,0 +1,275 @@
+"""Play asking through on a table whose degrees are known: hide them, and ask in rounds."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import _safe_indexing
+
+from inldl._validation import as_degrees, check_number, names_or_numbers
+from inldl.completion.asking import RowErrors, choose_questions
+from inldl.datasets import hide
+from inldl.tables._units import POINTS, whole_of
+from inldl.tables.asking import Part, Prices, check_asked, errors_of
+from inldl.tables.model import Model
+
+ASK = "ask"
+ALL_ROUNDS = 0.5  # of the hidden degrees are asked for in all rounds together
+FEWEST = 20  # rows that are needed
+COVERAGE = 0.9  # of the intervals whose widths are compared
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What is known before a round.
+
+    Attributes
+    ----------
+    X : frame or ndarray of shape (n, k)
+        The features.
+    y : ndarray of shape (n, C)
+        Degrees, NaN = not known yet.
+    errors : RowErrors
+        What a model that was fitted to them says about the errors.
+    width : ndarray of shape (n, C)
+        Widths of 90% intervals, 0 where a degree is known.
+    """
+
+    X: object
+    y: np.ndarray
+    errors: RowErrors
+    width: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class AskingTrial:
+    """How errors fall with what is asked for.
+
+    Attributes
+    ----------
+    curves : DataFrame
+        Columns strategy, round, asked (degrees asked for so far), cost (of them), and rmse: the
+        root mean squared error over all degrees that were hidden, of which those that were asked
+        for count as 0.
+    areas : dict of str to float
+        The mean of each curve over what was spent, relative to its start.
+    n_rows, n_hidden : int
+        Rows that took part, and degrees that were hidden.
+    unit : str
+        Of the errors: "percentage points", or nothing for fractions.
+    notes : list of str
+        What a user should know about how it was done.
+    """
+
+    curves: pd.DataFrame
+    areas: dict
+    n_rows: int
+    n_hidden: int
+    unit: str = ""
+    notes: list = field(default_factory=list)
+
+
+def simulate_asking(
+    X,
+    y,
+    method="auto",
+    *,
+    by="cell",
+    row_cost=1.0,
+    cell_cost=None,
+    hidden=0.5,
+    rounds=5,
+    max_rows=500,
+    random_state=0,
+    scale="fraction",
+    strategies=None,
+    done=None,
+):
+    """Hide known degrees and ask for them in rounds, beside other ways to choose what to ask.
+
+    All strategies start from the same holes. In each round, a method is fitted to what is known,
+    a strategy chooses degrees for the same budget, and their true values are put in. In all rounds
+    together, about half of the hidden degrees are asked for.
+
+    Parameters
+    ----------
+    X : frame or array of shape (n, k)
+        The features.
+    y : frame or array of shape (n, C)
+        Degrees; only rows without a missing one take part.
+    method : str or estimator, default="auto"
+        What completes the table, as in `Model`.
+    by, row_cost, cell_cost
+        As in `inldl.suggest`.
+    hidden : float, default=0.5
+        The share of the degrees that is hidden.
+    rounds : int, default=5
+        How often to ask.
+    max_rows : int, default=500
+        Of a longer table a random sample of as many rows takes part.
+    random_state : int, default=0
+        For the sample, the holes, and what is asked for at random.
+    scale : {"fraction", "percent", "count"}, default="fraction"
+        "percent" gives errors in percentage points.
+    strategies : dict of str to callable, optional
+        Further ones: each takes a `Standing`, a budget, `Prices` and a generator, and returns rows
+        and labels in the order of asking. What exceeds the budget is left out.
+    done : callable, optional
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    AskingTrial
+    """
+    check_asked(None, by, row_cost, cell_cost)
+    check_number("rounds", rounds, low=1, integer=True)
+    check_number("hidden", hidden, above=0)
+    if hidden >= 1:
+        raise ValueError(f"hidden must be a share below 1, got {hidden!r}.")
+    X, y, notes = _known_rows(X, y, max_rows, random_state)
+    truth, prices = as_degrees(y), Prices(row_cost, cell_cost)
+    start = _hidden(truth, hidden, random_state)
+    chosen = STRATEGIES | {ASK: _asking(by)} | (strategies or {})
+    game = _Game(X, truth, start, list(names_or_numbers(y)), method, prices, rounds)
+    first, curves, n_done = game.standing(start), [], 0
+    for name, strategy in chosen.items():
+        generator = np.random.default_rng([random_state, 1])
+        for row in game.play(strategy, first, generator):
+            curves.append({"strategy": name, **row})
+            n_done += 1
+            if done is not None:
+                done(n_done / (len(chosen) * (rounds + 1)))
+    curves = pd.DataFrame(curves)
+    curves["rmse"] *= whole_of(scale)
+    areas = {name: _area(part) for name, part in curves.groupby("strategy", sort=False)}
+    unit = POINTS if whole_of(scale) > 1 else ""
+    return AskingTrial(curves, areas, len(truth), int(np.isnan(start).sum()), unit, notes)
+
+
+def _known_rows(X, y, max_rows, random_state):
+    """Return the rows without a missing degree, or a sample of them, and notes."""
+    whole = np.flatnonzero(~np.isnan(as_degrees(y)).any(axis=1))
+    if len(whole) < FEWEST:
+        raise ValueError(
+            f"Only {len(whole)} rows have all their shares, and trying out what to ask for needs "
+            f"{FEWEST}; take a table with more known shares."
+        )
+    notes = []
+    if len(whole) < len(y):
+        notes.append(f"Rows with missing shares were left out: {len(y) - len(whole):,}.")
+    if len(whole) > max_rows:
+        notes.append(f"A random sample of {max_rows:,} of {len(whole):,} rows took part.")
+        generator = np.random.default_rng([random_state, 2])
+        whole = np.sort(generator.choice(whole, max_rows, replace=False))
+    return _safe_indexing(X, whole), _safe_indexing(y, whole), notes
+
+
+def _hidden(truth, share, random_state):
+    """Return the table with a share of its degrees hidden, but some of each label known."""
+    left = hide(truth, share, random_state=random_state)
+    lost = np.isnan(left).all(axis=0)
+    left[:2, lost] = truth[:2, lost]
+    return left
+
+
+def _area(part):
+    """Return the mean of a curve over what was spent, relative to its start."""
+    cost, rmse = part["cost"].to_numpy(), part["rmse"].to_numpy()
+    mean = np.sum(np.diff(cost) * (rmse[1:] + rmse[:-1]) / 2) / max(cost[-1], 1e-300)
+    return float(mean / rmse[0]) if rmse[0] > 0 and cost[-1] > 0 else 1.0
+
+
+class _Game:
+    """The table, what is hidden of it, and what a round may cost."""
+
+    def __init__(self, X, truth, start, names, method, prices, rounds):
+        self.X, self.truth, self.start, self.names = X, truth, start, names
+        self.method, self.prices, self.rounds = method, prices, rounds
+        self.hidden = np.isnan(start)
+        both = prices.both
+        price = (both["first_cost"] + both["more_cost"]) / 2
+        self.budget = max(1.0, ALL_ROUNDS * self.hidden.sum() / rounds) * price
+
+    def standing(self, y):
+        """Fit the method to what is known."""
+        model = Model(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
+        part = Part(*model._given_and_predicted(self.X, y), model._signs(self.X))
+        given, predicted, signs, _ = part.take(slice(None))
+        how = given, predicted, COVERAGE, signs
+        _, low, high = model._completer().fill_with_intervals(*how)
+        return Standing(self.X, y, errors_of(model, [part]), high - low)
+
+    def play(self, strategy, first, generator):
+        """Yield what was asked for so far and the error, before the first round and after each."""
+        standing, asked, cost = first, 0, 0.0
+        yield self._row(0, asked, cost, standing)
+        for number in range(1, self.rounds + 1):
+            rows, labels = strategy(standing, self.budget, self.prices, generator)
+            rows, labels, spent = within_budget(rows, labels, self.budget, self.prices)
+            y = standing.y.copy()
+            y[rows, labels] = self.truth[rows, labels]
+            asked, cost = asked + len(rows), cost + spent
+            standing = self.standing(y)
+            yield self._row(number, asked, cost, standing)
+
+    def _row(self, number, asked, cost, standing):
+        errors = (standing.errors.filled - self.truth)[self.hidden]
+        rmse = float(np.sqrt(np.mean(errors**2)))
+        return {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
+
+
+def within_budget(rows, labels, budget, prices):
+    """Return the first of some questions that a budget is enough for, and what they cost."""
+    rows, labels = np.asarray(rows, int), np.asarray(labels, int)
+    again = np.ones(len(rows), bool)
+    again[np.unique(rows, return_index=True)[1]] = False
+    both = prices.both
+    cost = np.where(again, both["more_cost"], both["first_cost"])
+    n = int(np.searchsorted(np.cumsum(cost), budget * (1 + 1e-9), side="right"))
+    return rows[:n], labels[:n], float(cost[:n].sum())
+
+
+def whole_rows(standing, rows):
+    """Return the cells of rows in their order; the last hole of a row follows from the others."""
+    holes = [np.flatnonzero(np.isnan(standing.y[row]))[:-1] for row in rows]
+    return np.repeat(rows, [len(each) for each in holes]), np.concatenate([*holes, []])
+
+
+def _asking(by):
+    """Return the strategy of `inldl.suggest`."""
+
+    def ask(standing, budget, prices, generator):
+        found = choose_questions(standing.errors, budget, whole_rows=by == "row", **prices.both)
+        return found.row, found.label
+
+    return ask
+
+
+def _open_cells(standing):
+    """Return the cells that are not known, not even by the sum of their row."""
+    return np.nonzero(standing.errors.spread[:, : standing.y.shape[1]] > 0)
+
+
+def _random(standing, budget, prices, generator):
+    cells = _open_cells(standing)
+    order = generator.permutation(len(cells[0]))
+    return tuple(each[order] for each in cells)
+
+
+def _widest(standing, budget, prices, generator):
+    cells = _open_cells(standing)
+    order = np.argsort(-standing.width[cells], kind="stable")
+    return tuple(each[order] for each in cells)
+
+
+def _most_missing(standing, budget, prices, generator):
+    missing = np.isnan(standing.y).sum(axis=1)
+    return whole_rows(standing, np.lexsort((generator.random(len(missing)), -missing)))
+
+
+STRATEGIES = {
+    ASK: None,  # the first in pictures
+    "random": _random,
+    "widest interval": _widest,
+    "most-missing row": _most_missing,
+}

@@ -1,0 +1,364 @@
+"""A file with questions about the missing shares of a table, and the answers in it."""
+
+import shutil
+import tempfile
+import weakref
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from inldl._text import listed
+from inldl.io import TableFile
+from inldl.io._compression import packing
+from inldl.io.new_table import write_frame
+from inldl.io.writing import whole_of
+from inldl.tables._shown import id_columns, id_texts
+from inldl.tables._units import POINTS
+from inldl.tables._units import whole_of as shown_whole
+from inldl.tables.asking import Part, Prices, Suggestion, suggestion
+
+COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
+OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
+NEAR = 1e-6  # of the whole, by which numbers in files are rounded
+ROUNDED = 0.01  # of the whole, by which rounded answers may exceed what a row leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What to ask about a table in a file.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The questions as they stand in their file, in the units of the table.
+    suggestion : Suggestion
+        The same, as fractions.
+    n_rows : int
+        Rows of the table.
+    whole : float
+        What shares sum to in the units of errors: 1, or 100 for percentages.
+    by : {"cell", "row"}
+        What was asked for.
+    """
+
+    table: pd.DataFrame
+    suggestion: Suggestion
+    n_rows: int
+    whole: float
+    by: str
+
+    @property
+    def unit(self):
+        """Return the unit of errors: "percentage points", or nothing for fractions."""
+        return POINTS if self.whole > 1 else ""
+
+
+def ask_table(
+    file,
+    model,
+    path=None,
+    *,
+    scale,
+    normalize=False,
+    budget=50,
+    by="cell",
+    row_cost=1.0,
+    cell_cost=None,
+    cost=None,
+    coverage=0.9,
+    overwrite=False,
+    done=None,
+):
+    """Rank the missing shares of a file by what their answers are worth, and write a list of them.
+
+    Parameters
+    ----------
+    file : TableFile
+        The file, with the labels of the model.
+    model : Model
+        Fitted.
+    path : str or path, optional
+        The file to write: questions with an empty column for the answers.
+    scale, normalize
+        As in `complete_table`.
+    budget, by, row_cost, cell_cost, coverage
+        As in `inldl.suggest`.
+    cost : str, optional
+        A column with the price of the first answer in each row, in place of `row_cost`.
+    overwrite : bool
+        Replace the file if there is one.
+    done : callable, optional
+        Called with the share of the rows that are read.
+
+    Returns
+    -------
+    Asked
+    """
+    ids = [name for name in id_columns(file, model) if name not in OURS]
+    parts, rows = [], _Rows(file, scale, ids, cost)
+    for piece in _pieces(file, model, ids, cost, done):
+        known = file.known(piece, scale, normalize=normalize)
+        encoded, given, predicted, limits = model._to_complete(piece.features, known)
+        parts.append(Part(given, predicted, model._signs_of(encoded), limits))
+        rows.add(piece)
+    prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
+    prices.check(rows.n)
+    found = suggestion(model, parts, file.labels, budget, by, prices, coverage)
+    asked = Asked(rows.questions(found), found, rows.n, shown_whole(scale), by)
+    if path is not None:
+        write_frame(asked.table, path, like=file.format, overwrite=overwrite)
+    return asked
+
+
+def without_prices(file, cost):
+    """Return the file without the column of prices among its features, or refuse that column."""
+    if cost is None:
+        return file
+    if cost not in file.source.names:
+        known = listed(map(repr, file.features), 20) or "there are none"
+        raise ValueError(f"No column {cost!r} with prices is among the features ({known}).")
+    if cost in file.labels:
+        raise ValueError(f"The column {cost!r} is named in --cost and as a label; name it once.")
+    file.features = [name for name in file.features if name != cost]
+    return file
+
+
+def _pieces(file, model, ids, cost, done):
+    """Yield the pieces of a file with the columns that a model needs, and those beside them."""
+    columns = model.encoder_.columns_
+    names = [column.name for column in columns if column.name in file.features]
+    names += [*ids, *([] if cost is None else [cost])]
+    text = {column.name for column in columns if column.as_text} | set(ids)
+    bound = max(1, file.source.most_rows())
+    for piece in file.pieces(list(dict.fromkeys(names)), text):
+        yield piece
+        if done is not None:
+            done(min(1.0, piece.rows.stop / bound))
+
+
+class _Rows:
+    """Keep what questions say about the rows of a file, a piece at a time."""
+
+    def __init__(self, file, scale, ids, cost):
+        self._file, self._scale, self._cost = file, scale, cost
+        self._left, self._whole, self._costs, self.n = [], [], [], 0
+        self._names = {name: [] for name in ids}
+
+    def add(self, piece):
+        whole = np.broadcast_to(whole_of(piece, self._scale), piece.size)
+        self._whole.append(whole)
+        self._left.append(_left(piece, whole))
+        for name, texts in self._names.items():
+            texts += id_texts(piece.features, [name])
+        if self._cost is not None:
+            self._costs.append(_prices(piece, self._cost, self._file))
+        self.n += piece.size
+
+    def costs(self):
+        return np.concatenate([*self._costs, []])
+
+    def questions(self, found):
+        """Return the table of questions, in the units of the file."""
+        table, error = found.table, shown_whole(self._scale)
+        rows = table["row"].to_numpy()
+        whole, left = (np.concatenate([*each, []])[rows] for each in (self._whole, self._left))
+        out = {"rank": table["rank"], "row": rows + 1}
+        out |= {name: [texts[row] for row in rows] for name, texts in self._names.items()}
+        out |= {"label": table["label"], "left": np.round(left, 9)}
+        out |= {name: np.round(table[name] * whole, 6) for name in ("estimate", "low", "high")}
+        out |= {"gain": table["gain"] * error**2, "expected_error": table["rmse"] * error}
+        return pd.DataFrame({**out, "cost": table["cost"], "answer": np.nan})
+
+
+def _left(piece, whole):
+    """Return what the known shares of rows leave to the missing ones, in units of the file."""
+    return np.maximum(whole - np.nansum(piece.values, axis=1), 0)
+
+
+def _prices(piece, name, file):
+    """Return the prices in a column."""
+    cells = piece.features[name]
+    prices = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(prices) & (prices > 0)))
+    if bad.size:
+        cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
+        told = "nothing" if pd.isna(cell) else repr(cell)
+        raise ValueError(
+            f"{place}, column {name!r}: {told} is no price; give a number above 0 in each row."
+        )
+    return prices
+
+
+def with_answers(file, path, reopen, *, scale="auto"):
+    """Return a table like that of a file, with the answers of another file put in.
+
+    Parameters
+    ----------
+    file : TableFile
+        The table that the questions are about.
+    path : str or path
+        The file with the questions and the answers; questions without an answer are skipped.
+    reopen : callable
+        Opens the table that it is given as a path, as `file` was opened.
+    scale : {"auto", "fraction", "percent", "count"}
+        What the shares are.
+
+    Returns
+    -------
+    TableFile
+        Its file is a copy, which goes when it does; the files that were given stay as they are.
+    n_answers : int
+        How many answers there are.
+    """
+    scale = file.find_scale()[0] if scale == "auto" else scale
+    answers = Answers(path, file)
+    folder = Path(tempfile.mkdtemp(prefix="inldl-"))
+    try:
+        copy = folder / file.path.name
+        with ExitStack() as stack:
+            plain = stack.enter_context(packing(copy, copy))
+            named = [name for name in file.labels if name in set(answers.labels)]
+            write = stack.enter_context(file.source.writer(plain, file.labels, named, ()))
+            for piece in file.pieces(answers.ids, set(answers.ids)):
+                write(piece.raw, answers.of(piece, scale), None)
+        answers.check_rows()
+        opened = reopen(copy)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
+    return opened, len(answers.rows)
+
+
+class Answers:
+    """The answers in a file with questions, checked against the table that they are about.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    file : TableFile
+        The table.
+    """
+
+    def __init__(self, path, file):
+        self._file, source = file, TableFile(path, None)
+        lacking = [name for name in COLUMNS if name not in source.source.names]
+        if lacking:
+            raise ValueError(
+                f"{path} has no column {lacking[0]!r}; give the file that `inldl ask` wrote, with "
+                "your answers in its column 'answer'."
+            )
+        self.ids = [
+            name
+            for name in source.source.names
+            if name not in OURS and name in file.source.names and name not in file.labels
+        ]
+        names = [*COLUMNS, *self.ids]
+        parts = [piece.features for piece in source.pieces(names, {"label", *self.ids})]
+        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
+        numbers = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
+        kept = np.flatnonzero(~np.isnan(numbers["answer"]))
+        self._path, self._places = path, [source.place_of()(int(i)) for i in kept]
+        self.rows, self._left, self._values = (
+            numbers[name][kept] for name in ("row", "left", "answer")
+        )
+        frame = frame.iloc[kept]
+        self.labels = id_texts(frame, ["label"])
+        self._names = id_texts(frame, self.ids)
+        self._check_cells()
+        self._seen = np.zeros(len(self.rows), bool)
+
+    def _refuse(self, i, problem):
+        raise ValueError(f"{self._path}, {self._places[i].lower()}: {problem}")
+
+    def _check_cells(self):
+        """Refuse unknown labels, and two answers to one question."""
+        known, taken = set(self._file.labels), set()
+        for i, cell in enumerate(zip(self.rows.tolist(), self.labels, strict=True)):
+            if cell[1] not in known:
+                names = ", ".join(self._file.labels)
+                self._refuse(i, f"there is no label {cell[1]!r}; the labels are {names}.")
+            if cell in taken:
+                self._refuse(
+                    i, f"row {cell[0]:g} has two answers for {cell[1]!r}; leave one of them out."
+                )
+            taken.add(cell)
+
+    def check_rows(self):
+        """Refuse answers about rows that the table does not have."""
+        for i in np.flatnonzero(~self._seen):
+            self._refuse(i, f"the table has no row {self.rows[i]:g}; correct its number.")
+
+    def of(self, piece, scale):
+        """Return what to write into the label columns of a piece, NaN where nothing changes."""
+        out = np.full(piece.values.shape, np.nan)
+        whole = np.broadcast_to(whole_of(piece, scale), piece.size)
+        at = self.rows - 1 - piece.first
+        here = np.flatnonzero((at >= 0) & (at < piece.size) & (at == np.floor(at)))
+        left, names = _left(piece, whole), id_texts(piece.features, self.ids)
+        for i in here:
+            row, column = int(at[i]), self._file.labels.index(self.labels[i])
+            self._check(i, piece, row, column, left[row], whole[row])
+            if names[row] != self._names[i]:
+                self._refuse(
+                    i,
+                    f"row {self.rows[i]:g} is {names[row]!r} in the table, but the question was "
+                    f"about {self._names[i]!r}; write the questions again with `inldl ask`.",
+                )
+            out[row, column] = self._values[i]
+            self._check_sum(i, np.nansum(out[row]), left[row], whole[row])
+        self._seen[here] = True
+        return out
+
+    def _check(self, i, piece, row, column, left, whole):
+        """Refuse an answer that does not fit the row as it is now."""
+        value, label, number = self._values[i], self.labels[i], f"row {self.rows[i]:g}"
+        if not np.isnan(piece.values[row, column]):
+            self._refuse(
+                i,
+                f"{label!r} is {piece.values[row, column]:.6g} in {number} of the table already; "
+                "delete the answer, or empty the cell of the table.",
+            )
+        if abs(left - self._left[i]) > NEAR * max(whole, 1):
+            self._refuse(
+                i,
+                f"{number} has changed: its known shares leave {left:.6g} now, and left "
+                f"{self._left[i]:.6g} when the question was written; write the questions again "
+                "with `inldl ask`.",
+            )
+        if value < 0:
+            self._refuse(i, f"the answer {value:.6g} is negative; give a share of 0 or more.")
+        if piece.bounds is not None:
+            low, high = piece.bounds.lower[row, column], piece.bounds.upper[row, column]
+            if value < low or value > high:
+                self._refuse(
+                    i,
+                    f"the answer {value:.6g} is outside the bounds that {label!r} has in {number} "
+                    "of the table; correct one of them.",
+                )
+
+    def _check_sum(self, i, answered, left, whole):
+        if answered > left + ROUNDED * whole:
+            self._refuse(
+                i,
+                f"the answers in row {self.rows[i]:g} sum to {answered:.6g}, but its known shares "
+                f"leave {left:.6g}; give shares that fit, in the units of the table.",
+            )
+
+
+def _numbers(cells, source, path):
+    """Return a column of numbers, NaN where a cell is empty."""
+    values = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    empty = cells.isna() | (cells.astype(str).str.strip() == "")
+    bad = np.flatnonzero(np.isnan(values) & ~empty.to_numpy())
+    if bad.size:
+        place = source.place_of()(int(bad[0]))
+        raise ValueError(
+            f"{path}, {place.lower()}: {str(cells.iloc[bad[0]])!r} in column {cells.name!r} is "
+            "not a number; write a number, or leave the cell empty."
+        )
+    return values
