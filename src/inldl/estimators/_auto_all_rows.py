@@ -20,7 +20,7 @@ LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so 
 GROWTH, MOST_LANDMARKS = 0.3, 4000  # ten times the rows may have twice the landmarks
 ROWS_PER_LANDMARK = 4
 PAYS = 0.002  # share of the error that twice the landmarks must save
-MOST_SWEEPS, GAIN = 10, 5e-4  # share of the error that a sweep must save for another to follow
+MOST_SWEEPS, GAIN = 4, 5e-4  # share of the error that a sweep must save for another to follow
 DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
 ALPHA = 0.1  # where the sample had no time to choose one
 
