@@ -118,8 +118,11 @@ class DiskRows:
 
 
 def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
-    """Return rows of an array; of a store, whose parts are compressed, each piece is read once."""
-    if isinstance(a, np.ndarray):
+    """Return rows of an array; a file is read once, piece by piece.
+
+    Parts of a store are compressed, and single rows of a map would fill memory with all others.
+    """
+    if isinstance(a, np.ndarray) and not is_on_disk(a):
         return np.asarray(a[rows])
     pieces = row_slices(a.shape[0], max(1, PIECE // (a.shape[1] * np.dtype(a.dtype).itemsize)))
     ends = np.searchsorted(rows, [piece.stop for piece in pieces])
