@@ -108,6 +108,7 @@ class Fitting:
         self.data, self.n_jobs, self.verbose = data, n_jobs, verbose
         self.budget = Budget(time_budget, data.started)
         self.notes, self.cuts, self.fitted = [], [], {}
+        self.pace = None  # what the rival of all others predicts for few rows
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
@@ -148,7 +149,9 @@ class Fitting:
             return False
         rows = sample_rows(self.data.y, RACE, self.data.seed)
         part, y = self.data.take(rows), self.data.y[rows]
-        held_out = [each._fit_prepared(part).held_out_ for each in (rival, member)]
+        if self.pace is None:
+            self.pace = rival._fit_prepared(part).held_out_
+        held_out = [self.pace, member._fit_prepared(part).held_out_]
         theirs, ours = (error_of(y, each, part.weights) for each in held_out)
         weights = stacked(y, dict(enumerate(held_out)), [0, 1], part.weights)
         if ours < FAR * theirs or weights[1] > LIGHT:

@@ -31,7 +31,8 @@ MEMBERS = {
 }
 LINEAR = "linear-ridge"  # has no weight but what held-out rows give it
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
-RIVALS = {"forest": "kernel-ridge"}  # a costly member, and what it is compared with on few rows
+RACED = ("forest", LINEAR)
+RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
@@ -208,8 +209,8 @@ class AutoInLDL(KernelDistributionEstimator):
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
         for i, (name, member) in enumerate(members.items()):
-            rival = members.get(RIVALS.get(name))
-            if rival is not None and fitting.falls_behind(name, clone(member), clone(rival)):
+            races = name in RACED and RIVAL in members
+            if races and fitting.falls_behind(name, clone(member), clone(members[RIVAL])):
                 continue
             found = fitting.fit(name, member, share=1 / (len(members) - i))
             if found is not None:

@@ -6,6 +6,8 @@ from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.completion import projected
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out
 
+TOL = 1e-4  # changes of filled degrees that are not worth another fit
+
 
 @parameters
 class KernelRidgeLDL(KernelDistributionEstimator):
@@ -75,7 +77,7 @@ class KernelRidgeLDL(KernelDistributionEstimator):
         if self.alpha == "auto":
             self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights)
         raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
-        options = {"max_iter": self.max_iter, "weights": weights}
+        options = {"max_iter": self.max_iter, "tol": TOL, "weights": weights}
         result = fit_completed(features, y, raw, self.alpha_, **options)
         self.coef_, self.intercept_, self.n_iter_ = result.coef, result.intercept, result.n_iter
         self.held_out_ = projected(raw)
