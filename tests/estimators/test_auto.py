@@ -257,8 +257,8 @@ def test_a_budget_takes_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting.Budget, "rows", rows)
     with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
         model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
-    assert [share for _, share in asked] == pytest.approx([0.2, 1 / 3, 1 / 2, 1])
-    assert [m.rows for m in model.report_.members.values()] == [1500, 1500, 600, 600]
+    assert [share for _, share in asked] == pytest.approx([0.2, 1 / 4, 1 / 3, 1 / 2, 1])
+    assert [m.rows for m in model.report_.members.values()] == [1500, 1500, 600, 600, 600]
     assert_distributions(model.held_out_, y.shape)
     assert evaluate(truth, model.held_out_)["cosine"] > 0.97
 
@@ -343,7 +343,7 @@ def test_wrong_parameters():
         pytest.param("SJAFFE", 0.5, 0.956, marks=pytest.mark.slow),
         pytest.param("SJAFFE", 0.1, 0.962, marks=pytest.mark.slow),
         pytest.param("SJAFFE", 0.9, 0.937, marks=pytest.mark.slow),
-        pytest.param("SCUT_FBP", 0.5, 0.860, marks=pytest.mark.slow),
+        pytest.param("SCUT_FBP", 0.5, 0.872, marks=pytest.mark.slow),  # .860 without quantiles
         pytest.param("Yeast_heat", 0.5, 0.9887, marks=pytest.mark.slow),
     ],
 )
