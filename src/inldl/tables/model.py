@@ -21,6 +21,7 @@ from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
 from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
+from inldl.tables._column_influence import error_rises
 from inldl.tables._copies import distinct_rows, group_numbers, weights_of_copies
 from inldl.tables._row_weights import fit_weighted
 from inldl.tables.encoding import FeatureEncoder
@@ -367,15 +368,8 @@ class Model(IntervalMixin, DistributionEstimator):
         check_is_fitted(self)
         columns = [column.name for column in self.encoder_.columns_]
         X = pd.DataFrame(named_columns(X, list(self.feature_names_in_)))
-        observed = as_degrees(y)
-        plain = _errors(observed, self.predict(X))
-        rows = []
-        for name in columns:
-            order = np.random.default_rng(0).permutation(len(X))
-            shuffled = X.copy(deep=False)
-            shuffled[name] = X[name].to_numpy()[order]
-            rows.append(_errors(observed, self.predict(shuffled)) - plain)
-        return pd.DataFrame(rows, index=columns, columns=list(self.label_names_))
+        rises = error_rises(self.predict, X, columns, as_degrees(y))
+        return pd.DataFrame(rises, index=columns, columns=list(self.label_names_))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -393,14 +387,6 @@ class Model(IntervalMixin, DistributionEstimator):
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
-
-
-def _errors(observed, predicted):
-    """Return the root mean squared error of each label; NaN if it is not observed."""
-    squares = (observed - np.asarray(predicted)) ** 2
-    seen = ~np.isnan(squares)
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))
 
 
 def _means(degrees, weights=None):
