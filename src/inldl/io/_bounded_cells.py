@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from inldl._text import counted
-from inldl.io._bound_words import MADE_DATE, looks_like_date, written_bounds
-from inldl.io._numbers import numbers
+from inldl.io._numbers import MADE_DATE, looks_like_date, numbers, written_bounds
 from inldl.io._tokenizer import cells_of
 
 

@@ -4,16 +4,21 @@ A comma with three digits behind it, as in 47,300, can be both a decimal sign an
 thousands. Any other number of digits makes it a decimal sign (0,5 or 0,123); several such commas,
 or a decimal point behind it, one between thousands (1,234,000 or 47,300.5). The same is true of
 dots; spaces and apostrophes can only separate thousands. A file has one decimal sign.
+
+Bounds are written <5, 1-9, or >=50: a sign in front of one number, or a dash or "to" between two.
+All else is no bound: a number with a sign of its own (-5), with an exponent, or with a zero in
+front as days and months have it (05-10).
 """
 
+import re
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from inldl import _kernels
 from inldl._text import shortened
 from inldl._validation import check_choice
-from inldl.io._bound_words import written_bounds
 from inldl.io._tokenizer import cells_of
 
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
@@ -263,3 +268,50 @@ def _refuse_either(cell, at, sign):
         f"no other number in the file settles it; give --thousands {sign} or --decimal {sign} "
         f"(in Python, thousands={sign!r} or decimal={sign!r})."
     )
+
+
+_WIDEST = 64  # characters: no bounds that people write are wider
+_BLANK = r"[ \t\u00a0\u202f\u2009]*"
+_DIGITS = r"(?!0[0-9])(?:[0-9][0-9.,'\u2019 \u00a0\u202f\u2009]*)?[.,]?[0-9]"
+_PERCENT = rf"(?:{_BLANK}(%))?"
+_BETWEEN = rf"(?:{_BLANK}[-\u2010-\u2015\u2212]{_BLANK}|[ \t\u00a0]+to[ \t\u00a0]+)"
+_BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}({_DIGITS}){_PERCENT}{_BLANK}")
+_RANGE = re.compile(
+    rf"{_BLANK}({_DIGITS}){_PERCENT}{_BETWEEN}({_DIGITS}){_PERCENT}{_BLANK}", re.IGNORECASE
+)
+_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
+_DAY = re.compile(
+    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
+)
+MADE_DATE = (
+    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
+    "the cell again."
+)
+_PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
+
+
+class Written(NamedTuple):
+    """Bounds as they are written: a sign (<, <=, >, >=, or - for a range) and its numbers.
+
+    `percent` tells for each number whether a percent sign stands behind it.
+    """
+
+    sign: str
+    numbers: tuple[str, ...]
+    percent: tuple[bool, ...]
+
+
+def written_bounds(cell):
+    """Return the bounds that a cell holds, or None."""
+    if len(cell) > _WIDEST:
+        return None
+    if one := _BOUND.fullmatch(cell):
+        return Written(_PLAIN_SIGNS.get(one[1], one[1]), (one[2],), (bool(one[3]),))
+    if two := _RANGE.fullmatch(cell):
+        return Written("-", (two[1], two[3]), (bool(two[2]), bool(two[4])))
+    return None
+
+
+def looks_like_date(cell):
+    """Return whether a cell is a day and a month, which may once have been 1-9."""
+    return len(cell) <= _WIDEST and _DAY.fullmatch(cell) is not None

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import shortened
-from inldl.io._bound_words import MADE_DATE
 from inldl.io._bounded_cells import BoundedCells
 from inldl.io._numbers import (
     ADVICE,
+    MADE_DATE,
     SignEvidence,
     find_signs,
     is_hole,

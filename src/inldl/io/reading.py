@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io._beside import BesideColumns, are_whole
+from inldl.io._beside import BesideColumns, are_whole, refused_total
 from inldl.io._compression import unpacked
 from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
@@ -19,7 +19,6 @@ from inldl.io._selection import (
     split_names,
 )
 from inldl.io._surroundings import check_skipped
-from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.long_format import Keys, LongTable, looks_long
 from inldl.io.table import Table

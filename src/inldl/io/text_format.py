@@ -22,7 +22,7 @@ from inldl.io._numbers import (
     numbers_and_text,
     written,
 )
-from inldl.io._text_surroundings import Surroundings
+from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
 from inldl.io.table import Format, Piece, refuse_sheet
 

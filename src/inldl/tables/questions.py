@@ -13,8 +13,7 @@ import pandas as pd
 from inldl._text import listed
 from inldl.io import TableFile
 from inldl.io._compression import packing
-from inldl.io.new_table import write_frame
-from inldl.io.writing import whole_of
+from inldl.io.writing import whole_of, write_frame
 from inldl.tables._shown import id_columns, id_texts
 from inldl.tables._units import POINTS
 from inldl.tables._units import whole_of as shown_whole
