@@ -24,7 +24,7 @@ from inldl.io._numbers import (
 )
 from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
-from inldl.io.table import Format, Piece, refuse_sheet
+from inldl.io.table import Format, Piece
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -35,25 +35,16 @@ _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are 
 class DelimitedText:
     """A table in a delimited text, such as a CSV file; see `inldl.io.table.TableFormat`."""
 
-    def __init__(
-        self,
-        path,
-        *,
-        delimiter=None,
-        encoding=None,
-        na=(),
-        skip_rows=None,
-        skip_last=None,
-        sheet=None,
-    ):
+    def __init__(self, path, opening):
+        delimiter = opening.delimiter
         if delimiter is not None:
             check_choice("delimiter", delimiter, DELIMITERS)
-        refuse_sheet(path, sheet)
-        content, encoding, mark, note = open_text(path, encoding)
+        opening.refuse_sheet(path)
+        content, encoding, mark, note = open_text(path, opening.encoding)
         if all(piece.isspace() for piece in content.pieces()):
             raise ValueError(f"{path} is empty; it needs a header and rows.")
         self.path, self.notes = path, [note] if note else []
-        around = Surroundings(content, skip_rows, skip_last)
+        around = Surroundings(content, opening.skip_rows, opening.skip_last)
         if delimiter is None:
             tabs = path.suffix.lower() in (".tsv", ".tab")
             delimiter = "\t" if tabs else find_delimiter(content, around.start)
@@ -64,7 +55,7 @@ class DelimitedText:
         newline = self.cells.newline.decode()
         if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
             newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=na)
+        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=opening.na)
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of the numbers that are not given."""

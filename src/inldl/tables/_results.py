@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from inldl.io._scale import WHOLE
 from inldl.tables import quality
 from inldl.tables._missingness import SizeTest
+from inldl.tables._units import whole_of
 from inldl.tables.model import Model
 
 
@@ -67,7 +67,7 @@ class Learned:
 
     def influence(self):
         """Return by how much errors rise, in the units of the file, if a column is shuffled."""
-        return self.model.influence(*self.sample) * WHOLE.get(self.scale, 1.0)
+        return self.model.influence(*self.sample) * whole_of(self.scale)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from inldl._text import listed
 from inldl.io import TableFile
 from inldl.io._compression import packing
 from inldl.io.writing import whole_of, write_frame
-from inldl.tables._shown import id_columns, id_texts
+from inldl.tables._pieces import id_columns, id_texts, pieces_for
 from inldl.tables._units import POINTS
 from inldl.tables._units import whole_of as shown_whole
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
@@ -98,7 +98,8 @@ def ask_table(
     """
     ids = [name for name in id_columns(file, model) if name not in OURS]
     parts, rows = [], _Rows(file, scale, ids, cost)
-    for piece in _pieces(file, model, ids, cost, done):
+    others = ids if cost is None else [*ids, cost]
+    for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
         parts.append(Part(given, predicted, model._signs_of(encoded), limits))
@@ -123,19 +124,6 @@ def without_prices(file, cost):
         raise ValueError(f"The column {cost!r} is named in --cost and as a label; name it once.")
     file.features = [name for name in file.features if name != cost]
     return file
-
-
-def _pieces(file, model, ids, cost, done):
-    """Yield the pieces of a file with the columns that a model needs, and those beside them."""
-    columns = model.encoder_.columns_
-    names = [column.name for column in columns if column.name in file.features]
-    names += [*ids, *([] if cost is None else [cost])]
-    text = {column.name for column in columns if column.as_text} | set(ids)
-    bound = max(1, file.source.most_rows())
-    for piece in file.pieces(list(dict.fromkeys(names)), text):
-        yield piece
-        if done is not None:
-            done(min(1.0, piece.rows.stop / bound))
 
 
 class _Rows:
