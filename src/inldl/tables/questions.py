@@ -27,27 +27,13 @@ ROUNDED = 0.01  # of the whole, by which rounded answers may exceed what a row l
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What to ask about a table in a file.
+    """What to ask about a table in a file."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        The questions as they stand in their file, in the units of the table.
-    suggestion : Suggestion
-        The same, as fractions.
-    n_rows : int
-        Rows of the table.
-    whole : float
-        What shares sum to in the units of errors: 1, or 100 for percentages.
-    by : {"cell", "row"}
-        What was asked for.
-    """
-
-    table: pd.DataFrame
-    suggestion: Suggestion
-    n_rows: int
-    whole: float
-    by: str
+    table: pd.DataFrame  # the questions as they stand in their file, in the units of the table
+    suggestion: Suggestion  # the same, as fractions
+    n_rows: int  # rows of the table
+    whole: float  # what shares sum to in the units of errors: 1, or 100 for percentages
+    by: str  # what was asked for
 
     @property
     def unit(self):
