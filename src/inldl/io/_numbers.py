@@ -30,7 +30,7 @@ ADVICE = (
 )
 DECIMALS = 10  # of the numbers that are written, at most
 THOUSANDS = (",", ".", " ", "'")
-_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
+_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%"
 _LONG = 1  # a number that the kernel cannot read to the last bit; it counts text as more
 _TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
 _DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
@@ -54,16 +54,16 @@ def numbers(block, column, signs, *, percent=False):
 
 def numbers_and_text(block, column, signs, *, percent=False):
     """Return the numbers of a column, NaN where it is missing or text, and the rows of text."""
-    values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
+    values, cells = np.empty(len(block.starts)), (block.data, block.starts, block.ends, column)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
     holes = _holes(signs.na)
-    kinds = _kernels.read_numbers(block.data, starts, ends, used, holes, percent, values)
+    kinds = _kernels.read_numbers(*cells, used, holes, percent, values)
     text = np.empty(0, int)
     if kinds.any():
         long, text = kinds == _LONG, np.flatnonzero(kinds > _LONG)
         values[text] = np.nan
         if long.any():
-            values[long] = _long_numbers(block.data, starts[long], ends[long], signs.decimal)
+            values[long] = _long_numbers(block.rows(long).text(column), signs.decimal)
     return without_numbers(values, signs.na), text
 
 
@@ -102,12 +102,10 @@ def _holes(na):
     return _kernels.packed_words([*MISSING, *na, *(word.lower() for word in na)])
 
 
-def _long_numbers(data, starts, ends, decimal):
+def _long_numbers(cells, decimal):
     """Return numbers with many digits, of which the kernel has told that they are numbers."""
-    content, bounds = data.tobytes(), zip(starts.tolist(), ends.tolist(), strict=True)
-    cells = b"|".join([content[start:end] for start, end in bounds])
-    others = _AROUND_DIGITS.replace(decimal.encode(), b"")
-    return list(map(float, cells.translate(bytes.maketrans(b",", b"."), others).split(b"|")))
+    plain = str.maketrans(",", ".", _AROUND_DIGITS.replace(decimal, ""))
+    return [float(cell.translate(plain)) for cell in cells]
 
 
 def written(value, decimal):
@@ -131,11 +129,13 @@ class SignEvidence:
         if first[_TEXT] >= 0 and name not in self._labels:
             return
         holes = _holes(self._na)
-        _kernels.note_signs(block.data, *block.bounds(column), holes, first_row, first)
+        cells = block.data, block.starts, block.ends
+        _kernels.note_signs(*cells, column, holes, first_row, first)
         if first[_TEXT] >= 0 and name in self._labels:
             for row, text in _in_bounds(block.text(column)):
                 part = cells_of([text])
-                _kernels.note_signs(part.data, *part.bounds(0), holes, first_row + row, first)
+                cells = part.data, part.starts, part.ends
+                _kernels.note_signs(*cells, 0, holes, first_row + row, first)
 
     def places(self, names=None):
         """Return the first row and column of each kind of sign, in some columns or in all."""

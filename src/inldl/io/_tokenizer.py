@@ -35,9 +35,8 @@ class Block:
 
     def bounds(self, column):
         """Return the start and end of each cell of a column without its quotes."""
-        starts, ends = self.starts[:, column], self.ends[:, column]
-        quoted = self.quoted(column) if self.quotes else 0
-        return starts + quoted, ends - quoted
+        quoted = self.quoted(column)
+        return self.starts[:, column] + quoted, self.ends[:, column] - quoted
 
     def text(self, column):
         """Return the text of each cell of a column."""
