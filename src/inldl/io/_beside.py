@@ -19,21 +19,8 @@ _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is 
 class BesideColumns:
     """The columns with totals and with sums of labels, as a user names them.
 
-    Parameters
-    ----------
-    columns : list of str
-        All columns of the table.
-    total : str or None
-        The one with the total of each row.
-    sums : str, list of str, dict or None
-        Those with sums, as in "alcohol=beer,wine".
-
-    Attributes
-    ----------
-    total : str or None
-        The column with the total.
-    sums : dict of str to tuple of str
-        The labels of each column with a sum.
+    `total` is the column with the total of each row, or None; `sums` has the labels of each column
+    with a sum, such as "alcohol=beer,wine".
     """
 
     def __init__(self, columns, total=None, sums=None):

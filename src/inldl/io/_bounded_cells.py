@@ -81,17 +81,7 @@ def _whole(lower, upper, strict):
 class BoundedCells:
     """Gather the bounds in the cells of a piece, some of a column at a time.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and label columns of the piece.
-    signs : Format
-        How its numbers are written.
-
-    Attributes
-    ----------
-    found : Bounds or None
-        What was read; None as long as no cell was bounded.
+    `signs` say how its numbers are written. `found` is None as long as no cell was bounded.
     """
 
     def __init__(self, shape, signs):
@@ -100,10 +90,7 @@ class BoundedCells:
     def add(self, column, rows, cells):
         """Read cells of a column.
 
-        Returns
-        -------
-        tuple of (int, str) or None
-            The row of the first cell that is no bound, and what is wrong with it or nothing.
+        Returns the row of the first cell that is no bound, and what is wrong with it or "".
         """
         for row, cell in zip(rows, cells, strict=True):
             read = read_bounds(cell, self._signs)

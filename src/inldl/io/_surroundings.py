@@ -111,12 +111,8 @@ def _is_note(row, width):
 class Surroundings:
     """Find the first and the last byte of the table in a text.
 
-    Parameters
-    ----------
-    content : Content
-        The text, as UTF-8.
-    skip_rows, skip_last : int or None
-        Lines above the header, and lines with content below the table; None to find them.
+    `skip_rows` are lines above the header, `skip_last` lines with content below the table; None
+    has them found.
     """
 
     def __init__(self, content, skip_rows, skip_last):

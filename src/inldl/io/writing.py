@@ -190,18 +190,10 @@ def _checked(known, completed):
 
 
 def write_frame(frame, path, *, like=None, overwrite=False):
-    """Write a frame to a new file.
+    """Write a frame to a new file; its index is left out, and NaN are empty cells.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table; its index is left out, and NaN are empty cells.
-    path : str or path
-        The file: .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed.
-    like : Format, optional
-        Of a text that it goes with, whose delimiter and decimal sign it gets.
-    overwrite : bool, default=False
-        Replace the file if there is one.
+    The file ends in .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed. `like` is the
+    `Format` of a text that it goes with, whose delimiter and decimal sign it gets.
     """
     path = Path(path)
     write = _WRITERS[check_new(path, overwrite=overwrite).suffixes[0]]

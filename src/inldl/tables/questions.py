@@ -166,25 +166,11 @@ def _prices(piece, name, file):
 
 
 def with_answers(file, path, reopen, *, scale="auto"):
-    """Return a table like that of a file, with the answers of another file put in.
+    """Return a table like that of a file, with the answers of another file put in; and how many.
 
-    Parameters
-    ----------
-    file : TableFile
-        The table that the questions are about.
-    path : str or path
-        The file with the questions and the answers; questions without an answer are skipped.
-    reopen : callable
-        Opens the table that it is given as a path, as `file` was opened.
-    scale : {"auto", "fraction", "percent", "count"}
-        What the shares are.
-
-    Returns
-    -------
-    TableFile
-        Its file is a copy, which goes when it does; the files that were given stay as they are.
-    n_answers : int
-        How many answers there are.
+    The file at `path` has the questions and the answers; questions without an answer are skipped.
+    `reopen` opens a table at a path as `file` was opened. The file of the new table is a copy,
+    which goes when that does; the files that were given stay as they are.
     """
     scale = file.find_scale()[0] if scale == "auto" else scale
     answers = Answers(path, file)
@@ -207,15 +193,7 @@ def with_answers(file, path, reopen, *, scale="auto"):
 
 
 class Answers:
-    """The answers in a file with questions, checked against the table that they are about.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    file : TableFile
-        The table.
-    """
+    """The answers in a file with questions, checked against the table that they are about."""
 
     def __init__(self, path, file):
         self._file, source = file, TableFile(path, None)
