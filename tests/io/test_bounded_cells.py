@@ -187,8 +187,8 @@ def refusal(tmp_path, text, **options):
         ("80,9-Jan,10", "Line 3, column 'b': '9-Jan' looks like a date"),
         ("80,<5%,10", "write all degrees with the sign, or all without it"),
         ("80,<500,10", "Line 3, column 'b': the bound 500 is above 100; correct it, or give"),
-        ("80,>30,10", "cannot be less than 120, but it is 100 (1 such row)"),
-        ("80,<5,10", "cannot be more than 95, but it is 100 (1 such row); correct them, or give"),
+        ("80,>30,10", "at least 120, but the whole is 100 (1 such row)"),
+        ("80,<5,10", "at most 95, but the whole is 100 (1 such row); correct them, or give"),
         ("80,<0,10", "Line 3, column 'b': '<0' leaves no share"),
     ],
 )

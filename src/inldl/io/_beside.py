@@ -46,7 +46,7 @@ class BesideColumns:
             members = tuple(named_by(self._names, wanted, f"labels of the sum {name!r}"))
             strange = [each for each in members if each not in labels]
             if strange or len(members) < 2:
-                problem = f"{strange[0]!r} is no label" if strange else "it needs at least two"
+                problem = f"{strange[0]!r} is not a label" if strange else "it needs at least two"
                 raise ValueError(
                     f"The sum in column {shortened(name)!r} (--sum) is one of labels, but "
                     f"{problem}; name its labels, such as {_EXAMPLE}."
@@ -160,7 +160,7 @@ def refused_total(labels, values):
         if proved or _TOTAL.fullmatch(labels[j]):
             return (
                 f"The label {labels[j]!r} is the sum of the other labels in each of the "
-                f"{len(complete):,} complete rows, so it is their total and no share of its own; "
+                f"{len(complete):,} complete rows, so it is their total, not a share of its own; "
                 f"leave it out of the labels (--ignore {_quoted(labels[j])})."
             )
     return None

@@ -126,7 +126,7 @@ def read_bounds(cell, signs):
         return problem if low > high else (low, high, False)
     [number] = found
     if written.sign == "<" and number == 0:
-        return "leaves no share, since none is below 0; correct it."
+        return "leaves nothing, since no share is below 0; correct it."
     strict = written.sign in ("<", ">")
     return (np.nan, number, strict) if written.sign[0] == "<" else (number, np.nan, strict)
 

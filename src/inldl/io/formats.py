@@ -44,7 +44,7 @@ def find_format(path):
             return listing
     ending = path.name.removeprefix(plain_name(path).stem)
     raise ValueError(
-        f"{path} ends in {ending!r}, which is no known kind of table; known "
+        f"{path} ends in {ending!r}, which is not a known kind of table; known kinds "
         f"are {', '.join(suffixes())}, also compressed ({', '.join(SUFFIXES)})."
     )
 

@@ -101,8 +101,8 @@ def take_weights(features, name, file, rows=None):
         cell = cells.iloc[bad[0]]
         shown = repr(cell) if isinstance(cell, str) else f"{cell:g}"
         error = DataError(
-            "Column {column} has {value} in {row}, which is no weight; give a number that is not "
-            "negative, 0 to leave the row out.",
+            "Column {column} has {value} in {row}, which is not a weight; give a number that is "
+            "not negative, 0 to leave the row out.",
             column=name,
             value="no number" if pd.isna(cell) else shown,
             row=int(bad[0]),

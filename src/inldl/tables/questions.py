@@ -160,7 +160,7 @@ def _prices(piece, name, file):
         cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
         told = "nothing" if pd.isna(cell) else repr(cell)
         raise ValueError(
-            f"{place}, column {name!r}: {told} is no price; give a number above 0 in each row."
+            f"{place}, column {name!r}: {told} is not a price; give a number above 0 in each row."
         )
     return prices
 

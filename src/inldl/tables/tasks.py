@@ -91,11 +91,7 @@ def fit_table(
     limits = table.known.limits
     groups, sums = _groups(table.features, group, file), table.sums
     votes = votes_of(table) if votes else None
-    if sampled:
-        notes.append(
-            f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
-            "rows with a share of each label are always among them."
-        )
+    notes += [_SAMPLED.format(len(degrees))] if sampled else []
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
@@ -109,9 +105,6 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
-    raw = y if sums is None else y * sums[:, None]
-    if limits is not None:  # bounds say why these are missing
-        raw = np.where(limits.told, limits.any_filled(), raw)
     return Learned(
         model,
         scale,
@@ -123,8 +116,22 @@ def fit_table(
         notes,
         quality.of_new_rows(model, y, weights).in_units_of(scale),
         sample,
-        size_of_holes(raw, list(degrees), scale, sums is not None),
+        _size_of_holes(y, list(degrees), scale, sums, limits),
     )
+
+
+_SAMPLED = (
+    "The model was fitted to {} rows, drawn evenly from all; the first rows with a share of each "
+    "label are always among them."
+)
+
+
+def _size_of_holes(y, labels, scale, sums, limits):
+    """Return what the sums of rows tell about the holes that no bounds explain."""
+    raw = y if sums is None else y * sums[:, None]
+    if limits is not None:  # bounds say why these are missing
+        raw = np.where(limits.told, limits.any_filled(), raw)
+    return size_of_holes(raw, labels, scale, sums is not None)
 
 
 def _groups(features, name, file):
