@@ -15,8 +15,6 @@ _ROOMS = {
     "project_between": "simplex",
     "project_columns": "simplex",
     "read_numbers": "text",
-    "shrink_singular_values": "shrinkage",
-    "shrinker": "shrinkage",
     "weighted_simplex_columns": "simplex",
     "winldl_step": "winldl",
 }
