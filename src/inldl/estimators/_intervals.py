@@ -191,12 +191,10 @@ class IntervalMixin:
             estimated from each of them.
         random_state : int, RandomState instance, Generator or None, default=None
             For the draws; an int makes them reproducible to the bit.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
-            upper bound of 0.05. It is filled with what is expected of it between its bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
-            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
+        lower, upper, sums
+            Bounds of unobserved degrees, and what groups of labels sum to, as for every
+            :class:`DistributionEstimator`. Degrees are filled with what is expected of them
+            between their bounds.
 
         Returns
         -------
