@@ -8,25 +8,13 @@ Array = np.ndarray
 
 
 def known_cells(y: Array, predicted: Array) -> tuple[Array, Array]:
-    """Return what is known of rows beside what is predicted there.
+    """Return what is known of rows beside what is predicted there, one cell more than labels.
 
     A prediction that is judged at the observed degrees only is judged by too large ones, where
-    small ones are missing. The sum of the holes is known as well: it is one more cell.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, n_labels)
-        Predictions of the rows.
-
-    Returns
-    -------
-    known : ndarray of shape (n, n_labels + 1)
-        `y`, then what the observed degrees leave. The latter is NaN in rows without holes, and in
-        rows without degrees, where it tells nothing.
-    predicted : ndarray of shape (n, n_labels + 1)
-        The predictions with 0 at the holes, then the sum of the predicted holes.
+    small ones are missing. The sum of the holes is known as well: it is one more cell. So `y` is
+    followed by what the observed degrees leave, NaN in rows without holes, and in rows without
+    degrees, where it tells nothing. The predictions are 0 at the holes, and followed by their sum
+    there.
     """
     holes = np.isnan(y)
     rest = np.where(partial_rows(y), np.maximum(1 - np.nansum(y, axis=1), 0), np.nan)
