@@ -12,6 +12,7 @@ from inldl._errors import warn_user
 from inldl._file_state import Array, FileState
 from inldl._validation import FLOATS, check_number, label_names, like, validate_features
 from inldl.completion import Examples
+from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
 from inldl.solvers.given_limits import limits_of
 
@@ -42,7 +43,8 @@ class IntervalMixin:
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
             return
-        kept = [_evenly(np.flatnonzero(~np.isnan(column))) for column in y.T]
+        seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
+        kept = [rows[evenly(len(rows), MOST)] for rows in seen]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
@@ -357,11 +359,6 @@ class _Errors:
     def _interval(self, predicted, below, above):
         size = self.size(predicted)
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
-
-
-def _evenly(rows):
-    """Return at most `MOST` of the rows, evenly spread."""
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
 
 
 def check_coverage(coverage):

@@ -116,11 +116,11 @@ class TableWriter:
         limits = None
         if piece.bounds is not None or piece.sums:
             limits = self._file.written_limits(piece, scale)
-        fills = Fills(y, completed, whole_of(piece, scale), limits)
+        fills = Fills(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
 
-def whole_of(piece, scale):
+def row_wholes(piece, scale):
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
     return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
 

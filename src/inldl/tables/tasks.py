@@ -9,7 +9,7 @@ from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
-from inldl.io.writing import check_writable, whole_of
+from inldl.io.writing import check_writable, row_wholes
 from inldl.metrics import evaluate
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.known_cells import known_cells
@@ -33,8 +33,7 @@ from inldl.tables._rows import (
     votes_of,
     weights_notes,
 )
-from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables._units import whole_of as shown_whole
+from inldl.tables._units import paired_ends, rounded_rows, whole_of
 from inldl.tables.model import Model
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -196,7 +195,7 @@ def complete_table(
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
-    unit = shown_whole(scale)
+    unit = whole_of(scale)
     shown = ShownRows(file, file.labels, unit, ids)
     how = {"filled": file.labels if holes is None else holes, "whole": whole}
     how["overwrite"] = overwrite
@@ -211,7 +210,7 @@ def complete_table(
                 completed, *ends = _completed(model, rows, coverage)
             tally.add(piece, known.y, completed, rows[-1])
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
-            added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
+            added = _pairs(ends, np.reshape(row_wholes(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
             writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, known.y, scale, rows)
@@ -270,7 +269,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     Written
     """
     labels = list(model.label_names_)
-    whole = shown_whole(getattr(model, "scale_", "fraction"))
+    whole = whole_of(getattr(model, "scale_", "fraction"))
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
