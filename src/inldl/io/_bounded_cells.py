@@ -3,6 +3,7 @@
 Their numbers have the signs of the table, and percent signs where its degrees have them.
 """
 
+import datetime
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,6 +12,12 @@ import numpy as np
 from inldl._text import counted
 from inldl.io._numbers import MADE_DATE, looks_like_date, numbers, written_bounds
 from inldl.io._tokenizer import cells_of
+
+_SIGNS = "write all degrees with the sign, or all without it."
+_ADVICE = (
+    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
+    "empty if the degree is unknown."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +136,19 @@ def read_bounds(cell, signs):
         return "leaves nothing, since no share is below 0; correct it."
     strict = written.sign in ("<", ">")
     return (np.nan, number, strict) if written.sign[0] == "<" else (number, np.nan, strict)
+
+
+def what_is_wrong(cell, signs):
+    """Return what to say of a cell among degrees that holds neither a number nor bounds."""
+    if isinstance(cell, datetime.date):
+        return f"is not a number; it is {MADE_DATE}"
+    text, plain = str(cell), replace(signs, percent=False)
+    known = numbers(cells_of([text]), 0, plain)[1] is None or read_bounds(text, plain)
+    if signs.percent and known:
+        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+    if not signs.percent and text.rstrip().endswith("%"):
+        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+    return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
 
 
 def _number(text, signs):
