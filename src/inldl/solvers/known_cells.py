@@ -54,9 +54,11 @@ def _quantile(column: Array, level: float, weights: Array) -> float:
 def mean_degrees(y: Array, weights: Array | None = None) -> Array:
     """Return the mean of the observed degrees of each label, each counting as much as its row.
 
-    Every label is observed somewhere.
+    It is 0 for a label that is nowhere observed.
     """
-    if weights is None:
-        return np.nanmean(y, axis=0, dtype=float)
     seen = ~np.isnan(y)
-    return weights @ np.where(seen, y, 0) / (weights @ seen)
+    known = np.where(seen, y, 0)
+    if weights is None:
+        return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
+    count = weights @ seen
+    return weights @ known / np.where(count > 0, count, 1)

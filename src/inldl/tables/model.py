@@ -20,6 +20,7 @@ from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
 from inldl.solvers.given_limits import limits_of
+from inldl.solvers.known_cells import mean_degrees
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._rows import distinct_rows, fit_weighted, group_numbers, weights_of_copies
 from inldl.tables.encoding import FeatureEncoder
@@ -390,10 +391,5 @@ class Model(IntervalMixin, DistributionEstimator):
 
 def _means(degrees, weights=None):
     """Return the means of the labels, which sum to 1."""
-    seen = ~np.isnan(degrees)
-    if weights is not None:
-        count = weights @ seen
-        means = weights @ np.where(seen, degrees, 0) / np.where(count > 0, count, 1)
-    else:
-        means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    means = mean_degrees(degrees, weights)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
