@@ -17,6 +17,7 @@ from inldl.solvers.completion import (
     given_observed,
     pairwise_covariance,
 )
+from inldl.solvers.known_cells import mean_degrees
 
 
 class ExtraTrees:
@@ -40,9 +41,7 @@ class Near:
     """Fill near the prediction: labels that are predicted badly move more than others."""
 
     def __init__(self, y, predicted):
-        seen = ~np.isnan(y)
-        squares = np.where(seen, y - predicted, 0) ** 2
-        self.spread = squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1) + TINY
+        self.spread = mean_degrees((y - predicted) ** 2) + TINY
 
     def __call__(self, y, predicted):
         """Return completed rows."""
