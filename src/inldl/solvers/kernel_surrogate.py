@@ -14,61 +14,20 @@ directions that the sample knows little about; without it they can grow from swe
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
 from inldl._validation import TOO_LARGE
-from inldl.solvers.kernel_sweeps import KernelSoftmax, LandmarkKernel
+from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.landmark_kernel import Basis, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
 from inldl.solvers.softmax import Array, minimised
 
 MOST_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
-CHUNK = 4096  # rows
-SMALLEST = 1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
 MAX_ITER, LAST_ITER = 100, 150
 
 Loss = Callable[[Array, Array], tuple[float, Array, Array]]
 """The loss of all rows at coefficients and intercept, and its gradients by both."""
-
-
-@dataclass(frozen=True)
-class Basis:
-    """Features ``k_x N - c``: Nystroem's, centred, in the eigenbasis of their Gram matrix."""
-
-    map: LandmarkKernel
-    normal: Array
-    center: Array
-    squares: Array
-
-    @classmethod
-    def of(cls, kernel: LandmarkKernel, Z: Array, weights: Array | None) -> tuple["Basis", Array]:
-        """Return the basis of rows in scaled columns, and the features of these rows."""
-        normal = _normalisation(kernel)
-        features, single = np.empty((len(Z), normal.shape[1])), normal.astype(np.float32)
-        for rows, K in kernel.pieces(Z):
-            features[rows] = K @ single
-        center = _total(features, weights) / (len(Z) if weights is None else weights.sum())
-        gram = np.zeros((normal.shape[1],) * 2)
-        for rows in _chunks(features):
-            features[rows] -= center
-            part = features[rows]
-            gram += part.T @ (part if weights is None else part * weights[rows, None])
-        squares, vectors = linalg.eigh(gram)
-        for rows in _chunks(features):
-            features[rows] = features[rows] @ vectors
-        basis = cls(kernel, normal @ vectors, vectors.T @ center, np.maximum(squares, 0))
-        return basis, features
-
-    def model(self, V: Array) -> KernelSoftmax:
-        """Return the softmax that has the parameters V; the last row is the bias."""
-        return KernelSoftmax(self.map, self.normal @ V[:-1], V[-1] - self.center @ V[:-1])
-
-    def gradient(self, by_coef: Array, by_intercept: Array) -> Array:
-        """Return the gradient by V from those by the coefficients and the intercept."""
-        inner = self.normal.T @ by_coef - np.outer(self.center, by_intercept)
-        return np.vstack([inner, by_intercept])
 
 
 class Sample:
@@ -79,7 +38,7 @@ class Sample:
     kernel : LandmarkKernel
         The kernel and its landmarks.
     Z : ndarray of shape (n, k)
-        Scaled columns.
+        Scaled columns, in double precision.
     y : ndarray of shape (n, n_labels)
         Degrees in double precision, NaN = unobserved.
     weights : ndarray of shape (n,), optional
@@ -87,9 +46,11 @@ class Sample:
     """
 
     def __init__(self, kernel: LandmarkKernel, Z: Array, y: Array, weights: Array | None = None):
-        rows = slice(max(MOST_ENTRIES // len(kernel.landmarks), 1))
+        rows = slice(max(MOST_ENTRIES // len(kernel.components_), 1))
         self.y, self.weights = y[rows], None if weights is None else weights[rows]
-        self.basis, self._features = Basis.of(kernel, Z[rows], self.weights)
+        self.kernel, kernel_map = kernel, KernelFeatures.of(kernel)
+        self.basis = Basis.of(kernel_map, Z[rows], self.weights)
+        self._features = self.basis.features(Z[rows])
 
     @property
     def total(self) -> float:
@@ -104,11 +65,17 @@ class Sample:
         """Return the best parameters for these rows alone, starting from V."""
         return self._problem(alpha).minimise(V, MAX_ITER)
 
+    def model(self, V: Array) -> KernelSoftmax:
+        """Return the softmax that has the parameters V; the last row is the bias."""
+        coef, intercept = self.basis.split(V)
+        return KernelSoftmax(self.kernel, self.basis.map.normalization_ @ coef, intercept)
+
     def slope(self, V: Array, alpha: float, loss: Loss) -> Array:
         """Return the gradient of the objective of all rows at V, by one sweep."""
-        model = self.basis.model(V)
-        _, *gradients = loss(model.coef, model.intercept)
-        found = self.basis.gradient(*gradients)
+        model, basis = self.model(V), self.basis
+        _, by_coef, by_intercept = loss(model.coef, model.intercept)
+        inner = basis.turn.T @ (basis.map.normalization_.T @ by_coef)
+        found = np.vstack([inner - np.outer(basis.center, by_intercept), by_intercept])
         if not np.isfinite(found).all():
             raise ValueError(TOO_LARGE)
         found[:-1] += alpha * V[:-1]
@@ -136,20 +103,3 @@ class Sample:
     def _problem(self, alpha: float) -> MaskedSoftmax:
         about = self.basis.squares, self.y, alpha, self.weights
         return MaskedSoftmax(self._features, *about)
-
-
-def _normalisation(kernel: LandmarkKernel) -> Array:
-    """Return what makes Nystroem's features of kernels, without directions that are noise."""
-    values, vectors = linalg.eigh(kernel(kernel.landmarks.astype(np.float64)))
-    kept = values > SMALLEST * values[-1]
-    return vectors[:, kept] / np.sqrt(values[kept])
-
-
-def _total(features: Array, weights: Array | None) -> Array:
-    if weights is None:
-        return features.sum(axis=0, dtype=float)
-    return sum(weights[rows] @ features[rows] for rows in _chunks(features))
-
-
-def _chunks(a: Array) -> list[slice]:
-    return [slice(i, i + CHUNK) for i in range(0, len(a), CHUNK)]
