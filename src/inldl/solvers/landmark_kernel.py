@@ -143,7 +143,7 @@ class Basis:
         center = np.average(features, 0, own)
         features -= center
         squares, turn = eigenbasis(features, own)
-        share = len(features) / len(Z) if own is None else own.sum() / weights.sum()
+        share = len(features) / len(Z) if own is None else own.sum() / np.sum(weights)
         return cls(feature_map, turn, center @ turn, squares / share)
 
     def features(self, Z: Array) -> Array:
