@@ -184,3 +184,20 @@ def _seeded(estimator: Any, seed: int | None) -> Any:
     parameters = estimator.get_params(deep=True)
     free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
     return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
+
+
+def with_ratios(method: str) -> str:
+    """Return a method that learns from ratios of degrees, or refuse one that cannot.
+
+    Examples
+    --------
+    >>> with_ratios("winldl(mu=8)")
+    "winldl(known='ratios', mu=8)"
+    """
+    spec = parse(canonical_method(method))
+    if "known" not in make_method(method).get_params(deep=False):
+        able = [name for name in ("auto", "winldl", "constant-mean") if name != spec.name]
+        raise ValueError(
+            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+        )
+    return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))

@@ -11,6 +11,7 @@ from inldl.estimators._kernel_features import sample_rows
 from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.ratios import known_ratios
 from inldl.solvers.softmax import softmax
 
 ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
@@ -84,9 +85,7 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         features = self.map_.transform(data.scaled)
         center = np.average(features, 0, data.weights)
         features -= center
-        squares, basis = eigenbasis(features, data.weights)
-        # Single precision has half the bytes, and each iteration reads all of them.
-        rotated = features.astype(np.float32) @ basis.astype(np.float32)
+        rotated, squares, basis = _rotated(features, data.weights)
         folds = _Folds(rotated, data.y, data.weights, squares, data.seed, self.n_jobs)
         self.alpha_ = folds.best_alpha() if self.alpha == "auto" else self.alpha
         self.held_out_, V = folds.cross_fit(self.alpha_)
@@ -97,14 +96,29 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
 
 
+def held_out_of_ratios(features, y, weights, seed, n_jobs):
+    """Return held-out predictions of rows of which only ratios are known."""
+    features, squares, _ = _rotated(features - np.average(features, 0, weights), weights)
+    folds = _Folds(features, y, weights, squares, seed, n_jobs, ratios=True)
+    return folds.cross_fit(folds.best_alpha())[0]
+
+
+def _rotated(features, weights):
+    """Return the features in the eigenbasis of their Gram matrix, its eigenvalues, the basis."""
+    squares, basis = eigenbasis(features, weights)
+    # Single precision has half the bytes, and each iteration reads all of them.
+    return features.astype(np.float32) @ basis.astype(np.float32), squares, basis
+
+
 class _Folds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
-    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`.
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
+    with holes `ratios` may be all that is known.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs):
-        self.features, self.y, self.weights = features, y, weights
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
         self.starts = None
         folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
@@ -152,14 +166,15 @@ class _Folds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, ROUGH)
-        known, there = known_cells(self.y[test], _predict(self.features[test], V))
+        cells = known_ratios if self.ratios else known_cells
+        known, there = cells(self.y[test], _predict(self.features[test], V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
 
     def _fit(self, alpha, V, rows, ftol=FINE):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        about = self.squares * share, y, alpha, weights
+        about = self.squares * share, y, alpha, weights, self.ratios
         return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
 
     def _start(self, rows):

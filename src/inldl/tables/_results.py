@@ -102,6 +102,9 @@ class Written:
     most_error : float
         What the mean absolute error of the filled degrees cannot exceed, in the units of the file;
         those that the sums of their rows give do not count.
+    ratios : bool
+        Whether only ratios of known degrees were given, so that these are scaled in rows with
+        holes.
     """
 
     n_rows: int
@@ -117,6 +120,7 @@ class Written:
     n_bounded: int = 0
     size: SizeTest | None = None
     most_error: float = float("nan")
+    ratios: bool = False
 
 
 @dataclass(frozen=True, eq=False)
