@@ -115,8 +115,8 @@ _GROUPS = (
     "columns."
 )
 _RATIOS = (
-    "Missing labels were dropped and the others rescaled to the whole, so that only ratios of known "
-    "shares are given; in rows with missing shares these are scaled back."
+    "Missing labels were dropped and the others rescaled to the whole, so that only ratios of "
+    "known shares are given; in rows with missing shares these are scaled back."
 )
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (

@@ -35,8 +35,8 @@ BELOW_RECORDED = (
     "of its row."
 )
 RATIOS = (
-    "Known shares of these rows were scaled, each row by a factor of its own; their ratios stay as "
-    "they are."
+    "Known shares of these rows were scaled, each row by a factor of its own; their ratios stay "
+    "as they are."
 )
 OF_RATIOS = (
     "known shares of rows that were left out, as parts of the known ones of their row",

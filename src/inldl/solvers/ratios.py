@@ -33,7 +33,7 @@ def check_ratios(y: Array, first_row: int = 0) -> None:
     Rows are counted from `first_row`. Sums that rounding explains are fine.
     """
     partial = np.flatnonzero(partial_rows(y))
-    sums = np.nansum(y[partial], axis=1, dtype=np.float64)
+    sums = np.asarray(np.nansum(y[partial], axis=1, dtype=np.float64))
     off = is_off(np.abs(sums - 1), y[partial]) & (sums != 0)
     wrong = np.flatnonzero(off | (y[partial] < 0).any(axis=1))
     if wrong.size:
