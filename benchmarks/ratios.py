@@ -65,6 +65,7 @@ def measured(name, rate, split, model, way):
     found = evaluate(fold.y_test, fitted.predict(fold.X_test), ["cosine", "kl_divergence"])
     about = {"dataset": name, "rate": rate, "split": split, "method": model, "way": way}
     completed = fitted.complete(fold.X, y)
+    completed[completed.sum(axis=1) == 0] = 1  # zeros of which no distribution can be made
     completed /= completed.sum(axis=1, keepdims=True)
     again = {f"recovered {k}": v for k, v in recovery(truth, fold.y, completed).items()}
     return about | found | again | {"fit_seconds": seconds}

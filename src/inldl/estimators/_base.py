@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -62,6 +63,9 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         }
     )
 
+    tunable: ClassVar[
+        dict
+    ] = {}  # constants that `TunedLDL` may choose, and the candidates of each
     _takes_chunks = False  # whether it is fitted to Dask arrays and frames chunk by chunk
 
     @cached_property

@@ -1,7 +1,7 @@
 """The WInLDL estimator."""
 
 from numbers import Integral
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -164,6 +164,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     n_landmarks: Count = 400
     random_state: object = None
     known: Literal["degrees", "ratios"] = "degrees"
+    tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
     _labels = Labels()  # that limits are about, while it is fitted
     map_ = None  # as in files of earlier versions
 

@@ -240,9 +240,9 @@ def make_fold(
     if given is None:
         train, test = partition(dataset, len(y), split)
         random_state = seed(dataset, rate, split)
-        how = {"mechanism": mechanism.removesuffix(RENORMALISED)}
-        how["renormalise"] = mechanism.endswith(RENORMALISED)
-        holes = hide(y[train], rate, **how, random_state=random_state)
+        plain, renormalise = mechanism.removesuffix(RENORMALISED), mechanism.endswith(RENORMALISED)
+        how = {"renormalise": renormalise, "random_state": random_state}
+        holes = hide(y[train], rate, mechanism=plain, **how)
     else:
         train, test, observed = given
         holes = np.where(observed, y[train], np.nan)
