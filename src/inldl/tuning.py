@@ -38,7 +38,8 @@ class TunedLDL(DistributionEstimator):
     has in use. Here a part of the observed degrees is hidden, the method is fitted to the others
     with each candidate, and what it predicts is compared with what was hidden. Then it is fitted
     to all of them with the best candidate. The constants that the method has already are among
-    the candidates, and are kept unless others are better.
+    the candidates, and are kept unless others are better. A candidate that the method refuses is
+    left out.
 
     Parameters
     ----------
@@ -245,7 +246,12 @@ class _Search:
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            error = float(np.mean([self.error(candidate, part) for part in self.parts]))
+            try:
+                error = float(np.mean([self.error(candidate, part) for part in self.parts]))
+            except ValueError:  # such as more neighbours than rows
+                if not self.trials:
+                    raise
+                return
         self.trials.append({"parameters": candidate, "error": error})
         if error < self.least or not self.best:
             self.best, self.least = candidate, error

@@ -38,9 +38,9 @@ def check_ratios(y: Array, first_row: int = 0) -> None:
     wrong = np.flatnonzero(off | (y[partial] < 0).any(axis=1))
     if wrong.size:
         raise DataError(
-            "The known degrees of row {number} of y sum to {total:.6g}, but ratios sum to 1 in "
-            "each row with holes ({count} row(s) do not): divide these rows by their sums, or "
-            "leave known='ratios' out if they are degrees.",
+            "The known degrees of {row} sum to {total:.6g}, but ratios sum to 1 in each row with "
+            "holes ({count} row(s) do not): divide these rows by their sums, or leave "
+            "known='ratios' (--ratios) out if they are degrees.",
             row=int(first_row + partial[wrong[0]]),
             total=sums[wrong[0]],
             count=wrong.size,
