@@ -15,34 +15,20 @@ from inldl._specs import Spec, did_you_mean, import_object, parse
 
 @dataclass(frozen=True)
 class Method:
-    """A method that can be asked for by name.
+    """A method that can be asked for by name."""
 
-    Parameters
-    ----------
-    name : str
-        As people write it, such as ``winldl``.
-    path : str
-        Where its class is: ``package.module:Class``.
-    about : str
-        What it does, in one line.
-    arguments : mapping, optional
-        Arguments of its class. What a user gives replaces them.
-    published : bool, default=False
-        Whether to call ``Class.as_published`` instead: the settings of its paper.
-    regressor : str, optional
-        The path of a regressor of scikit-learn that the class is put around. Arguments are then
-        those of the regressor.
-    extra : str, optional
-        The extra of this package that a fit needs. Without it the method can be listed, made and
-        loaded, and a fit says what to install.
-    """
-
-    name: str
-    path: str
-    about: str
+    name: str  # as people write it, such as ``winldl``
+    path: str  # where its class is: ``package.module:Class``
+    about: str  # what it does, in one line
+    # Arguments of its class. What a user gives replaces them
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Whether to call ``Class.as_published`` instead: the settings of its paper
     published: bool = False
+    # The path of a regressor of scikit-learn that the class is put around. Arguments are then
+    # those of the regressor
     regressor: str | None = None
+    # The extra of this package that a fit needs. Without it the method can be listed, made and
+    # loaded, and a fit says what to install
     extra: str | None = None
 
     @property
@@ -89,6 +75,11 @@ _add("bfgs-ldl", "bfgs:BFGSLDL", "softmax of a linear score, by L-BFGS", _BOTH)
 _add("iis-ldl", "iis:IISLDL", "softmax of a linear score, by iterative scaling", _BOTH)
 _add("edl-lrl", "edl_lrl:EDLLRL", "softmax of a linear score, low rank in groups of rows", _BOTH)
 _add("ldm", "ldm:LDM", "softmax of a linear score, with labels that explain each other", _BOTH)
+_add("hidldl", "hidldl:HidLDL", "softmax of a linear score, from ratios of the observed degrees")
+_add("i2ldl", "i2ldl:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "wsldl_mcsc:WSLDLMCSC", "features and degrees as one low-rank matrix", _BOTH)
+_add("incomldl-sni", "incomldl_sni:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
+_add("incomldl-lr", "incomldl_lr:IncomLDLLR", "holes from neighbours in PCA space, softmax")
 _add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three and a linear ridge")
 _add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
 _add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")

@@ -29,5 +29,5 @@ def scale_ratios(columns, y, weights, seed, n_jobs=None):
     first = scaled(y, constant_distribution(y, weights)[None])
     choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
     features = kernel_features(columns, choice.kernel, choice.scale, FINE, seed)
-    found = held_out_of_ratios(features.transform(columns), y, weights, seed, n_jobs)
+    found = held_out_of_ratios(features, columns, y, weights, seed, n_jobs)
     return scaled(y, found)
