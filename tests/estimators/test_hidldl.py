@@ -1,9 +1,9 @@
-"""HidLDL as an estimator: what it keeps, what it refuses, and its printed numbers."""
+"""HidLDL as an estimator: what it keeps, and what it refuses."""
 
 import numpy as np
 import pytest
 
-from inldl import BFGSLDL, HidLDL, evaluate, hide
+from inldl import BFGSLDL, HidLDL, hide
 from inldl.datasets import make_distributions
 
 X, TRUTH = make_distributions(120, random_state=0)
@@ -12,7 +12,7 @@ Y = hide(TRUTH, 0.4, random_state=0)
 
 def test_it_learns_what_it_recovers():
     model = HidLDL().fit(X, Y)
-    learned = BFGSLDL(l2=1e-4, tol=1e-7).fit(X, model.recovered_)
+    learned = BFGSLDL(l2=1e-4, max_iter=2000).fit(X, model.recovered_)
     np.testing.assert_allclose(model.predict(X), learned.predict(X), atol=1e-6)
     np.testing.assert_allclose(model.recovered_.sum(axis=1), 1)
 
@@ -50,12 +50,3 @@ def test_recovered_rows_are_those_that_have_a_weight():
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         HidLDL(**parameters).fit(X, Y)
-
-
-@pytest.mark.parametrize(("name", "printed"), [("SJAFFE", 0.598), ("SBU_3DFE", 0.703)])
-def test_printed_recovery_at_half_of_the_labels(name, printed, public):
-    """The authors' mean of five draws, with an alpha chosen by the truth; here one draw."""
-    X, y = public(name)
-    found = HidLDL(max_iter=100).fit(X, hide(y, 0.5, random_state=0)).recovered_
-    canberra = evaluate(y, found, ["canberra"])["canberra"]
-    assert canberra == pytest.approx(printed, abs=0.03)

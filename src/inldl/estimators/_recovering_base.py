@@ -10,7 +10,7 @@ from inldl.solvers.neighbour_filling import fill_rounds
 from inldl.solvers.neighbours import distinct_rows
 from inldl.solvers.softmax import Features
 
-ENOUGH = {"max_iter": 1000, "tol": 1e-7}  # for distributions that are estimates themselves
+MOST_ITERATIONS = 2000  # of L-BFGS; small penalties take more than the usual 400
 
 
 class RecoveringEstimator(SoftmaxDistributionEstimator):
@@ -33,7 +33,7 @@ class RecoveringEstimator(SoftmaxDistributionEstimator):
         X = features.X[rows.first]
         recovery = self._recover(X.astype(float), y[rows.first].astype(float), rows.weights)
         self.recovered_ = recovery.shared[rows.kind]
-        learner = BFGSLDL(l2=self.l2, fit_intercept=self.fit_intercept, **ENOUGH)
+        learner = BFGSLDL(self.l2, self.fit_intercept, max_iter=MOST_ITERATIONS)
         few = Features(X, features.fit_intercept)
         learned = learner._solve(few, recovery.shared, rows.weights)
         return replace(recovery, shared=learned.shared)

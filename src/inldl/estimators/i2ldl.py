@@ -28,7 +28,7 @@ class I2LDL(_LowRankEstimator):
         The penalty of ADMM. It decides how fast the solution is found, not which.
     fit_intercept : bool, default=True
         Whether to add a bias, penalised like the rest.
-    max_iter : int, default=200
+    max_iter : int, default=500
         Iterations at most.
     tol : float, default=1e-3
         Stop when both residuals are below this part of the distributions.
@@ -77,7 +77,7 @@ class I2LDL(_LowRankEstimator):
     lam3: NotNegative = 1e-3
     rho: Positive = 0.1
     fit_intercept: bool = True
-    max_iter: Count = 200
+    max_iter: Count = 500
     tol: NotNegative = 1e-3
     n_jobs: Jobs = None
     verbose: int = 0

@@ -10,6 +10,7 @@ from inldl._errors import DataError
 from inldl._sample_weights import WEIGHTLESS
 from inldl._text import counted, listed
 from inldl.completion.examples import row_keys
+from inldl.solvers.ratios import constant_distribution
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
@@ -161,3 +162,16 @@ def weights_notes(name, n_left_out, weights, votes):
             told += f"{votes[least]:,.0f}"
         notes.append(f"{told}.")
     return notes
+
+
+def means_of_labels(degrees, weights=None, ratios=False):
+    """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
+    if ratios:
+        return constant_distribution(degrees, weights)
+    seen = ~np.isnan(degrees)
+    if weights is not None:
+        count = weights @ seen
+        means = weights @ np.where(seen, degrees, 0) / np.where(count > 0, count, 1)
+    else:
+        means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
