@@ -154,7 +154,7 @@ def test_prices(data, model):
         ({"by": "column"}, "by must be"),
         ({"budget": 0}, "budget must be"),
         ({"coverage": 2}, "coverage must be"),
-        ({"row_cost": 0}, "row_cost is 0, which is no price"),
+        ({"row_cost": 0}, "row_cost is 0, which is not a price"),
         ({"row_cost": np.ones(3)}, "a number for each of the 50 rows"),
         ({"cell_cost": np.r_[np.ones(49), np.nan]}, r"cell_cost is nan in row 49"),
         ({"cell_cost": "much"}, "cell_cost must be a number"),

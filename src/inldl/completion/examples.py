@@ -12,6 +12,7 @@ from inldl.completion.hiding import evenly
 from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
 from inldl.solvers.inside import Inside
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.limits import Limits
 
 MOST_ROWS = 10_000  # more rows take their time and change little
@@ -162,8 +163,7 @@ def signs_of_size(X, errors):
 
 def relative_errors(errors):
     """Return the mean error of rows relative to the usual ones of their labels, and these rows."""
-    seen = ~np.isnan(errors)
-    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    seen, usual = ~np.isnan(errors), mean_degrees(errors)
     relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
     rows = np.flatnonzero(seen.any(axis=1))
     return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows

@@ -49,24 +49,12 @@ class NormalRows:
 
 
 class JointNormal:
-    """Draw distributions that a table with holes may come from.
+    """Draw distributions that a table with holes, `y`, may come from.
 
     A whole row that is drawn from a distribution, plus what is expected of its holes once it is
-    known how far it is off at the observed degrees, is a draw of the holes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    told : ndarray of shape (n, q)
-        What is known of the rows beside their degrees.
-    start : ndarray of shape (n, n_labels)
-        The table with its holes filled in some way.
-
-    Attributes
-    ----------
-    share : float
-        What is learned from some rows only varies more than it would; this corrects for it.
+    known how far it is off at the observed degrees, is a draw of the holes. `told` (n, q) is known
+    of the rows beside their degrees, `start` is the table with its holes filled in some way. What
+    is learned from some rows only varies more than it would; `share` corrects for it.
     """
 
     def __init__(self, y, told, start):

@@ -17,11 +17,6 @@ class LooseSums:
 
     It has the face of a `Completer`: rows and predictions of `n_labels` degrees, of which only the
     predictions sum to 1.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        As for `Completer`.
     """
 
     def __init__(self, n_jobs=None):

@@ -17,25 +17,13 @@ from inldl.solvers.completion import (
     given_observed,
     pairwise_covariance,
 )
+from inldl.solvers.known_cells import mean_degrees
 
 
 class ExtraTrees:
-    """Extremely randomised trees that predict a number.
+    """Extremely randomised trees whose mean predicts a number `y` from features.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Features.
-    y : ndarray of shape (n,)
-        What is learned.
-    n_trees : int
-        Trees, whose mean is the prediction.
-    seed : int
-        Of the random numbers.
-    min_leaf : int, default=2
-        Rows of a leaf at least.
-    max_features : float, default=0.5
-        Share of the features that a split looks at.
+    A leaf has at least `min_leaf` rows, and a split looks at a share `max_features` of them.
     """
 
     def __init__(self, X, y, *, n_trees, seed, min_leaf=2, max_features=0.5):
@@ -53,9 +41,7 @@ class Near:
     """Fill near the prediction: labels that are predicted badly move more than others."""
 
     def __init__(self, y, predicted):
-        seen = ~np.isnan(y)
-        squares = np.where(seen, y - predicted, 0) ** 2
-        self.spread = squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1) + TINY
+        self.spread = mean_degrees((y - predicted) ** 2) + TINY
 
     def __call__(self, y, predicted):
         """Return completed rows."""
@@ -112,22 +98,8 @@ class Forests:
 
     The forest of a label learns from all rows in which the label is observed. It sees each of
     them as if the label was missing: the other degrees, the missing ones as another member fills
-    them without the label, which ones are known, their sum, and the prediction.
-
-    Parameters
-    ----------
-    hidden : Hidden
-        Observed degrees that are hidden one at a time.
-    filled : ndarray of shape (m, C)
-        Their rows, as the other member fills them.
-    predicted : ndarray of shape (m, C)
-        Predictions that were made without the rows.
-    n_trees : int
-        Of each forest.
-    seed : int
-        Of the trees.
-    n_jobs : int or None
-        Threads, over the labels.
+    them without the label, which ones are known, their sum, and the prediction. `hidden` are such
+    rows, `filled` what the other member makes of them.
     """
 
     def __init__(self, hidden, filled, predicted, *, n_trees, seed, n_jobs):

@@ -12,6 +12,7 @@ from inldl._errors import warn_user
 from inldl._file_state import Array, FileState
 from inldl._validation import FLOATS, check_number, label_names, like, validate_features
 from inldl.completion import Examples
+from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
 from inldl.solvers.given_limits import limits_of
 
@@ -45,7 +46,8 @@ class IntervalMixin:
         self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
         if self.known == "ratios":
             return
-        kept = [_evenly(np.flatnonzero(~np.isnan(column))) for column in y.T]
+        seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
+        kept = [rows[evenly(len(rows), MOST)] for rows in seen]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
@@ -194,12 +196,10 @@ class IntervalMixin:
             estimated from each of them.
         random_state : int, RandomState instance, Generator or None, default=None
             For the draws; an int makes them reproducible to the bit.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
-            upper bound of 0.05. It is filled with what is expected of it between its bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
-            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
+        lower, upper, sums
+            Bounds of unobserved degrees, and what groups of labels sum to, as for every
+            :class:`DistributionEstimator`. Degrees are filled with what is expected of them
+            between their bounds.
 
         Returns
         -------
@@ -366,11 +366,6 @@ class _Errors:
     def _interval(self, predicted, below, above):
         size = self.size(predicted)
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
-
-
-def _evenly(rows):
-    """Return at most `MOST` of the rows, evenly spread."""
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
 
 
 def check_coverage(coverage):

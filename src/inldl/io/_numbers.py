@@ -24,10 +24,6 @@ from inldl.io._tokenizer import cells_of
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
            "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
-ADVICE = (
-    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
-    "empty if the degree is unknown."
-)
 DECIMALS = 10  # of the numbers that are written, at most
 THOUSANDS = (",", ".", " ", "'")
 _AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%"

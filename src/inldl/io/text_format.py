@@ -11,10 +11,9 @@ import pandas as pd
 
 from inldl._text import shortened
 from inldl._validation import check_choice
-from inldl.io._bounded_cells import BoundedCells, read_bounds
+from inldl.io._bounded_cells import BoundedCells, what_is_wrong
 from inldl.io._encoding import from_utf8, open_text
 from inldl.io._numbers import (
-    ADVICE,
     SignEvidence,
     find_signs,
     is_plain,
@@ -28,7 +27,6 @@ from inldl.io.table import Format, Piece
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-_SIGNS = "write all degrees with the sign, or all without it."
 _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 
 
@@ -120,27 +118,15 @@ class DelimitedText:
         column, percent = self.names.index(name), self.format.percent
         values, text = numbers_and_text(block, column, self.format, percent=percent)
         if len(text):
-            bad = add_bounds(text, block.rows(text).text(column))
+            cells = block.rows(text).text(column)
+            bad = add_bounds(text, cells)
             if bad is not None:
-                self._refuse(block, name, first, *bad)
+                cell = cells[text.tolist().index(bad[0])]
+                raise ValueError(
+                    f"{self.where(first + bad[0])}, column {name!r}: {shortened(cell)!r} "
+                    f"{bad[1] or what_is_wrong(cell, self.format)}"
+                )
         return values
-
-    def _refuse(self, block, name, first, row, problem):
-        """Refuse a cell that holds neither a number nor bounds; a `problem` may be known."""
-        column, percent = self.names.index(name), self.format.percent
-        one = block.rows(slice(row, row + 1))
-        cell = one.text(column)[0]
-        plain = replace(self.format, percent=False)
-        known = numbers(one, column, plain)[1] is None or read_bounds(cell, plain)
-        if not problem and percent and known:
-            problem = f"has no percent sign, but other degrees have one; {_SIGNS}"
-        elif not problem and not percent and cell.rstrip().endswith("%"):
-            problem = f"has a percent sign, but the degrees before it have none; {_SIGNS}"
-        elif not problem:
-            problem = f"is not a number with the decimal sign {self.format.decimal!r}; {ADVICE}"
-        raise ValueError(
-            f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} {problem}"
-        )
 
     def _feature(self, block, name, text):
         """Return a column as numbers, which may all have percent signs, or as text."""

@@ -19,8 +19,7 @@ from inldl.tables._findings import (
 from inldl.tables._units import error, form_of
 
 from ._error_sections import error_sentences, quality_sections
-from ._pictures import picture
-from .document import Code, Column, Document, Facts, Paragraph, Section, Table
+from .document import Code, Column, Document, Facts, Paragraph, Section, Table, picture
 from .figures import completion_map, predicted_map
 from .style import better
 

@@ -31,21 +31,8 @@ def fill_near(y: Array, predicted: Array, spread: Array) -> Array:
     """Return y with its holes filled so that rows sum to 1, near what is predicted.
 
     What the predicted holes of a row lack to its sum is shared out in proportion to `spread`,
-    the expected squared error of each label; then the holes are projected onto what is left.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees in double precision, NaN = unobserved.
-    predicted : ndarray of shape (n_samples, n_labels)
-        Any finite numbers.
-    spread : ndarray of shape (n_labels,) or (n_samples, n_labels)
-        Positive numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        `y` without holes, those of a row whose observed degrees sum to more than 1 being 0.
+    the expected squared error of each label, (n_labels,) or (n, n_labels); then the holes are
+    projected onto what is left. Those of a row whose observed degrees sum to more than 1 are 0.
     """
     rest = 1 - np.nansum(y, axis=1)
     out = np.where(np.isnan(y) & (rest <= 0)[:, None], 0, y)

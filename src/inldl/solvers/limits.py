@@ -104,15 +104,8 @@ class Limits:
     def nearest(self, values: Array, spread: Array | float = 1.0) -> Array:
         """Return the rows within the limits that are nearest to given ones.
 
-        Observed degrees stay as they are.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, n_labels)
-            Any finite numbers.
-        spread : ndarray of shape (n, n_labels) or float, default=1.0
-            Positive numbers: the expected squared errors of the values. Degrees move in
-            proportion to them.
+        Observed degrees stay as they are. `spread` are the expected squared errors of the values:
+        degrees move in proportion to them.
         """
         spread = np.broadcast_to(np.asarray(spread, dtype=np.float64), values.shape)
         if spread.size:

@@ -30,7 +30,7 @@ class Prices:
         return {"first_cost": self.row, "more_cost": self.row if self.cell is None else self.cell}
 
     def check(self, n):
-        """Refuse what is no price of n rows."""
+        """Refuse what is not a price of n rows."""
         for name, price in (("row_cost", self.row), ("cell_cost", self.cell)):
             if price is None:
                 continue
@@ -44,8 +44,8 @@ class Prices:
             if bad.size:
                 where = f" in row {bad[0]} (counted from 0)" if values.ndim else ""
                 raise ValueError(
-                    f"{name} is {values.flat[bad[0]]:g}{where}, which is no price; give a number "
-                    "above 0."
+                    f"{name} is {values.flat[bad[0]]:g}{where}, which is not a price; give a "
+                    "number above 0."
                 )
 
 

@@ -119,14 +119,7 @@ class HeldOut:
 def of_new_rows(model, y, weights=None):
     """Judge the predictions of training rows that were each made without the row.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
-    y : array-like of shape (n, C)
-        The degrees it was fitted to.
-    weights : ndarray of shape (m,), optional
-        How much each of its held-out rows counts.
+    `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
@@ -144,12 +137,7 @@ def of_completion(model):
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
     count as often as such are missing: in rows with as many holes, of the same label, and so that
     their mean is that of the missing ones. If hardly any known degrees are like the missing ones,
-    no error is told.
-
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
+    no error is given.
     """
     labels = list(model.label_names_)
     if model.known == "ratios":
@@ -202,24 +190,10 @@ def _unlike(completer):
 
 
 def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
-    """Judge the predictions of rows that the model was not fitted to.
+    """Judge the predictions of rows that the model was not fitted to, and intervals around them.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted.
-    y : array-like of shape (n, C)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, C)
-        What the model predicts.
-    coverage : float
-        Of the intervals.
-    signs : ndarray of shape (n, q), optional
-        What the model says that tells how large the errors of the rows are.
-    weights : ndarray of shape (n,), optional
-        How much each row counts.
-    constant : ndarray of shape (n, C), optional
-        What the constant mean predicts, if that is not the mean of the rows of the fit.
+    `signs` are what the model says that tells how large the errors of the rows are, `constant` is
+    what the constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
     constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
