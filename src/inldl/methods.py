@@ -15,34 +15,20 @@ from inldl._specs import Spec, did_you_mean, import_object, parse
 
 @dataclass(frozen=True)
 class Method:
-    """A method that can be asked for by name.
+    """A method that can be asked for by name."""
 
-    Parameters
-    ----------
-    name : str
-        As people write it, such as ``winldl``.
-    path : str
-        Where its class is: ``package.module:Class``.
-    about : str
-        What it does, in one line.
-    arguments : mapping, optional
-        Arguments of its class. What a user gives replaces them.
-    published : bool, default=False
-        Whether to call ``Class.as_published`` instead: the settings of its paper.
-    regressor : str, optional
-        The path of a regressor of scikit-learn that the class is put around. Arguments are then
-        those of the regressor.
-    extra : str, optional
-        The extra of this package that a fit needs. Without it the method can be listed, made and
-        loaded, and a fit says what to install.
-    """
-
-    name: str
-    path: str
-    about: str
+    name: str  # as people write it, such as ``winldl``
+    path: str  # where its class is: ``package.module:Class``
+    about: str  # what it does, in one line
+    # Arguments of its class. What a user gives replaces them
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Whether to call ``Class.as_published`` instead: the settings of its paper
     published: bool = False
+    # The path of a regressor of scikit-learn that the class is put around. Arguments are then
+    # those of the regressor
     regressor: str | None = None
+    # The extra of this package that a fit needs. Without it the method can be listed, made and
+    # loaded, and a fit says what to install
     extra: str | None = None
 
     @property

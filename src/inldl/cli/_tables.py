@@ -209,7 +209,7 @@ def compare(
     from inldl._specs import split_list
     from inldl.report import comparison_page
     from inldl.tables import compare as compare_methods
-    from inldl.tables._row_weights import take_weights
+    from inldl.tables._rows import take_weights
     from inldl.tables.comparison import CONSTANT, DEFAULT
 
     file = options.open(table, labels)

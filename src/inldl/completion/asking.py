@@ -18,22 +18,13 @@ TINY = float(np.finfo(float).tiny) ** 0.5
 
 @dataclass(frozen=True, eq=False)
 class RowErrors:
-    """What is known about the errors at the holes of a table.
+    """What is known about the errors at the holes of a table."""
 
-    Attributes
-    ----------
-    filled : ndarray of shape (n, C)
-        The table with its holes filled.
-    spread : ndarray of shape (n, q)
-        The expected root mean squared errors at the holes, 0 elsewhere. There may be more columns
-        than labels: what else is unknown of a row comes last, and nobody asks for it.
-    covariance : ndarray of shape (q, q)
-        Of the errors of whole rows.
-    """
-
-    filled: np.ndarray
+    filled: np.ndarray  # (n, C) the table with its holes filled
+    # (n, q) the expected root mean squared errors at the holes, 0 elsewhere. There may be more
+    # columns than labels: what else is unknown of a row comes last, and nobody asks for it
     spread: np.ndarray
-    covariance: np.ndarray
+    covariance: np.ndarray  # (q, q) of the errors of whole rows
 
     def covariances(self, rows):
         """Return the covariances of the errors of some rows, of shape (len(rows), C, C)."""
@@ -50,26 +41,15 @@ class RowErrors:
 
 @dataclass(frozen=True, eq=False)
 class Questions:
-    """Holes to ask for, in the order of what they are worth for their price.
+    """Holes to ask for, in the order of what they are worth for their price."""
 
-    Attributes
-    ----------
-    row, label : ndarray of int of shape (m,)
-        Where they are.
-    gain : ndarray of shape (m,)
-        By how much each answer reduces the expected squared error of the table, summed over its
-        cells, once those before it are known.
-    cost : ndarray of shape (m,)
-        What each answer costs.
-    before : float
-        The expected squared error of the table, summed over its cells.
-    """
-
-    row: np.ndarray
-    label: np.ndarray
+    row: np.ndarray  # (m,) where they are
+    label: np.ndarray  # (m,)
+    # (m,) by how much each answer reduces the expected squared error of the table, summed over its
+    # cells, once those before it are known
     gain: np.ndarray
-    cost: np.ndarray
-    before: float
+    cost: np.ndarray  # (m,) what each answer costs
+    before: float  # the expected squared error of the table, summed over its cells
 
 
 def choose_questions(errors, budget, *, whole_rows=False, first_cost=1.0, more_cost=1.0):

@@ -32,25 +32,14 @@ BLOCK = 1 << 14  # rows that are filled at once
 
 @dataclass(frozen=True, eq=False)
 class Refilled:
-    """Observed degrees that were hidden, and filled again by what was learned without their rows.
+    """Observed degrees that were hidden, and filled again by what was learned without them."""
 
-    Attributes
-    ----------
-    row, label : ndarray of int of shape (m,)
-        Where they stand.
-    degrees, filled : ndarray of shape (m,)
-        What they are, and what was filled in.
-    left : ndarray of shape (m, n_labels)
-        What was left of their rows.
-    weights : ndarray of shape (m,)
-        How much each counts, so that rows with many holes count as they do among all holes.
-    """
-
-    row: np.ndarray
-    label: np.ndarray
-    degrees: np.ndarray
-    filled: np.ndarray
-    left: np.ndarray
+    row: np.ndarray  # (m,) where they stand
+    label: np.ndarray  # (m,)
+    degrees: np.ndarray  # (m,) what they are
+    filled: np.ndarray  # (m,) what was filled in
+    left: np.ndarray  # (m, n_labels) what was left of their rows
+    # (m,) how much each counts, so that rows with many holes count as they do among all holes
     weights: np.ndarray
 
 

@@ -26,29 +26,7 @@ CHANCE = 4.0  # standard errors that a correlation of the best of many columns m
 
 @dataclass
 class Examples:
-    """Training rows with predictions that were made without them.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (m, n_labels)
-        The predictions.
-    degrees : ndarray of shape (m, n_labels)
-        What is known of the rows, NaN = unobserved.
-    keys : ndarray of uint64 of shape (m,)
-        By which the rows are recognised, see `row_keys`.
-    groups : ndarray of int of shape (m,) or None
-        Rows of one group are held out together.
-    loose : bool
-        Whether the sums of rows are only about 1.
-    columns : tuple of int
-        Features that tell how large errors are, such as a number of votes.
-    signs : ndarray of shape (m, q) or None
-        These features of the rows.
-    features : ndarray of shape (m, k) or None
-        All features of the rows, if they are few.
-    lower, upper : ndarray of shape (m, n_labels) or None
-        Between what the degrees are, if some are not observed, but expected within limits.
-    """
+    """Training rows with predictions that were made without them."""
 
     _in_file: ClassVar = FileState(
         {
@@ -63,16 +41,19 @@ class Examples:
     )
     _completer = _row_sizes = None
 
-    predicted: np.ndarray
-    degrees: np.ndarray
-    keys: np.ndarray
-    groups: np.ndarray | None = None
-    loose: bool = False
+    predicted: np.ndarray  # (m, n_labels) the predictions
+    degrees: np.ndarray  # (m, n_labels) what is known of the rows, NaN = unobserved
+    keys: np.ndarray  # (m,) by which the rows are recognised, see `row_keys`
+    groups: np.ndarray | None = None  # (m,) rows of one group are held out together
+    loose: bool = False  # whether the sums of rows are only about 1
+    # Features that tell how large errors are, such as a number of votes
     columns: tuple[int, ...] = ()
-    signs: np.ndarray | None = None
-    features: np.ndarray | None = None
+    signs: np.ndarray | None = None  # (m, q) these features of the rows
+    features: np.ndarray | None = None  # (m, k) all features of the rows, if they are few
+    # (m, n_labels) between what the degrees are, if some are not observed, but expected within
+    # limits
     lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
+    upper: np.ndarray | None = None  # (m, n_labels)
 
     @classmethod
     def of(cls, X, y, predicted, groups=None, loose=False, limits=None):

@@ -25,17 +25,10 @@ LEAST = 1e-9  # deviation of a column, or singular value, that is not rounding
 
 @dataclass(frozen=True, eq=False)
 class NormalRows:
-    """A normal distribution of rows, given what is known of them.
+    """A normal distribution of rows, given what is known of them."""
 
-    Attributes
-    ----------
-    coef : ndarray of shape (r, n_labels)
-        With what is known of a row they give its mean.
-    covariance : ndarray of shape (n_labels, n_labels)
-        Of the rows around their means; degrees sum to 1, so its rows sum to 0.
-    """
-
-    coef: np.ndarray
+    coef: np.ndarray  # (r, n_labels) with what is known of a row they give its mean
+    # (n_labels, n_labels) of the rows around their means; degrees sum to 1, so its rows sum to 0
     covariance: np.ndarray
 
     def expected(self, y, known):

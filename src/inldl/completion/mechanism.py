@@ -19,15 +19,9 @@ STEEPEST = (
 
 @dataclass(frozen=True, eq=False)
 class LargestRecorded:
-    """What is expected of degrees that are not among the largest of their row.
+    """What is expected of degrees that are not among the largest of their row."""
 
-    Attributes
-    ----------
-    selection : Selection
-        What was learned about them.
-    """
-
-    selection: Selection
+    selection: Selection  # what was learned about them
 
     @classmethod
     def of(cls, y):

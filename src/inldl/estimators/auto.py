@@ -1,12 +1,11 @@
 """The estimator that needs no choice."""
 
 import numpy as np
-from sklearn.base import clone
 
 from inldl._engines import open_rows
 from inldl._file_state import Array, FileState
 from inldl._validation import check_choice, check_n_jobs, check_number, weights_beside
-from inldl.estimators._auto_fitting import CONSTANT, LIGHT, Fitting, error_of, stacked
+from inldl.estimators._auto_fitting import CONSTANT, LIGHT, RIVAL, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._auto_rows import fit_large
 from inldl.estimators._auto_sample import is_large
@@ -32,7 +31,6 @@ MEMBERS = {
 LINEAR = "linear-ridge"  # has no weight but what held-out rows give it
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
-RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
@@ -209,10 +207,8 @@ class AutoInLDL(KernelDistributionEstimator):
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
         for i, (name, member) in enumerate(members.items()):
-            races = name in RACED and RIVAL in members
-            if races and fitting.falls_behind(name, clone(member), clone(members[RIVAL])):
-                continue
-            found = fitting.fit(name, member, share=1 / (len(members) - i))
+            rival = members.get(RIVAL) if name in RACED else None
+            found = fitting.fit(name, member, 1 / (len(members) - i), rival)
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in NOTES:

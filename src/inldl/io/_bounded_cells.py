@@ -9,28 +9,18 @@ from functools import lru_cache
 import numpy as np
 
 from inldl._text import counted
-from inldl.io._bound_words import MADE_DATE, looks_like_date, written_bounds
-from inldl.io._numbers import numbers
+from inldl.io._numbers import MADE_DATE, looks_like_date, numbers, written_bounds
 from inldl.io._tokenizer import cells_of
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What bounded cells of some rows say, in the units of the file.
+    """What bounded cells of some rows say, in the units of the file."""
 
-    Attributes
-    ----------
-    lower, upper : ndarray of shape (size, C)
-        Bounds, NaN where there is none.
-    strict : ndarray of bool of shape (size, C)
-        Where the number itself is excluded, as in <5.
-    example : tuple of str, float, float and bool
-        The text of one of these cells, and the same of it.
-    """
-
-    lower: np.ndarray
-    upper: np.ndarray
-    strict: np.ndarray
+    lower: np.ndarray  # (size, C) bounds, NaN where there is none
+    upper: np.ndarray  # (size, C)
+    strict: np.ndarray  # (size, C) where the number itself is excluded, as in <5
+    # The text of one of these cells, and the same of it
     example: tuple[str, float, float, bool] | None = None
 
     @classmethod

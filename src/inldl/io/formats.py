@@ -49,7 +49,7 @@ def find_format(path):
     )
 
 
-def open_format(path, **options):
+def open_format(path, opening):
     """Return the table in a file, as its format opens it."""
     module, _, name = find_format(path).home.rpartition(".")
     try:
@@ -59,7 +59,7 @@ def open_format(path, **options):
         raise ImportError(
             f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
         ) from None
-    return opened(path, **options)
+    return opened(path, opening)
 
 
 def readable_twice(path, owner):

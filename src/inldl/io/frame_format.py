@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import shortened
-from inldl.io._bound_words import MADE_DATE
 from inldl.io._bounded_cells import BoundedCells
 from inldl.io._numbers import (
     ADVICE,
+    MADE_DATE,
     SignEvidence,
     find_signs,
     is_hole,
@@ -19,8 +19,9 @@ from inldl.io._numbers import (
     without_numbers,
 )
 from inldl.io._tokenizer import cells_of
-from inldl.io.table import Format, Piece, refuse_sheet, refuse_skipping
+from inldl.io.table import Format, Opening, Piece
 
+NOTHING_SAID = Opening()
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 
 
@@ -28,30 +29,20 @@ class FrameFormat:
     """A table in a file that is read as frames; see `inldl.io.table.TableFormat`.
 
     A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows` and
-    may set `text_names` and `notes` (one with `sheets` looks at `sheet`, `skip_rows` and
-    `skip_last`); `frames(names=None)`, which yields the frames that make up
-    the table, of some columns at least, and the raw rows of each; and `writer`.
+    may set `text_names` and `notes` (one with `sheets` looks at the sheet and the rows to skip in
+    `opening`); `frames(names=None)`, which yields the frames that make up the table, of some
+    columns at least, and the raw rows of each; and `writer`.
     """
 
     text_names = None  # the columns that can hold text; all by default
     sheets = False  # whether a file has sheets, with room around their tables
 
-    def __init__(
-        self,
-        path,
-        *,
-        delimiter=None,
-        encoding=None,
-        na=(),
-        skip_rows=None,
-        skip_last=None,
-        sheet=None,
-    ):
-        self.path, self.format, self.notes = path, Format(self.kind, na=na), []
-        self.sheet, self.skip_rows, self.skip_last = sheet, skip_rows, skip_last
+    def __init__(self, path, opening=NOTHING_SAID):
+        self.path, self.format, self.notes = path, Format(self.kind, na=opening.na), []
+        self.opening = opening
         if not self.sheets:
-            refuse_sheet(path, sheet)
-            refuse_skipping(path, skip_rows, skip_last)
+            opening.refuse_sheet(path)
+            opening.refuse_skipping(path)
         self._written = set()  # columns of numbers that are written as text
         try:
             self.open(path)

@@ -18,22 +18,12 @@ _SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a compl
 
 @dataclass(frozen=True)
 class Keys:
-    """The columns of a long table.
+    """The columns of a long table."""
 
-    Parameters
-    ----------
-    id : tuple of str
-        Those that tell which thing a row is about.
-    label, value : str
-        Those with the names of the labels, and with their degrees.
-    absent : float
-        The degree of a thing and label without a row; NaN if it is missing.
-    """
-
-    id: tuple[str, ...]
-    label: str
-    value: str
-    absent: float = np.nan
+    id: tuple[str, ...]  # the columns that tell which thing a row is about
+    label: str  # the one with the names of the labels
+    value: str  # the one with their degrees
+    absent: float = np.nan  # the degree of a thing and label without a row; NaN if it is missing
 
     @classmethod
     def of(cls, given, columns):

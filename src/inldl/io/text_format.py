@@ -22,9 +22,9 @@ from inldl.io._numbers import (
     numbers_and_text,
     written,
 )
-from inldl.io._text_surroundings import Surroundings
+from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
-from inldl.io.table import Format, Piece, refuse_sheet
+from inldl.io.table import Format, Piece
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -35,25 +35,16 @@ _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are 
 class DelimitedText:
     """A table in a delimited text, such as a CSV file; see `inldl.io.table.TableFormat`."""
 
-    def __init__(
-        self,
-        path,
-        *,
-        delimiter=None,
-        encoding=None,
-        na=(),
-        skip_rows=None,
-        skip_last=None,
-        sheet=None,
-    ):
+    def __init__(self, path, opening):
+        delimiter = opening.delimiter
         if delimiter is not None:
             check_choice("delimiter", delimiter, DELIMITERS)
-        refuse_sheet(path, sheet)
-        content, encoding, mark, note = open_text(path, encoding)
+        opening.refuse_sheet(path)
+        content, encoding, mark, note = open_text(path, opening.encoding)
         if all(piece.isspace() for piece in content.pieces()):
             raise ValueError(f"{path} is empty; it needs a header and rows.")
         self.path, self.notes = path, [note] if note else []
-        around = Surroundings(content, skip_rows, skip_last)
+        around = Surroundings(content, opening.skip_rows, opening.skip_last)
         if delimiter is None:
             tabs = path.suffix.lower() in (".tsv", ".tab")
             delimiter = "\t" if tabs else find_delimiter(content, around.start)
@@ -64,7 +55,7 @@ class DelimitedText:
         newline = self.cells.newline.decode()
         if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
             newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=na)
+        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=opening.na)
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of the numbers that are not given."""
@@ -75,12 +66,17 @@ class DelimitedText:
         if not (plain and is_plain(self.cells.content, self.cells.delimiter)):
             places = self._evidence(labels, self.names).places()
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
-        first = next(self.cells.blocks(), None)
-        columns = [] if first is None else [self.names.index(name) for name in labels]
-        cells = (cell for column in columns for cell in first.rows(slice(_FIRST)).text(column))
-        percent = any(cell.rstrip().endswith("%") for cell in cells)
         self.notes += notes
-        self.format = replace(self.format, percent=percent, **signs)
+        self.format = replace(self.format, percent=self._have_percent_signs(labels), **signs)
+
+    def _have_percent_signs(self, labels):
+        """Return whether a degree of the first rows has a percent sign."""
+        first = next(self.cells.blocks(), None)
+        if first is None or not (first.data == ord("%")).any():
+            return False
+        rows, columns = first.rows(slice(_FIRST)), map(self.names.index, labels)
+        cells = (cell for column in columns for cell in rows.text(column))
+        return any(cell.rstrip().endswith("%") for cell in cells)
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
@@ -115,7 +111,7 @@ class DelimitedText:
                 values[:, j] = self._degrees(block, name, row, partial(bounded.add, j))
             columns = {name: self._feature(block, name, text) for name in features}
             columns = {name: cells for name, cells in columns.items() if cells is not None}
-            frame = pd.DataFrame(columns, index=range(row, row + size), copy=False)
+            frame = _frame(columns, range(row, row + size))
             yield Piece(row, size, values, frame, block, bounded.found)
             row += size
 
@@ -193,6 +189,13 @@ class DelimitedText:
             writer.copy(self.cells.stop)
             writer.add(added, [*self.names, *extra], labels)
             writer.copy(self.cells.content.size)
+
+
+def _frame(columns, rows):
+    """Return a frame of columns; in one block if they are all numbers, which is quicker."""
+    if columns and all(cells.dtype == np.float64 for cells in columns.values()):
+        return pd.DataFrame(np.array([*columns.values()]).T, rows, [*columns])
+    return pd.DataFrame(columns, index=rows, copy=False)
 
 
 class _Writer:

@@ -17,25 +17,15 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """Rows with holes, and between what their holes are.
+    """Rows with holes, and between what their holes are."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees in double precision, NaN = unobserved.
-    lower, upper : ndarray of shape (n, n_labels)
-        Bounds of all degrees; both are the degree itself where it is observed.
-    groups : tuple of ndarray of int
-        Columns of labels of which sums are known; no label is in two groups.
-    sums : ndarray of shape (n, n_groups)
-        What the labels of each group sum to, NaN = unknown.
-    """
-
-    y: Array
+    y: Array  # (n, n_labels) degrees in double precision, NaN = unobserved
+    # (n, n_labels) bounds of all degrees; both are the degree itself where it is observed
     lower: Array
-    upper: Array
+    upper: Array  # (n, n_labels)
+    # Columns of labels of which sums are known; no label is in two groups
     groups: tuple[Array, ...] = ()
-    sums: Array | None = None
+    sums: Array | None = None  # (n, n_groups) what the labels of each group sum to, NaN = unknown
 
     def take(self, rows: Any) -> "Limits":
         """Return the limits of some rows."""

@@ -8,11 +8,13 @@ The term :math:`q` is what a row with holes needs: without it the loss is least 
 lies on the observed labels.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
 
 from inldl import _kernels
-from inldl.solvers.softmax import Array, lbfgs, zero_filled
+from inldl.solvers.softmax import Array, lbfgs, softmax, zero_filled
 
 BLOCK = 1024  # rows
 
@@ -64,6 +66,23 @@ class MaskedSoftmax:
             gradient[:-1] += self.features[rows].T @ scores
             gradient[-1] += scores.sum(axis=0)
         return float(value), self.unit * gradient
+
+    def curvature(self, U: Array) -> Callable[[Array], Array]:
+        """Return the function that multiplies by the matrix of second derivatives at U."""
+        V = self.unit * U
+        q = softmax(self.features @ V[:-1] + V[-1])
+        pull = (self.counted * q - self.degrees).sum(axis=1, keepdims=True)
+
+        def product(direction: Array) -> Array:
+            D = self.unit * direction.reshape(V.shape)
+            scores = self.features @ D[:-1] + D[-1]
+            change = q * (scores - (q * scores).sum(axis=1, keepdims=True))
+            own = self.counted * change
+            own -= change * pull + q * own.sum(axis=1, keepdims=True)
+            found = np.vstack([self.features.T @ own, own.sum(axis=0)]) + self.penalty * D
+            return (self.unit * found).ravel()
+
+        return product
 
     def minimise(self, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
         """Return the best parameters, starting at V; both are not scaled."""

@@ -18,17 +18,10 @@ KINDS = ("cell", "row")  # what is asked for
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """What answers cost.
+    """What answers cost."""
 
-    Attributes
-    ----------
-    row : float or ndarray of shape (n,)
-        The first answer in a row.
-    cell : float, ndarray of shape (n,) or None
-        Each further one in the same row; None is as much as the first.
-    """
-
-    row: float | np.ndarray = 1.0
+    row: float | np.ndarray = 1.0  # (n,) the first answer in a row
+    # (n,) each further one in the same row; None is as much as the first
     cell: float | np.ndarray | None = None
 
     @property
@@ -204,22 +197,12 @@ def _fitted(model, X, y, limits):
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows of a table that is to be completed, as `complete` has them.
+    """Some rows of a table that is to be completed, as `complete` has them."""
 
-    Attributes
-    ----------
-    given, predicted : ndarray of shape (n, C)
-        Degrees, NaN = unobserved, and predictions.
-    signs : ndarray of shape (n, q) or None
-        What tells how large errors are.
-    limits : Limits or None
-        What else is known of the holes.
-    """
-
-    given: np.ndarray
-    predicted: np.ndarray
-    signs: np.ndarray | None = None
-    limits: object = None
+    given: np.ndarray  # (n, C) degrees, NaN = unobserved, and predictions
+    predicted: np.ndarray  # (n, C)
+    signs: np.ndarray | None = None  # (n, q) what tells how large errors are
+    limits: object = None  # what else is known of the holes
 
     def take(self, rows):
         """Return what a `Completer` is given about some of the rows, but for the coverage."""

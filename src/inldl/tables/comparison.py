@@ -14,13 +14,13 @@ from inldl._validation import (
     names_or_numbers,
 )
 from inldl.methods import canonical_method
-from inldl.tables._copies import copies_note, distinct_rows, weights_of_copies
 from inldl.tables._method_trials import (
     NOT_CONVERGED,
     completing_trials,
     predicting_trials,
     try_method,
 )
+from inldl.tables._rows import copies_note, distinct_rows, weights_of_copies
 from inldl.tables._units import POINTS, error, whole_of
 from inldl.tables.encoding import FeatureEncoder
 

@@ -21,10 +21,9 @@ from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
 from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
-from inldl.tables._column_influence import error_rises
-from inldl.tables._copies import distinct_rows, group_numbers, weights_of_copies
-from inldl.tables._row_weights import fit_weighted
+from inldl.tables._rows import distinct_rows, fit_weighted, group_numbers, weights_of_copies
 from inldl.tables.encoding import FeatureEncoder
+from inldl.tables.quality import error_rises
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others

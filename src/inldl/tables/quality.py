@@ -1,4 +1,4 @@
-"""How well a model does on degrees that it has not seen."""
+"""How well a model does on degrees that it has not seen, and how much it needs each column."""
 
 from dataclasses import dataclass, replace
 
@@ -248,3 +248,25 @@ def _at(at, y, predicted, constant, model, how, lower=None, upper=None):
     row, label = np.nonzero(at)
     labels = list(model.label_names_)
     return HeldOut(y[at], predicted[at], constant[at], label, row, labels, how, lower, upper)
+
+
+def error_rises(predict, X, columns, observed):
+    """Return by how much the error of each label rises when a column is shuffled, per column.
+
+    `predict` makes predictions of a frame such as `X`, whose `observed` degrees are known.
+    """
+    order = np.random.default_rng(0).permutation(len(X))
+    plain, rises = _errors(observed, predict(X)), []
+    for name in columns:
+        shuffled = X.copy(deep=False)
+        shuffled[name] = X[name].to_numpy()[order]
+        rises.append(_errors(observed, predict(shuffled)) - plain)
+    return rises
+
+
+def _errors(observed, predicted):
+    """Return the root mean squared error of each label; NaN if it is not observed."""
+    squares = (observed - np.asarray(predicted)) ** 2
+    seen = ~np.isnan(squares)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))

@@ -13,9 +13,8 @@ import pandas as pd
 from inldl._text import listed
 from inldl.io import TableFile
 from inldl.io._compression import packing
-from inldl.io.new_table import write_frame
-from inldl.io.writing import whole_of
-from inldl.tables._shown import id_columns, id_texts
+from inldl.io.writing import whole_of, write_frame
+from inldl.tables._pieces import id_columns, id_texts, pieces_for
 from inldl.tables._units import POINTS
 from inldl.tables._units import whole_of as shown_whole
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
@@ -28,27 +27,13 @@ ROUNDED = 0.01  # of the whole, by which rounded answers may exceed what a row l
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What to ask about a table in a file.
+    """What to ask about a table in a file."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        The questions as they stand in their file, in the units of the table.
-    suggestion : Suggestion
-        The same, as fractions.
-    n_rows : int
-        Rows of the table.
-    whole : float
-        What shares sum to in the units of errors: 1, or 100 for percentages.
-    by : {"cell", "row"}
-        What was asked for.
-    """
-
-    table: pd.DataFrame
-    suggestion: Suggestion
-    n_rows: int
-    whole: float
-    by: str
+    table: pd.DataFrame  # the questions as they stand in their file, in the units of the table
+    suggestion: Suggestion  # the same, as fractions
+    n_rows: int  # rows of the table
+    whole: float  # what shares sum to in the units of errors: 1, or 100 for percentages
+    by: str  # what was asked for
 
     @property
     def unit(self):
@@ -99,7 +84,8 @@ def ask_table(
     """
     ids = [name for name in id_columns(file, model) if name not in OURS]
     parts, rows = [], _Rows(file, scale, ids, cost)
-    for piece in _pieces(file, model, ids, cost, done):
+    others = ids if cost is None else [*ids, cost]
+    for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
         parts.append(Part(given, predicted, model._signs_of(encoded), limits))
@@ -124,19 +110,6 @@ def without_prices(file, cost):
         raise ValueError(f"The column {cost!r} is named in --cost and as a label; name it once.")
     file.features = [name for name in file.features if name != cost]
     return file
-
-
-def _pieces(file, model, ids, cost, done):
-    """Yield the pieces of a file with the columns that a model needs, and those beside them."""
-    columns = model.encoder_.columns_
-    names = [column.name for column in columns if column.name in file.features]
-    names += [*ids, *([] if cost is None else [cost])]
-    text = {column.name for column in columns if column.as_text} | set(ids)
-    bound = max(1, file.source.most_rows())
-    for piece in file.pieces(list(dict.fromkeys(names)), text):
-        yield piece
-        if done is not None:
-            done(min(1.0, piece.rows.stop / bound))
 
 
 class _Rows:

@@ -9,25 +9,32 @@ from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
-from inldl.io._scale import WHOLE
 from inldl.io.writing import check_writable, whole_of
 from inldl.metrics import evaluate
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.known_cells import known_cells
 from inldl.tables import quality
-from inldl.tables._copies import copies_note, group_numbers
-from inldl.tables._draw_files import DrawFiles, draw_paths
+from inldl.tables._pieces import (
+    DrawFiles,
+    ShownRows,
+    Tally,
+    draw_paths,
+    id_columns,
+    pieces_for,
+    size_of_holes,
+)
 from inldl.tables._results import Evaluation, Learned, Written
-from inldl.tables._row_weights import (
+from inldl.tables._rows import (
+    copies_note,
+    group_numbers,
     rows_that_count,
     take_column,
     take_weights,
     votes_of,
     weights_notes,
 )
-from inldl.tables._shown import ShownRows, id_columns
-from inldl.tables._tally import Tally, size_of_holes
 from inldl.tables._units import paired_ends, rounded_rows
+from inldl.tables._units import whole_of as shown_whole
 from inldl.tables.model import Model
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -182,20 +189,21 @@ def complete_table(
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
-    shown = ShownRows(file, file.labels, WHOLE.get(scale, 1.0), ids)
+    unit = shown_whole(scale)
+    shown = ShownRows(file, file.labels, unit, ids)
     how = {"filled": file.labels if holes is None else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
         DrawFiles(file, draw_paths(path, n_draws), model, random_state, **how) as draws,
     ):
-        for piece in _pieces(file, model, ids, done):
+        for piece in pieces_for(model, file, ids, done):
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model._to_complete(piece.features, known)
                 completed, *ends = _completed(model, rows, coverage)
             tally.add(piece, known.y, completed, rows[-1])
-            shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
+            shown.keep(piece, known.y, completed, _pairs(ends, unit))
             added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
             writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
@@ -255,14 +263,14 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     Written
     """
     labels = list(model.label_names_)
-    whole = WHOLE.get(getattr(model, "scale_", "fraction"), 1.0)
+    whole = shown_whole(getattr(model, "scale_", "fraction"))
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
     ids, n_rows, unfamiliar = id_columns(file, model), 0, np.zeros(2, int)
     shown = ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in _pieces(file, model, ids, done):
+        for piece in pieces_for(model, file, ids, done):
             with _placed(file.place_of(first=piece.first)):
                 predicted, signs, strange = model._predict_and_compare(piece.features)
                 check_predictable(predicted)
@@ -335,19 +343,6 @@ def _scores(y, predicted, weights=None):
     how = {"sample_weight": weights}
     known = evaluate(*known_cells(np.asarray(y), predicted), ["kl_divergence"], **how)
     return evaluate(y, predicted, **how) | {"kl_divergence": max(known["kl_divergence"], 0.0)}
-
-
-def _pieces(file, model, ids, done):
-    """Yield the pieces of a file with the columns that a model needs, and those of ids."""
-    columns = model.encoder_.columns_
-    names = [column.name for column in columns if column.name in file.features]
-    more = [name for name in ids if name not in names]
-    text = {column.name for column in columns if column.as_text} | set(more)
-    bound = max(1, file.source.most_rows())
-    for piece in file.pieces(names + more, text):
-        yield piece
-        if done is not None:
-            done(min(1.0, piece.rows.stop / bound))
 
 
 @contextmanager

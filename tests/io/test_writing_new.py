@@ -6,8 +6,8 @@ import pytest
 from openpyxl import load_workbook
 
 from inldl.io import TableFile
-from inldl.io.new_table import write_frame
 from inldl.io.table import Format
+from inldl.io.writing import write_frame
 
 FRAME = pd.DataFrame({"row": [1, 2], "label": ["=1+1", 'a "b", c'], "x": [0.25, np.nan]})
 
