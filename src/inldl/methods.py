@@ -44,6 +44,8 @@ class Method:
         return kind.as_published(**arguments) if self.published else kind(**arguments)
 
 
+TUNED = "tuned"  # the method that chooses constants, and the value of a constant to be chosen
+
 METHODS: dict[str, Method] = {}
 """All methods by name. Any other one is named ``package.module:Class``."""
 
@@ -73,6 +75,11 @@ _add("bfgs-ldl", "bfgs:BFGSLDL", "softmax of a linear score, by L-BFGS", _BOTH)
 _add("iis-ldl", "iis:IISLDL", "softmax of a linear score, by iterative scaling", _BOTH)
 _add("edl-lrl", "edl_lrl:EDLLRL", "softmax of a linear score, low rank in groups of rows", _BOTH)
 _add("ldm", "ldm:LDM", "softmax of a linear score, with labels that explain each other", _BOTH)
+_add("hidldl", "hidldl:HidLDL", "softmax of a linear score, from ratios of the observed degrees")
+_add("i2ldl", "i2ldl:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "wsldl_mcsc:WSLDLMCSC", "features and degrees as one low-rank matrix", _BOTH)
+_add("incomldl-sni", "incomldl_sni:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
+_add("incomldl-lr", "incomldl_lr:IncomLDLLR", "holes from neighbours in PCA space, softmax")
 _add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three and a linear ridge")
 _add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
 _add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
@@ -101,6 +108,13 @@ register(
         "inldl.torch.neural:NeuralLDL",
         "small neural networks (needs PyTorch: pip install 'inldl[torch]')",
         extra="torch",
+    )
+)
+register(
+    Method(
+        TUNED,
+        "inldl.tuning:TunedLDL",
+        "another method with constants chosen by degrees hidden on purpose: tuned(method=winldl)",
     )
 )
 for _name, _about in [
@@ -148,8 +162,10 @@ def make_method(text: str, seed: int | None = None) -> Any:
     --------
     >>> make_method("winldl(mu=8)")
     WInLDL(mu=8)
+    >>> make_method("winldl(mu=8, ridge=tuned)")
+    TunedLDL(grids=['ridge'], method='winldl(mu=8)')
     """
-    spec = parse(canonical_method(text))
+    spec = _with_tuner(parse(canonical_method(text)))
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
         estimator = make(**spec.arguments)
@@ -166,7 +182,36 @@ def make_method(text: str, seed: int | None = None) -> Any:
     return _seeded(estimator, seed)
 
 
+def _with_tuner(spec: Spec) -> Spec:
+    """Return `winldl(mu=8, ridge=tuned)` as the tuner of `winldl(mu=8)`, others as they are."""
+    wanted = [name for name, value in spec.arguments.items() if value == TUNED]
+    if not wanted:
+        return spec
+    rest = {name: value for name, value in spec.arguments.items() if name not in wanted}
+    known = METHODS.get(spec.name)
+    inside = "regressor__" if known is not None and known.regressor is not None else ""
+    grids = [f"{inside}{name}" for name in sorted(wanted)]
+    return Spec(TUNED, {"method": str(Spec(spec.name, rest)), "grids": grids})
+
+
 def _seeded(estimator: Any, seed: int | None) -> Any:
     parameters = estimator.get_params(deep=True)
     free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
     return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
+
+
+def with_ratios(method: str) -> str:
+    """Return a method that learns from ratios of degrees, or refuse one that cannot.
+
+    Examples
+    --------
+    >>> with_ratios("winldl(mu=8)")
+    "winldl(known='ratios', mu=8)"
+    """
+    spec = parse(canonical_method(method))
+    if "known" not in make_method(method).get_params(deep=False):
+        able = [name for name in ("auto", "winldl", "constant-mean") if name != spec.name]
+        raise ValueError(
+            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+        )
+    return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))

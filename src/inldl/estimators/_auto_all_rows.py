@@ -10,10 +10,10 @@ from inldl._errors import warn_user
 from inldl.estimators import _auto_fitting
 from inldl.estimators._auto_fitting import error_of
 from inldl.estimators._auto_report import MemberReport
-from inldl.estimators._kernel_features import METRICS, median_distance
 from inldl.estimators._listening import tell
 from inldl.solvers.kernel_surrogate import Sample
-from inldl.solvers.kernel_sweeps import KernelSweeps, LandmarkKernel
+from inldl.solvers.kernel_sweeps import KernelSweeps
+from inldl.solvers.landmark_kernel import LandmarkKernel
 
 SOFTMAX = "kernel-softmax"
 LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so on
@@ -66,18 +66,19 @@ class AllRows:
         """Return the sample with as many landmarks as pay, parameters, penalty and error."""
         report, data = self.model.report_, self.learned
         order = np.random.default_rng([data.seed, 2]).permutation(len(data.y))
-        Z = data.scaled[order].astype(np.float32)
-        width = median_distance(data.scaled, METRICS[report.kernel], data.seed)
+        Z = data.scaled[order]
+        landmarks = Z[: self._counts(len(order))[-1]].astype(np.float32)
+        width = data.width(report.kernel)
         weights = None if data.weights is None else data.weights[order]
 
         def sample_with(m):
-            kernel = LandmarkKernel(report.kernel, float(report.scale / width), Z[:m])
+            kernel = LandmarkKernel(report.kernel, float(report.scale / width), landmarks[:m])
             return Sample(kernel, Z, data.y[order], weights)
 
         known = report.members.get(SOFTMAX)
         alpha, best = ALPHA if known is None else known.chosen["alpha"], None
         for m in self._counts(len(order)):
-            if not self._affordable(LandmarkKernel(report.kernel, 1.0, Z[:m])):
+            if not self._affordable(LandmarkKernel(report.kernel, 1.0, landmarks[:m])):
                 self._cut(f"{m} landmarks were not tried")
                 break
             sample = sample_with(m)
@@ -112,7 +113,7 @@ class AllRows:
 
     def _sweep(self, held, sample, V, alpha, error):
         """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
-        problem = KernelSweeps(sample.basis.map, ScaledRows(self.learned.columns))
+        problem = KernelSweeps(sample.kernel, ScaledRows(self.learned.columns))
         apart, left_out = problem.start(held.X, held.y, held.beside.get("sample_weight"))
         n_threads = effective_n_jobs(self.model.n_jobs)
         with self.rows.engine(n_threads, type(self.model).__name__) as engine:
@@ -137,14 +138,14 @@ class AllRows:
                 if error > before * (1 - GAIN):
                     break
         self.chosen["sweeps"] = self.sweeps
-        return sample.basis.model(V)
+        return sample.model(V)
 
     def _error(self, predicted):
         """Return the error of predictions of the held-out rows."""
         return error_of(self.judged.y, predicted, self.judged.weights)
 
     def _error_at(self, sample, V):
-        return self._error(sample.basis.model(V)(self.judged.scaled))
+        return self._error(sample.model(V)(self.judged.scaled))
 
     def _affordable(self, kernel):
         """Say whether two sweeps with a kernel would end in time, by what few rows take."""
@@ -152,7 +153,7 @@ class AllRows:
         if budget is None:
             return True
         Z, began = self.judged.scaled[:2000], perf_counter()
-        for _ in kernel.pieces(Z):
+        for _ in kernel.pieces(Z, np.float32):
             pass
         each = 2 * (perf_counter() - began) / len(Z)  # the products take as long as the kernel
         seconds = 2 * each * self.n / effective_n_jobs(self.model.n_jobs)

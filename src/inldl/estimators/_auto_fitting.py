@@ -4,6 +4,7 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import clone
 
 from inldl._engines import row_blocks
 from inldl._errors import warn_user
@@ -14,10 +15,13 @@ from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
+RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
 LIGHT = 0.01  # weights below it are as good as none
 MOST_ROWS = 100_000  # that are learned from at once, in memory; see `_auto_rows` for more
 PILOT = 500  # rows of a trial whose time is extrapolated
 RACE = 1000  # rows on which a costly member must show that it may matter
+ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
+NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
 
 
@@ -89,6 +93,47 @@ class Budget:
         return min(n, affordable) if affordable >= PILOT else 0
 
 
+class Race:
+    """Judge whether a member is far behind its rival, and of no use beside it.
+
+    Parameters
+    ----------
+    data : Prepared
+        The rows that both are fitted to.
+    theirs : ndarray
+        Held-out predictions of the rival.
+    ends : bool, default=False
+        Whether the member is fitted for the race only, so that nothing follows.
+    """
+
+    def __init__(self, data, theirs, ends=False):
+        self.data, self.theirs, self.ends = data, theirs, ends
+        self.lost, self.won, self.judged = False, False, 0
+
+    def __call__(self, ours, rows):
+        """Say whether to go on, by the held-out predictions that there are so far."""
+        if count_known(self.data.y[rows]) >= ENOUGH:
+            self.judge(ours, rows)
+        return not (self.lost or (self.ends and self.won))
+
+    def judge(self, ours, rows):
+        """Judge by held-out predictions of some rows."""
+        part = self.data.take(rows)
+        both = {0: self.theirs[rows], 1: ours}
+        error, own = (error_of(part.y, each, part.weights) for each in both.values())
+        weight = stacked(part.y, both, [0, 1], part.weights)[1]
+        self.judged, self.gap = len(rows), own / error - 1
+        self.lost = own >= FAR * error and weight <= LIGHT
+        self.won = own < FAR * error or weight > NOT_LIGHT
+
+    def told(self, name):
+        """Return why the member is left out."""
+        return (
+            f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
+            "kernel ridge, and a mean of the two is no better, so it was not fitted to all."
+        )
+
+
 class Fitting:
     """One fit of AutoInLDL.
 
@@ -140,31 +185,14 @@ class Fitting:
         self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
 
-    def falls_behind(self, name, member, rival):
-        """Say whether a member is far behind its rival on few rows, and of no use beside it.
+    def fit(self, name, member, share, rival=None):
+        """Fit a member; return its held-out predictions, or None if it is not worth the time.
 
-        It costs little beside a fit to all rows, which it saves; with few rows it is not asked.
+        That is so if the time budget ends, or if it falls far behind its rival.
         """
-        if len(self.rows) <= 2 * RACE:
-            return False
-        rows = sample_rows(self.data.y, RACE, self.data.seed)
-        part, y = self.data.take(rows), self.data.y[rows]
-        if self.pace is None:
-            self.pace = rival._fit_prepared(part).held_out_
-        held_out = [self.pace, member._fit_prepared(part).held_out_]
-        theirs, ours = (error_of(y, each, part.weights) for each in held_out)
-        weights = stacked(y, dict(enumerate(held_out)), [0, 1], part.weights)
-        if ours < FAR * theirs or weights[1] > LIGHT:
-            return False
-        self._note(
-            f"On {len(rows)} rows the error of {name} is {ours / theirs - 1:.0%} larger than that "
-            "of kernel ridge, and a mean of the two is no better, so it was not fitted to all."
-        )
-        return True
-
-    def fit(self, name, member, share):
-        """Fit a member; return its held-out predictions, or None if there is no time for it."""
         n, began = len(self.rows), self.budget.elapsed
+        if rival is not None and n > 2 * RACE and self._loses_on_few_rows(name, member, rival):
+            return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
             self._cut(f"{name} was left out")
@@ -172,11 +200,35 @@ class Fitting:
         if size < n:
             self._cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        member._fit_prepared(part)
+        if rival is not None and n <= 2 * RACE and len(rows) == n and self.pace is not None:
+            if self._loses(name, member, Race(part, self.pace)):
+                return None
+        else:
+            member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
         self._say(f"{name}: held-out error {self._error(held_out):.5f}")
+        if name == RIVAL and n <= 2 * RACE:
+            self.pace = held_out
         return held_out
+
+    def _loses_on_few_rows(self, name, member, rival):
+        """Say whether a member loses a race that costs little beside the fit that it saves."""
+        part = self.data.take(sample_rows(self.data.y, RACE, self.data.seed))
+        if self.pace is None:
+            self.pace = clone(rival)._fit_prepared(part).held_out_
+        return self._loses(name, clone(member), Race(part, self.pace, ends=True))
+
+    def _loses(self, name, member, race):
+        """Fit a member as long as it keeps up; say whether it did not."""
+        member._worth_it = race
+        member._fit_prepared(race.data)
+        del member._worth_it
+        if race.ends and not race.judged:
+            race.judge(member.held_out_, np.arange(len(race.data.y)))
+        if race.lost:
+            self._note(race.told(name))
+        return race.lost
 
     def report(self, held_out, weights, combined):
         """Return the report."""

@@ -43,12 +43,14 @@ class IntervalMixin:
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
             return
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
+        if self.known == "ratios":
+            return
         seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
         kept = [rows[evenly(len(rows), MOST)] for rows in seen]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
-        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
 
     def _predict_weightless(self, X, sample_weight):
         """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
@@ -131,6 +133,7 @@ class IntervalMixin:
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
+        self._refuse_intervals()
         if self.calibration_ is None:
             name = type(self).__name__
             raise NotFittedError(
@@ -201,7 +204,8 @@ class IntervalMixin:
         Returns
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are not negative and make the
+            `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
+            holes are scaled, and only their ratios stay). The others are not negative and make the
             row sum to 1; they are 0 where the observed degrees sum to 1 already. With `n_draws`
             an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
@@ -221,6 +225,7 @@ class IntervalMixin:
             from inldl.estimators._groups import seed_from  # time that a plain fit need not pay
 
             self._check_draws(n_draws, return_interval)
+            self._refuse_limits(lower, upper, sums)
             seed = seed_from(random_state)
             given, predicted = self._given_and_predicted(X, y)
             limits = limits_of(given, **limits, names=label_names(y))
@@ -228,6 +233,7 @@ class IntervalMixin:
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y, **limits)
+        self._refuse_intervals()
         given = (*self._given_and_predicted(X, y), self._signs(X))
         limits = limits_of(given[0], **limits, names=label_names(y))
         found = self._fill_with_intervals(*given, coverage, limits)
@@ -236,6 +242,7 @@ class IntervalMixin:
     def _check_draws(self, n_draws, return_interval=False):
         check_number("n_draws", n_draws, low=1, integer=True)
         check_is_fitted(self)
+        self._refuse_intervals()
         if return_interval:
             raise ValueError("Ask for intervals or for draws, not for both at once.")
         if self.examples_ is None:

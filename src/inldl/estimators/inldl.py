@@ -1,5 +1,7 @@
 """The two InLDL estimators: low-rank label distributions."""
 
+from typing import ClassVar
+
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl._errors import warn_user
@@ -88,6 +90,8 @@ class InLDLProx(_LowRankEstimator):
     verbose: int = 0
     checkpoint: object = None
 
+    tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
+
     @classmethod
     def as_published(cls, **changes):
         """Return the setting behind the published numbers: no ridge, no bias, lam = 1e-3.
@@ -145,6 +149,8 @@ class InLDLADMM(_LowRankEstimator):
     n_jobs: Jobs = None
     verbose: int = 0
     checkpoint: object = None
+
+    tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
 
     @classmethod
     def as_published(cls, **changes):

@@ -83,7 +83,11 @@ _ADVICE = {
         "Completing fills in nothing above the smallest recorded share of a row. Its error cannot "
         "be estimated, because no share as small as the missing ones is known."
     ),
-    "zeros": "If an empty cell means 0 in this table, write 0 into it.",
+    "zeros": (
+        "If an empty cell means 0 in this table, write 0 into it. If missing labels were dropped "
+        "and the others rescaled to the whole, complete it with --ratios (known='ratios' in "
+        "Python); without that every missing share becomes 0."
+    ),
     "few": "Take the completed shares with care.",
     "random": "Completing a table assumes this.",
     "rows": "Whether that is chance cannot be tested; only features can tell about such rows.",
@@ -127,6 +131,11 @@ def notes_on_completing(size, below_recorded, *, estimated, earlier):
         return []
     told = _WEIGHED if estimated else _IN_PART
     return [f"{size.mechanism} {_BELOW if below_recorded else told}"]
+
+
+def notes_on_zeros(size):
+    """Return a note on shares that are all filled with 0, because known ones are the whole."""
+    return [f"{size.verdict} {_ADVICE['zeros']}"] if size.answer == "zeros" else []
 
 
 def depends_on_size(size):

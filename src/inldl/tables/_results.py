@@ -70,6 +70,8 @@ class Written:
     # What the mean absolute error of the filled degrees cannot exceed, in the units of the file;
     # those that the sums of their rows give do not count
     most_error: float = float("nan")
+    # Whether only ratios of known degrees were given: in rows with holes these are scaled
+    ratios: bool = False
 
 
 @dataclass(frozen=True, eq=False)

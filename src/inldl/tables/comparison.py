@@ -32,7 +32,8 @@ DEFAULT = (
 """What is compared if nothing is named, the fastest first.
 
 Left out are the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto
-does, and methods as they were published, with the weights of others, or without a mean.
+does, the methods of later papers (such as hidldl and i2ldl), and methods as they were published,
+with the weights of others, or without a mean.
 """
 FEW = 50  # rows, with which chance decides more than the method
 

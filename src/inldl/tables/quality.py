@@ -8,6 +8,7 @@ import pandas as pd
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
 from inldl.solvers.completion import fill_in_proportion
+from inldl.solvers.ratios import known_ratios
 from inldl.tables._units import POINTS, whole_of
 
 
@@ -122,7 +123,11 @@ def of_new_rows(model, y, weights=None):
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
-    found = _at(~np.isnan(y), y, model.held_out_, _means_of_others(y, weights), model, how)
+    predicted, constant = model.held_out_, _means_of_others(y, weights)
+    if model.known == "ratios":
+        how += " Shares are compared as parts of the known ones of their row."
+        y, predicted, constant = as_ratios(y, predicted, np.broadcast_to(model.means_, y.shape))
+    found = _at(~np.isnan(y), y, predicted, constant, model, how)
     return _weighted(found, weights)
 
 
@@ -134,12 +139,13 @@ def of_completion(model):
     their mean is that of the missing ones. If hardly any known degrees are like the missing ones,
     no error is given.
     """
-    completer, labels = model._completer(), list(model.label_names_)
+    labels = list(model.label_names_)
+    if model.known == "ratios":
+        return _nothing(labels, "only ratios of known shares are given")
+    completer = model._completer()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
-        nothing, why = np.empty(0), "" if found is None else _unlike(completer)
-        arrays = (nothing,) * 3 + (nothing.astype(int),) * 2
-        return HeldOut(*arrays, labels, "", unknown=why)
+        return _nothing(labels, "" if found is None else _unlike(completer))
     how = (
         f"{len(found.degrees):,} known shares were hidden on purpose, one at a time, and filled "
         "in by what was learned without their rows. Each counts as often as shares like it are "
@@ -154,6 +160,18 @@ def of_completion(model):
         found.degrees, found.filled, constant, found.label, found.row, labels, how,
         weights=weights,
     )  # fmt: skip
+
+
+def as_ratios(y, *predictions):
+    """Return ratios beside those that predictions, one array after another, give instead."""
+    found = [known_ratios(y, each) for each in predictions]
+    return found[0][0], *(there for _, there in found)
+
+
+def _nothing(labels, why):
+    """Return that no error can be told, and why."""
+    arrays = (np.empty(0),) * 3 + (np.empty(0, int),) * 2
+    return HeldOut(*arrays, labels, "", unknown=why)
 
 
 def _unlike(completer):
@@ -171,13 +189,14 @@ def _unlike(completer):
     )
 
 
-def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None):
+def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
     """Judge the predictions of rows that the model was not fitted to, and intervals around them.
 
-    `signs` are what the model says that tells how large the errors of the rows are.
+    `signs` are what the model says that tells how large the errors of the rows are, `constant` is
+    what the constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
-    constant = np.broadcast_to(model.means_, y.shape)
+    constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
     at, bounds = ~np.isnan(y), (None, None)
     if model.calibration_ is not None:
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]

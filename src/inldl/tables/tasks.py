@@ -13,6 +13,7 @@ from inldl.io.writing import check_writable, row_wholes
 from inldl.metrics import evaluate
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.known_cells import known_cells
+from inldl.solvers.ratios import check_ratios
 from inldl.tables import quality
 from inldl.tables._pieces import (
     DrawFiles,
@@ -95,6 +96,8 @@ def fit_table(
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees, weights, dates)
+        if model.known == "ratios":
+            check_ratios(y)
         limits = limits_of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
     weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
@@ -115,7 +118,7 @@ def fit_table(
         notes,
         quality.of_new_rows(model, y, weights).in_units_of(scale),
         sample,
-        _size_of_holes(y, list(degrees), scale, sums, limits),
+        _size_of_holes(y, list(degrees), scale, sums, limits, model.known == "ratios"),
     )
 
 
@@ -125,12 +128,12 @@ _SAMPLED = (
 )
 
 
-def _size_of_holes(y, labels, scale, sums, limits):
+def _size_of_holes(y, labels, scale, sums, limits, ratios):
     """Return what the sums of rows tell about the holes that no bounds explain."""
     raw = y if sums is None else y * sums[:, None]
     if limits is not None:  # bounds say why these are missing
         raw = np.where(limits.told, limits.any_filled(), raw)
-    return size_of_holes(raw, labels, scale, sums is not None)
+    return size_of_holes(raw, labels, scale, sums is not None, ratios)
 
 
 def _groups(features, name, file):
@@ -197,7 +200,8 @@ def complete_table(
     ids, tally = id_columns(file, model), Tally(file, model, scale)
     unit = whole_of(scale)
     shown = ShownRows(file, file.labels, unit, ids)
-    how = {"filled": file.labels if holes is None else holes, "whole": whole}
+    ratios = model.known == "ratios"
+    how = {"filled": file.labels if holes is None or ratios else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
@@ -212,10 +216,16 @@ def complete_table(
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
             added = _pairs(ends, np.reshape(row_wholes(piece, scale), (-1, 1)))
             added += [_marks(piece, known.y)] if mark else []
-            writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
+            kept = _kept(known.y) if ratios else known.y
+            writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, known.y, scale, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
     return Written(*tally.counts(), *shown.frames(), **found)
+
+
+def _kept(y):
+    """Return what stays as it is of ratios: complete rows; known shares of others are scaled."""
+    return np.where(np.isnan(y).any(axis=1, keepdims=True), np.nan, y)
 
 
 def _pairs(ends, units):
@@ -328,12 +338,16 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     weights = take_weights(table.features, weight, file)
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
-    constant = np.broadcast_to(model.means_, predicted.shape)
+    constant, y = np.broadcast_to(model.means_, predicted.shape), table.y
+    if model.known == "ratios":
+        with _placed(file.place_of()):
+            check_ratios(y)
+        y, predicted, constant = quality.as_ratios(y, predicted, constant)
     signs = model._signs(table.features)
-    held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs, weights)
+    held_out = quality.of_test_rows(model, y, predicted, coverage, signs, weights, constant)
     return Evaluation(
-        _scores(table.y, predicted, weights),
-        _scores(table.y, constant, weights),
+        _scores(y, predicted, weights),
+        _scores(y, constant, weights),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
