@@ -3,7 +3,7 @@
 import re
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -15,11 +15,11 @@ from inldl.io._bounded_cells import BoundedCells, what_is_wrong
 from inldl.io._encoding import from_utf8, open_text
 from inldl.io._numbers import (
     SignEvidence,
+    all_written,
     find_signs,
     is_plain,
     numbers,
     numbers_and_text,
-    written,
 )
 from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
@@ -96,6 +96,10 @@ class DelimitedText:
 
     def most_rows(self):
         """Return the number of lines."""
+        return self._n_lines
+
+    @cached_property
+    def _n_lines(self):
         return self.cells.content.count(self.cells.newline) + 1
 
     def pieces(self, labels, features, text=()):
@@ -224,7 +228,8 @@ class _Writer:
             return _quoted(value)
         if not isinstance(value, float):  # a truth value, or a date
             return _quoted(str(value))
-        return self._number(value, self._quotes, "%" * (percent and self._form.percent)).decode()
+        sign = "%" * (percent and self._form.percent)
+        return self._numbers([value], [self._quotes], sign)[0].decode()
 
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
@@ -234,8 +239,7 @@ class _Writer:
         if not self._quotes and len(columns):
             quote = np.column_stack([block.quoted(column) for column in columns])
         cells, sign = np.empty(at.shape, object), "%" if self._form.percent else ""
-        pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        cells[at] = [self._number(value, quoted, sign) for value, quoted in pairs]
+        cells[at] = self._numbers(fills[at].tolist(), quote[at].tolist(), sign)
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
             last, every = block.ends[:, -1:], np.ones((len(at), 1), bool)
@@ -246,14 +250,19 @@ class _Writer:
     def _added(self, extra):
         """Return the cells that are added to each row, as one object each."""
         delimiter, rows = self._form.delimiter.encode(), np.empty(len(extra), object)
-        for i, row in enumerate(extra.tolist()):
-            cells = [b"" if x != x else self._number(x, self._quotes) for x in row]
-            rows[i] = delimiter + delimiter.join(cells)
+        cells, at = np.full(extra.shape, b"", object), ~np.isnan(extra)
+        cells[at] = self._numbers(extra[at].tolist(), [self._quotes] * at.sum())
+        for i, row in enumerate(cells.tolist()):
+            rows[i] = delimiter + delimiter.join(row)
         return rows
 
-    def _number(self, value, quoted, sign=""):
-        text = written(value, self._form.decimal) + sign
-        return (f'"{text}"' if quoted else text).encode()
+    def _numbers(self, values, quoted, sign=""):
+        """Return the bytes of numbers, in quotation marks where they are `quoted`."""
+        texts = all_written(values, self._form.decimal)
+        if sign or any(quoted):
+            pairs = zip(texts, quoted, strict=True)
+            texts = [f'"{text}{sign}"' if marks else text + sign for text, marks in pairs]
+        return "\n".join(texts).encode().split(b"\n") if texts else []
 
     def copy(self, stop):
         """Write what stands in the text up to `stop`."""
