@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from inldl import AutoInLDL, Model, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.tables import FeatureEncoder
-from inldl.tables import model as module
 
 
 @pytest.fixture(scope="module")
