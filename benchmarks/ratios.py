@@ -87,6 +87,8 @@ def main():
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--rates", type=float, nargs="+", default=[0.3, 0.5, 0.7])
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("--methods", nargs="+", default=["winldl", "auto"])
+    parser.add_argument("--ways", nargs="+", default=WAYS)
     given = parser.parse_args()
     out, keys = Path(given.out), ("dataset", "rate", "split", "method", "way")
     done = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
@@ -96,8 +98,8 @@ def main():
         for split in range(given.splits)
         for name in given.datasets
         for rate in given.rates
-        for model in ("winldl", "auto")
-        for way in WAYS
+        for model in given.methods
+        for way in given.ways
         if (model, way) != ("auto", "as degrees")
     ]
     for case in cases:

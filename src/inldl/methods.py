@@ -210,7 +210,8 @@ def with_ratios(method: str) -> str:
     """
     spec = parse(canonical_method(method))
     if "known" not in make_method(method).get_params(deep=False):
-        able = [name for name in ("auto", "winldl", "constant-mean") if name != spec.name]
+        made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
+        able = [name for name in made if "known" in made[name].get_params(deep=False)]
         raise ValueError(
             f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
         )

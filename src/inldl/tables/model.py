@@ -31,7 +31,6 @@ from inldl.tables._rows import (
 from inldl.tables.encoding import FeatureEncoder
 from inldl.tables.quality import error_rises
 
-LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
@@ -185,18 +184,7 @@ class Model(IntervalMixin, DistributionEstimator):
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
         self.means_ = means_of_labels(degrees, weights, ratios=self.known == "ratios")
-        return self._matrix(X), degrees
-
-    def _matrix(self, X):
-        """Return the encoded columns; large ones in single precision, which takes half as much."""
-        n, width = len(X), len(self.encoder_.sources_)
-        if n * width <= LARGE:
-            return self.encoder_.transform(X)
-        out = np.empty((n, width), np.float32)
-        for start in range(0, n, ROWS):
-            rows = slice(start, start + ROWS)
-            out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
-        return out
+        return self.encoder_.matrix(X), degrees
 
     def _fit_encoded(
         self, encoded, degrees, groups=None, sums=None, weights=None, votes=None, limits=None
