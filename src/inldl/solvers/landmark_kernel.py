@@ -139,14 +139,12 @@ class Basis:
         size = feature_map.transform(Z[:1]).shape[1] * ROWS_PER_FEATURE
         some = slice(None, None, max(len(Z) // size, 1))
         features = feature_map.transform(Z[some].astype(float))
-        own, share = None, len(features) / len(Z)
-        if weights is not None:
-            own = weights[some]
-            share = own.sum() / weights.sum()
+        every = np.ones(len(Z)) if weights is None else weights
+        own = every[some]
         center = np.average(features, 0, own)
         features -= center
         squares, turn = eigenbasis(features, own)
-        return cls(feature_map, turn, center @ turn, squares / share)
+        return cls(feature_map, turn, center @ turn, squares * every.sum() / own.sum())
 
     def features(self, Z: Array) -> Array:
         """Return the features of rows, in their precision."""
