@@ -135,8 +135,8 @@ class Evaluation:
         Rows of the table.
     coverage : float
         Of the intervals.
-    n_bounded : int
-        Missing degrees whose cells have bounds, such as <5; they do not count.
+    bounded : Bounded or None
+        How predictions agree with cells that have bounds, such as <5; the measures leave them out.
     """
 
     metrics: dict
@@ -144,4 +144,4 @@ class Evaluation:
     held_out: Any
     n_rows: int
     coverage: float = 0.9
-    n_bounded: int = 0
+    bounded: Any = None
