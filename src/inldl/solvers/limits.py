@@ -131,6 +131,20 @@ class Limits:
         sums = {} if self.sums is None else dict(zip(groups, self.sums.T, strict=True))
         return {"lower": self.lower, "upper": self.upper, "sums": sums or None}
 
+    def with_holes(self, y: Array) -> "Limits | None":
+        """Return what still is known if only the degrees `y` of the rows are observed.
+
+        Nothing is known of a degree that was observed before, nor of a row that has one more.
+        """
+        missing, seen = np.isnan(self.y), ~np.isnan(y)
+        kept = ~(missing & seen).any(axis=1, keepdims=True)
+        given = missing & kept
+        lower = np.where(seen, y, np.where(given, self.lower, 0))
+        upper = np.where(seen, y, np.where(given, self.upper, 1))
+        sums = None if self.sums is None else np.where(kept, self.sums, np.nan)
+        limits = Limits(y, lower, upper, self.groups, sums)
+        return limits if limits.tell_something() else None
+
     def any_filled(self) -> Array:
         """Return rows in which all holes that more is known of have some degree."""
         low, high = self.possible

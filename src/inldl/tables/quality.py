@@ -11,6 +11,8 @@ from inldl.solvers.completion import fill_in_proportion
 from inldl.solvers.ratios import known_ratios
 from inldl.tables._units import POINTS, whole_of
 
+ROUNDING = 1e-9  # by which a prediction may miss a bound
+
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
@@ -202,6 +204,57 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, co
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
     how = f"The model predicted the {len(y):,} rows of the table."
     return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """How predictions agree with degrees of which only bounds are known.
+
+    Attributes
+    ----------
+    n : int
+        Such degrees.
+    within : float
+        Share of the predictions that lie within the bounds.
+    distance : float
+        By how much the others miss the nearest bound, on average; 0 if there are none.
+    unit : str
+        Of the distance: "percentage points", or nothing for fractions.
+    """
+
+    n: int
+    within: float
+    distance: float
+    unit: str = ""
+
+
+def of_bounds(known, predicted, weights=None, scale="fraction"):
+    """Judge predictions by bounds of missing degrees; None if there are no bounds.
+
+    Parameters
+    ----------
+    known : inldl.io._limits.Known
+        What is known of the rows.
+    predicted : ndarray of shape (n, C)
+        What is predicted for them.
+    weights : ndarray of shape (n,), optional
+        How much each row counts.
+    scale : {"fraction", "percent", "count"}
+        That of the table.
+    """
+    if not known.n_bounded:
+        return None
+    free = np.full(predicted.shape, np.nan)
+    low, high = (free if each is None else each for each in (known.lower, known.upper))
+    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)
+    at = ~(np.isnan(low) & np.isnan(high))
+    off, each = off[at], None if weights is None else weights[np.nonzero(at)[0]]
+    if each is not None and not each.any():
+        each = None
+    outside = float(np.average(off > ROUNDING, weights=each))
+    distance = float(np.average(off, weights=each)) / outside if outside else 0.0
+    unit = POINTS if whole_of(scale) > 1 else ""
+    return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
 
 
 def _weighted(found, weights):

@@ -351,7 +351,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
-        table.known.n_bounded,
+        quality.of_bounds(table.known, predicted, weights, table.scale),
     )
 
 
