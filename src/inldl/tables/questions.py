@@ -102,7 +102,7 @@ def ask_table(
     for piece in _pieces(file, model, ids, cost, done):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(Part(given, predicted, model._signs_of(encoded), limits))
+        parts.append(Part(given, predicted, model._beside_of(encoded), limits))
         rows.add(piece)
     prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
     prices.check(rows.n)
