@@ -187,7 +187,7 @@ def test_parts_of_a_table_are_as_good_as_all_of_it(data, model):
     parts = []
     for rows in (slice(0, 13), slice(13, 14), slice(14, 50)):
         some = X[rows], y[rows] if isinstance(y, np.ndarray) else y.iloc[rows]
-        parts.append(Part(*model._given_and_predicted(*some), model._signs(some[0])))
+        parts.append(Part(*model._given_and_predicted(*some), model._beside(some[0])))
     found = suggestion(model, parts, model.label_names_, 10, "cell", Prices(), 0.9).table
     assert found["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(

@@ -8,10 +8,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from inldl import _kernels
+from inldl.completion.beside import NOTHING
 from inldl.completion.hiding import hide_each_label
+from inldl.completion.normal import Normal
 from inldl.solvers.completion import (
     TINY,
-    error_covariance,
     fill_in_proportion,
     fill_near,
     given_observed,
@@ -59,23 +60,11 @@ class Scaled:
         return fill_in_proportion(y, predicted)
 
 
-class Normal:
-    """Fill with what is expected if the errors of the prediction are normal."""
-
-    def __init__(self, y, predicted):
-        self.covariance = error_covariance(y - predicted)
-
-    def __call__(self, y, predicted):
-        """Return completed rows."""
-        expected, variance = given_observed(y, predicted, self.covariance)
-        return fill_near(y, expected, variance + TINY)
-
-
 class RootNormal:
-    """Do the same for square roots, whose errors are of one size for small and large degrees.
+    """Fill with what is expected if the errors of square roots are normal.
 
-    The square of a normal number of mean m and variance v has the mean m^2 + v and the variance
-    4 m^2 v + 2 v^2.
+    They are of one size for small and large degrees. The square of a normal number of mean m and
+    variance v has the mean m^2 + v and the variance 4 m^2 v + 2 v^2.
     """
 
     def __init__(self, y, predicted):
@@ -140,12 +129,12 @@ class Forests:
 class Members:
     """All members, learned from the same rows."""
 
-    def __init__(self, y, predicted, n_trees, seed, n_jobs):
+    def __init__(self, y, predicted, n_trees, seed, n_jobs, beside=NOTHING):
         self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
         predicted = self._heard(predicted)
-        kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
-        self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
-        self.root, self.forests = RootNormal(y, predicted), {}
+        self.plain = {"near": Near(y, predicted), "scaled": Scaled(y, predicted)}
+        self.normal, self.root = Normal(y, predicted, beside), RootNormal(y, predicted)
+        self.forests = {}
         if n_trees:
             hidden = hide_each_label(y, seed)
             left, p = hidden.left, predicted[hidden.rows]
@@ -162,13 +151,18 @@ class Members:
     @property
     def names(self):
         """Names of the members, in the order of their fills."""
-        return [*self.plain, "root normal", *self.forests]
+        return [*self.plain, "normal", "root normal", *self.forests]
 
-    def fills(self, y, predicted):
+    def fill_normal(self, y, predicted, beside):
+        """Return what the normal member makes of rows."""
+        return self.normal(y, self._heard(predicted), beside)
+
+    def fills(self, y, predicted, beside=NOTHING):
         """Return what each member makes of rows, and expected squared errors."""
         predicted = self._heard(predicted)
         filled, variance = self.root.with_variance(y, predicted)
-        fills = [member(y, predicted) for member in self.plain.values()] + [filled]
+        fills = [member(y, predicted) for member in self.plain.values()]
+        fills += [self.normal(y, predicted, beside), filled]
         for forest in self.forests.values():
             fills.append(forest.after(y, predicted, fills[-1]))
         return np.array(fills), variance

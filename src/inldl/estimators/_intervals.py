@@ -234,7 +234,7 @@ class IntervalMixin:
         if not return_interval:
             return super().complete(X, y, **limits)
         self._refuse_intervals()
-        given = (*self._given_and_predicted(X, y), self._signs(X))
+        given = (*self._given_and_predicted(X, y), self._beside(X))
         limits = limits_of(given[0], **limits, names=label_names(y))
         found = self._fill_with_intervals(*given, coverage, limits)
         return tuple(like(y, values) for values in found)
@@ -260,23 +260,26 @@ class IntervalMixin:
 
     def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
         """Return completed tables of checked rows, whose first one has the number `first`."""
-        examples = self.examples_
-        told = examples.signs_of(X), examples.features_of(X), limits
+        told = self.examples_.beside(X), limits
         draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
         return draws.astype(given.dtype, copy=False)
 
-    def _fill(self, given, predicted, limits=None):
+    def _beside(self, X):
+        """Return what is known of rows beside their degrees and predictions, or None."""
+        return None if self.examples_ is None else self.examples_.beside(self._validated(X))
+
+    def _fill(self, given, predicted, beside=None, limits=None):
         completer = self._completer()
         if completer is None:
-            return super()._fill(given, predicted, limits)
-        return completer.fill(given, predicted, limits).astype(given.dtype, copy=False)
+            return super()._fill(given, predicted, limits=limits)
+        return completer.fill(given, predicted, beside, limits).astype(given.dtype, copy=False)
 
-    def _fill_with_intervals(self, given, predicted, signs, coverage, limits=None):
+    def _fill_with_intervals(self, given, predicted, beside, coverage, limits=None):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
         completer = self._completer()
         if completer is None:
-            completed = self._fill(given, predicted, limits)
+            completed = self._fill(given, predicted, limits=limits)
             ends = self._interval_around(predicted, coverage)
             found = (completed, *within_rows(given, completed, *ends))
             if limits is not None:
@@ -284,7 +287,7 @@ class IntervalMixin:
                 ends = (np.clip(each, low, high) for each in found[1:])
                 found = _around(completed, *ends)
         else:
-            found = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
+            found = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):

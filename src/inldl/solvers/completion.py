@@ -67,13 +67,20 @@ def error_covariance(errors: Array) -> Array:
     have nothing to do with each other but for their sum, which is 0.
     """
     found, trust = _products(errors)
-    variance = np.diag(found)
-    unrelated = np.diag(variance) - np.outer(variance, variance) / variance.sum()
-    mixed = trust * found + (1 - trust) * unrelated
-    mixed -= mixed.mean(axis=0)  # errors of distributions sum to 0
-    mixed -= mixed.mean(axis=1, keepdims=True)
+    mixed = centred(trust * found + (1 - trust) * unrelated_errors(np.diag(found)))
     values, vectors = np.linalg.eigh((mixed + mixed.T) / 2)
     return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def unrelated_errors(variance: Array) -> Array:
+    """Return the covariance of errors that have nothing to do with each other but their sum, 0."""
+    return np.diag(variance) - np.outer(variance, variance) / variance.sum()
+
+
+def centred(covariance: Array) -> Array:
+    """Return what is left of a covariance for errors that sum to 0."""
+    covariance = covariance - covariance.mean(axis=0)
+    return covariance - covariance.mean(axis=1, keepdims=True)
 
 
 def pairwise_covariance(errors: Array) -> Array:

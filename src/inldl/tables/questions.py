@@ -87,7 +87,7 @@ def ask_table(
     for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(Part(given, predicted, model._signs_of(encoded), limits))
+        parts.append(Part(given, predicted, model._beside_of(encoded), limits))
         rows.add(piece)
     prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
     prices.check(rows.n)

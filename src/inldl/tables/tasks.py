@@ -382,10 +382,10 @@ def _completed(model, rows, coverage):
     `rows` are what `Model._to_complete` returns.
     """
     encoded, given, predicted, limits = rows
+    beside = model._beside_of(encoded)
     if coverage is None:
-        return (model._fill(given, predicted, limits),)
-    signs = model._signs_of(encoded)
-    completed, *ends = model._fill_with_intervals(given, predicted, signs, coverage, limits)
+        return (model._fill(given, predicted, beside, limits),)
+    completed, *ends = model._fill_with_intervals(given, predicted, beside, coverage, limits)
     seen = ~np.isnan(given)
     return completed, *(np.where(seen, np.nan, end) for end in ends)
 
