@@ -44,6 +44,8 @@ class Method:
         return kind.as_published(**arguments) if self.published else kind(**arguments)
 
 
+TUNED = "tuned"  # the method that chooses constants, and the value of a constant to be chosen
+
 METHODS: dict[str, Method] = {}
 """All methods by name. Any other one is named ``package.module:Class``."""
 
@@ -108,6 +110,13 @@ register(
         extra="torch",
     )
 )
+register(
+    Method(
+        TUNED,
+        "inldl.tuning:TunedLDL",
+        "another method with constants chosen by degrees hidden on purpose: tuned(method=winldl)",
+    )
+)
 for _name, _about in [
     ("mean", "the mean of the observed degrees, for every row"),
     ("uniform", "1/C, for every row"),
@@ -153,8 +162,10 @@ def make_method(text: str, seed: int | None = None) -> Any:
     --------
     >>> make_method("winldl(mu=8)")
     WInLDL(mu=8)
+    >>> make_method("winldl(mu=8, ridge=tuned)")
+    TunedLDL(grids=['ridge'], method='winldl(mu=8)')
     """
-    spec = parse(canonical_method(text))
+    spec = _with_tuner(parse(canonical_method(text)))
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
         estimator = make(**spec.arguments)
@@ -171,7 +182,37 @@ def make_method(text: str, seed: int | None = None) -> Any:
     return _seeded(estimator, seed)
 
 
+def _with_tuner(spec: Spec) -> Spec:
+    """Return `winldl(mu=8, ridge=tuned)` as the tuner of `winldl(mu=8)`, others as they are."""
+    wanted = [name for name, value in spec.arguments.items() if value == TUNED]
+    if not wanted:
+        return spec
+    rest = {name: value for name, value in spec.arguments.items() if name not in wanted}
+    known = METHODS.get(spec.name)
+    inside = "regressor__" if known is not None and known.regressor is not None else ""
+    grids = [f"{inside}{name}" for name in sorted(wanted)]
+    return Spec(TUNED, {"method": str(Spec(spec.name, rest)), "grids": grids})
+
+
 def _seeded(estimator: Any, seed: int | None) -> Any:
     parameters = estimator.get_params(deep=True)
     free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
     return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
+
+
+def with_ratios(method: str) -> str:
+    """Return a method that learns from ratios of degrees, or refuse one that cannot.
+
+    Examples
+    --------
+    >>> with_ratios("winldl(mu=8)")
+    "winldl(known='ratios', mu=8)"
+    """
+    spec = parse(canonical_method(method))
+    if "known" not in make_method(method).get_params(deep=False):
+        made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
+        able = [name for name in made if "known" in made[name].get_params(deep=False)]
+        raise ValueError(
+            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+        )
+    return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))

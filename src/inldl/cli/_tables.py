@@ -51,11 +51,18 @@ def complete(
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
+        inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
+    method = options.method_for(method)
+    if options.ratios and (uncertainty is not None or draws):
+        raise ValueError(
+            "With --ratios nothing tells how far off the scale of a row is, so there are no "
+            "intervals and no draws: leave out --uncertainty and --draws."
+        )
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = options.open(table, wanted, **roles)
@@ -103,6 +110,7 @@ def fit(
     from inldl.report.table_pages import fitted
     from inldl.tables import Model
 
+    method = options.method_for(method)
     file = options.open(table, labels, out=out)
     check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))
@@ -218,7 +226,7 @@ def compare(
     weights = take_weights(read.features, options.weight, file)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
         how = {"max_rows": rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
-        how["sample_weight"] = weights
+        how |= {"sample_weight": weights, "limits": read.known.limits}
         found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
     notes = [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
@@ -290,10 +298,10 @@ def _of_counts(read):
 
 
 def _of_limits(read):
-    """Return a note on methods that are compared on a table with bounds or sums of labels."""
+    """Return a note on bounds or sums of labels that comparing takes no account of."""
     what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
     what += ["sums of labels"] if read.groups else []
-    if not what:
+    if not what or read.sums is None:
         return []
     return [
         f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "

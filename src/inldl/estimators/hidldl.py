@@ -1,5 +1,7 @@
 """The HidLDL estimator."""
 
+from typing import ClassVar, Literal
+
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, Positive, parameters
 from inldl.estimators._recovering_base import RecoveringEstimator
 from inldl.solvers.hidldl import HidLDLProblem
@@ -41,6 +43,8 @@ class HidLDL(RecoveringEstimator):
         The penalty of the softmax model.
     fit_intercept : bool, default=True
         Whether the softmax model has a bias.
+    known : {"degrees", "ratios"}, default="degrees"
+        What `complete` is given of rows with holes. The fit uses ratios only, whatever it is.
 
     Attributes
     ----------
@@ -89,6 +93,8 @@ class HidLDL(RecoveringEstimator):
     tol: NotNegative = 1e-3
     l2: NotNegative = 1e-4
     fit_intercept: bool = True
+    known: Literal["degrees", "ratios"] = "degrees"
+    tunable: ClassVar = {"alpha": (0.01, 0.1, 1.0, 10.0)}
 
     def _recover(self, X, y, weights):
         problem = HidLDLProblem(

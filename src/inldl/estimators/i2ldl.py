@@ -1,5 +1,7 @@
 """The I2LDL estimator."""
 
+from typing import ClassVar
+
 from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
 from inldl.estimators.inldl import _LowRankEstimator
 from inldl.solvers.i2ldl import I2LDLProblem
@@ -82,6 +84,9 @@ class I2LDL(_LowRankEstimator):
     n_jobs: Jobs = None
     verbose: int = 0
     checkpoint: object = None
+    tunable: ClassVar = {
+        "lam1": (1e-4, 1e-3, 1e-2, 0.1), "lam2": (1e-5, 1e-3), "lam3": (1e-4, 1e-3, 1e-2)
+    }  # fmt: skip
 
     def _problem(self, fit_intercept, expand, initial):
         penalties = self.lam1, self.lam2, self.lam3

@@ -1,5 +1,7 @@
 """The IncomLDL-LR estimator."""
 
+from typing import ClassVar
+
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, parameters
 from inldl.estimators._recovering_base import FillingEstimator
 from inldl.solvers.incomldl_lr import joint_components
@@ -86,5 +88,6 @@ class IncomLDLLR(FillingEstimator):
     tol: NotNegative = 1e-4
     l2: NotNegative = 1e-4
     fit_intercept: bool = True
+    tunable: ClassVar = {"n_neighbors": (5, 10, 20), "l2": (1e-4, 1e-2)}
 
     _space = staticmethod(joint_components)

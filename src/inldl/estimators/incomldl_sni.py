@@ -1,5 +1,7 @@
 """The IncomLDL-SNI estimator."""
 
+from typing import ClassVar
+
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, parameters
 from inldl.estimators._recovering_base import FillingEstimator
 from inldl.solvers.incomldl_sni import pls_scores
@@ -85,5 +87,6 @@ class IncomLDLSNI(FillingEstimator):
     tol: NotNegative = 1e-4
     l2: NotNegative = 1e-4
     fit_intercept: bool = True
+    tunable: ClassVar = {"n_neighbors": (5, 10, 20), "l2": (1e-4, 1e-2)}
 
     _space = staticmethod(pls_scores)

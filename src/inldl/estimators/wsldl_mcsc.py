@@ -1,7 +1,7 @@
 """The WSLDL-MCSC estimator."""
 
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -117,6 +117,9 @@ class WSLDLMCSC(DistributionEstimator):
     rho: Positive = 1.0
     max_iter: Count = 200
     tol: NotNegative = 1e-3
+    tunable: ClassVar = {
+        "mu": (1e-3, 1e-2, 0.1), "gamma": (0.1, 1.0, 10.0), "lam": (0.01, 0.1, 1.0)
+    }  # fmt: skip
 
     @classmethod
     def as_published(cls, **changes):

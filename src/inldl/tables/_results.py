@@ -70,6 +70,8 @@ class Written:
     # What the mean absolute error of the filled degrees cannot exceed, in the units of the file;
     # those that the sums of their rows give do not count
     most_error: float = float("nan")
+    # Whether only ratios of known degrees were given: in rows with holes these are scaled
+    ratios: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,4 +83,5 @@ class Evaluation:
     held_out: Any  # degree by degree, in the units of the table
     n_rows: int  # rows of the table
     coverage: float = 0.9  # of the intervals
-    n_bounded: int = 0  # missing degrees whose cells have bounds, such as <5; they do not count
+    # How predictions agree with cells that have bounds, such as <5; the measures leave them out.
+    bounded: Any = None
