@@ -90,6 +90,18 @@ def test_damping_shortens_steps(rows):
     assert steps[0] > steps[1] > 10 * steps[2]
 
 
+def test_a_step_ends_at_the_minimum_whatever_the_last_digits_are(rows):
+    """Sums in another order differ by as much; L-BFGS alone ends up to 1e-4 apart."""
+    X, y, _ = rows
+    sample = sample_of(X, y)
+    V = sample.learn(sample.start(), 0.01)
+    slope = 300 * np.random.default_rng(0).normal(size=V.shape)
+    one, other = (
+        sample.improved(V, 0.01, each, 0.1, 1.0) for each in (slope, slope * (1 + 1e-14))
+    )
+    np.testing.assert_allclose(sample.model(one)(X), sample.model(other)(X), atol=1e-9)
+
+
 def test_few_rows_are_held_with_many_landmarks(rows, monkeypatch):
     monkeypatch.setattr(kernel_surrogate, "MOST_ENTRIES", 30 * 200)
     X, y, weights = rows

@@ -226,7 +226,7 @@ def compare(
     weights = take_weights(read.features, options.weight, file)
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
         how = {"max_rows": rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
-        how["sample_weight"] = weights
+        how |= {"sample_weight": weights, "limits": read.known.limits}
         found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
     notes = [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
@@ -298,10 +298,10 @@ def _of_counts(read):
 
 
 def _of_limits(read):
-    """Return a note on methods that are compared on a table with bounds or sums of labels."""
+    """Return a note on bounds or sums of labels that comparing takes no account of."""
     what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
     what += ["sums of labels"] if read.groups else []
-    if not what:
+    if not what or read.sums is None:
         return []
     return [
         f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "

@@ -163,7 +163,7 @@ def _columns(y, labels, n_labels):
     names = list(getattr(y, "columns", range(n_labels)))
     strange = [label for label in labels if label not in names]
     if strange or len(set(labels)) < 2:
-        problem = f"{strange[0]!r} is none" if strange else f"got {list(labels)!r}"
+        problem = f"{strange[0]!r} is not one" if strange else f"got {list(labels)!r}"
         raise ValueError(f"labels must be at least two labels of y, but {problem}.")
     return [names.index(label) for label in labels]
 

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.base import clone
 
 from inldl._engines import row_blocks
-from inldl._errors import warn_user
+from inldl.estimators._auto_notes import Notes
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
-from inldl.estimators._listening import tell
 from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
@@ -150,14 +149,14 @@ class Fitting:
     """
 
     def __init__(self, data, time_budget, n_jobs, verbose):
-        self.data, self.n_jobs, self.verbose = data, n_jobs, verbose
+        self.data, self.n_jobs, self.fitted = data, n_jobs, {}
+        self.notes = Notes(data.started, verbose)
         self.budget = Budget(time_budget, data.started)
-        self.notes, self.cuts, self.fitted = [], [], {}
         self.pace = None  # what the rival of all others predicts for few rows
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
-            self._note(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
+            self.notes.add(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
 
     def choose_kernel(self):
         """Return the kernel with the smallest leave-one-out error."""
@@ -176,13 +175,13 @@ class Fitting:
         if size or not found:
             choose(size or n)
         if size < n:
-            self._cut("The kernel was chosen with fewer rows")
+            self.notes.cut("The kernel was chosen with fewer rows")
         self.choice, columns = found[-1]
         if self.choice.normal:
             self.data = replace(self.data, columns=columns)
             self.learned = replace(self.learned, columns=columns)
-            self._note("Features are mapped to normal quantiles, which predicts better here.")
-        self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
+            self.notes.add("Features are mapped to normal quantiles, which predicts better here.")
+        self.notes.say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
 
     def fit(self, name, member, share, rival=None):
@@ -195,10 +194,10 @@ class Fitting:
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
-            self._cut(f"{name} was left out")
+            self.notes.cut(f"{name} was left out")
             return None
         if size < n:
-            self._cut(f"{name} was fitted to about {size} of {n} rows")
+            self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
         if rival is not None and n <= 2 * RACE and len(rows) == n and self.pace is not None:
             if self._loses(name, member, Race(part, self.pace)):
@@ -207,7 +206,7 @@ class Fitting:
             member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
-        self._say(f"{name}: held-out error {self._error(held_out):.5f}")
+        self.notes.say(f"{name}: held-out error {self._error(held_out):.5f}")
         if name == RIVAL and n <= 2 * RACE:
             self.pace = held_out
         return held_out
@@ -227,7 +226,7 @@ class Fitting:
         if race.ends and not race.judged:
             race.judge(member.held_out_, np.arange(len(race.data.y)))
         if race.lost:
-            self._note(race.told(name))
+            self.notes.add(race.told(name))
         return race.lost
 
     def report(self, held_out, weights, combined):
@@ -244,19 +243,14 @@ class Fitting:
         worse = [n for n in left_out if members[n].error >= members[CONSTANT].error]
         light = [n for n in left_out if n not in worse]
         if worse:
-            self._note(f"No better than the constant mean, so not used: {', '.join(worse)}.")
+            self.notes.add(f"No better than the constant mean, so not used: {', '.join(worse)}.")
         if light:
-            self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
+            self.notes.add(f"Of no weight beside the others, so not used: {', '.join(light)}.")
         chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
-        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes)
+        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes.kept)
 
     def _error(self, predicted):
         return error_of(self.data.y, predicted, self.data.weights)
-
-    def warn(self):
-        """Warn of what the time budget has changed."""
-        if self.cuts:
-            warn_user(" ".join(self.cuts))
 
     def _trial(self, member, size):
         """Fit a member to few rows; return the seconds in which it would predict all rows."""
@@ -282,17 +276,3 @@ class Fitting:
             part[:] = member._degrees(dense, self.data.columns.scaled(dense))
         out[rows] = member.held_out_
         return out
-
-    def _note(self, text):
-        self.notes.append(text)
-        self._say(text)
-
-    def _cut(self, text):
-        """Note what was cut to keep the time budget."""
-        self.cuts.append(f"{text}, to keep the time budget.")
-        self._note(self.cuts[-1])
-
-    def _say(self, text):
-        tell(text)
-        if self.verbose:
-            print(f"AutoInLDL {self.budget.elapsed:6.1f} s: {text}", flush=True)

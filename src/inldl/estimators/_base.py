@@ -123,9 +123,12 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         self._refuse_limits(lower, upper, sums)
         given, predicted = self._given_and_predicted(X, y)
         limits = limits_of(given, lower, upper, sums, label_names(y))
-        return like(y, self._fill(given, predicted, limits))
+        return like(y, self._fill(given, predicted, self._beside(X), limits))
 
-    def _fill(self, given, predicted, limits=None):
+    def _beside(self, X):
+        """Return what else is known of rows, which is nothing."""
+
+    def _fill(self, given, predicted, beside=None, limits=None):
         """Return the given degrees with the missing ones filled in."""
         return fill_rows(given, predicted, limits)
 

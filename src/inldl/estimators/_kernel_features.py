@@ -166,7 +166,7 @@ class KernelTrials:
 
     def __init__(self, Z, y, seed, n_jobs, weights, of=""):
         self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
-        self.of, self.single = of, Z.astype(np.float32)
+        self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
 
     def best(self, candidates, n_landmarks):
@@ -190,7 +190,9 @@ class KernelTrials:
         if kernel not in self.widths:
             self.widths[kernel] = median_distance(self.Z, kernel, self.seed)
         about = kernel, scale, n_landmarks, self.seed, self.widths[kernel]
-        features = kernel_features(self.Z, *about).transform(self.single)
+        # Few rows are fitted so closely that single precision does not tell what is left of them.
+        Z = self.single if self.fewest > n_landmarks else self.Z
+        features = kernel_features(self.Z, *about).transform(Z)
         squares = leave_one_out_errors(features, self.y, ALPHAS, self.n_jobs, self.weights)
         error = float(np.sqrt(squares.min() / count_known(self.y, self.weights)))
         self.errors[kernel + self.of, scale] = error

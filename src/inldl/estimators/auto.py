@@ -226,12 +226,12 @@ class AutoInLDL(KernelDistributionEstimator):
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in NOTES:
-            fitting.notes.append(f"{NOTES[data.mechanism]}; what is expected of them was learned.")
+            fitting.notes.add(f"{NOTES[data.mechanism]}; what is expected of them was learned.")
         self._combine(data, held_out)
         if self.bend_ is not None:
-            fitting.notes.append(str(self.bend_))
+            fitting.notes.add(str(self.bend_))
         self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
-        fitting.warn()
+        fitting.notes.warn()
 
     def _unfitted(self, choice, seed):
         """Return the members by name, with the kernel that was chosen for all of them."""

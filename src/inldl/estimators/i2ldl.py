@@ -26,7 +26,7 @@ class I2LDL(_LowRankEstimator):
         Weight of the squares of Q.
     lam3 : float, default=1e-3
         Weight of the absolute values of XQ.
-    rho : float, default=0.1
+    rho : float, default=1.0
         The penalty of ADMM. It decides how fast the solution is found, not which.
     fit_intercept : bool, default=True
         Whether to add a bias, penalised like the rest.
@@ -77,7 +77,7 @@ class I2LDL(_LowRankEstimator):
     lam1: NotNegative = 1e-3
     lam2: NotNegative = 1e-5
     lam3: NotNegative = 1e-3
-    rho: Positive = 0.1
+    rho: Positive = 1.0
     fit_intercept: bool = True
     max_iter: Count = 500
     tol: NotNegative = 1e-3

@@ -19,8 +19,7 @@ from inldl.tables._findings import (
 from inldl.tables._units import error, form_of
 
 from ._error_sections import error_sentences, quality_sections
-from ._pictures import picture
-from .document import Code, Column, Document, Facts, Paragraph, Section, Table
+from .document import Code, Column, Document, Facts, Paragraph, Section, Table, picture
 from .figures import completion_map, predicted_map
 from .style import better
 
@@ -340,11 +339,25 @@ def evaluated(found, model, table, notes=()):
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
-    if found.n_bounded:
-        summary.append(f"Cells with bounds, such as <5, do not count: {found.n_bounded:,}.")
+    if found.bounded is not None:
+        summary += _bounded_sentences(found.bounded)
     return evaluation_page(
         f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
     )
+
+
+def _bounded_sentences(bounded):
+    """Return sentences on predictions of cells that have bounds."""
+    inside = "All" if bounded.within == 1 else f"{bounded.within:.1%}"
+    texts = [
+        f"{counted(bounded.n, 'cell')} with bounds, such as <5, did not count. {inside} of their "
+        "predictions lie within the bounds."
+    ]
+    if bounded.within < 1:
+        texts.append(
+            f"The others miss them by {error(bounded.distance, bounded.unit)} on average."
+        )
+    return texts
 
 
 def model_facts(info):

@@ -67,11 +67,13 @@ class Block:
 class KernelSweeps:
     """The loss of a kernel softmax and its gradient, summed over blocks of rows.
 
-    `scaled` makes scaled columns of a block of features; it can be pickled.
+    `scaled` makes scaled columns of a block of features, and `seen` is called with the number of
+    its rows after each step. Both can be pickled.
     """
 
     map: LandmarkKernel
     scaled: Callable[[Any], Array]
+    seen: Callable[[int], object] = int
 
     def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
         """Keep the degrees of a block; the sum is that of the weights of its rows."""
@@ -89,6 +91,7 @@ class KernelSweeps:
             loss += part
             by_coef += K.T.astype(float) @ residual
             by_intercept += residual.sum(axis=0)
+        self.seen(len(block.y))
         return block, Sums((loss, by_coef, by_intercept))
 
 

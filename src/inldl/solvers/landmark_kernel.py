@@ -139,12 +139,12 @@ class Basis:
         size = feature_map.transform(Z[:1]).shape[1] * ROWS_PER_FEATURE
         some = slice(None, None, max(len(Z) // size, 1))
         features = feature_map.transform(Z[some].astype(float))
-        own = None if weights is None else weights[some]
+        every = np.ones(len(Z)) if weights is None else weights
+        own = every[some]
         center = np.average(features, 0, own)
         features -= center
         squares, turn = eigenbasis(features, own)
-        share = len(features) / len(Z) if own is None else own.sum() / np.sum(weights)
-        return cls(feature_map, turn, center @ turn, squares / share)
+        return cls(feature_map, turn, center @ turn, squares * every.sum() / own.sum())
 
     def features(self, Z: Array) -> Array:
         """Return the features of rows, in their precision."""

@@ -24,6 +24,7 @@ from scipy import linalg
 
 from inldl.solvers.completion import fill_near
 from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.softmax import Array
 
 SMALLEST = 1e-12
@@ -108,7 +109,8 @@ class LabelRidge:
         own = None if weights is None else weights[rows]
         center, mean = _center(features, rows, weights), np.average(column[rows], weights=own)
         gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
-        exact = float if alpha < SINGLE * len(rows) else features.dtype
+        few, small = len(rows) <= features.shape[1], alpha < SINGLE * len(rows)
+        exact = float if few or small else features.dtype
         for part in _chunks(rows):
             phi, rest = (features[part] - center).astype(exact, copy=False), column[part] - mean
             if weights is not None:
@@ -119,6 +121,7 @@ class LabelRidge:
         gram[np.diag_indices_from(gram)] += alpha
         factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
         coef = linalg.cho_solve((factor, True), moments, check_finite=False)
+        factor = factor if few else factor.astype(features.dtype)
         return cls(rows, column[rows], center, float(mean), factor, coef, own)
 
     def predict(self, features: Array) -> Array:
@@ -127,13 +130,16 @@ class LabelRidge:
 
     def leave_one_out(self, features: Array) -> Array:
         """Return a prediction for every row, made without that row's own degree."""
-        out, leverage, factor = self.predict(features), [], self.factor.astype(features.dtype)
+        out, parts, kind = self.predict(features), [], self.factor.dtype
         options = {"lower": True, "overwrite_b": True, "check_finite": False}
         for part in _chunks(self.rows):
-            half = linalg.solve_triangular(factor, (features[part] - self.center).T, **options)
-            leverage.append(np.einsum("ij,ij->j", half, half))
-        left = _left(np.concatenate(leverage)[:, None], self.weights, len(self.rows))[:, 0]
-        out[self.rows] = self.degrees - (self.degrees - out[self.rows]) / left
+            phi = (features[part] - self.center).astype(kind, copy=False)
+            fitted = phi @ self.coef.astype(kind) + self.mean
+            half = linalg.solve_triangular(self.factor, phi.T, **options)
+            parts.append((fitted, np.einsum("ij,ij->j", half, half)))
+        fitted, leverage = (np.concatenate(each) for each in zip(*parts, strict=True))
+        left = _left(leverage[:, None], self.weights, len(self.rows))[:, 0]
+        out[self.rows] = self.degrees - (self.degrees - fitted) / left
         return out
 
 
@@ -209,14 +215,7 @@ def leave_one_out(
 
 def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
     """Return the mean squared residual of each label, never 0."""
-    squares = (y - held_out) ** 2
-    seen = ~np.isnan(squares)
-    if weights is not None:
-        count = weights @ seen
-        mean = weights @ np.where(seen, squares, 0) / np.where(count > 0, count, 1)
-    else:
-        mean = np.where(seen, squares, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return np.maximum(mean, np.finfo(float).tiny ** 0.5)
+    return np.maximum(mean_degrees((y - held_out) ** 2, weights), np.finfo(float).tiny ** 0.5)
 
 
 @dataclass(frozen=True)

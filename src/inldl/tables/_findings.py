@@ -122,16 +122,8 @@ _AS_IF = (
 def notes_on_completing(size, below_recorded, *, estimated, earlier):
     """Return notes on a table in which missing depends on the size of shares.
 
-    Parameters
-    ----------
-    size : SizeTest
-        What the sums of the rows tell.
-    below_recorded : bool
-        Whether shares were filled in as where only the largest are recorded.
-    estimated : bool
-        Whether an error is told.
-    earlier : bool
-        Whether the model was fitted before, and not to this table.
+    `below_recorded` says whether shares were filled in as where only the largest are recorded,
+    `estimated` whether an error is given, `earlier` whether the model was fitted to another table.
     """
     if earlier and below_recorded != (size.answer == "largest"):
         return [f"{size.mechanism} {_AS_IF if below_recorded else _ABOVE}".strip()]

@@ -83,4 +83,5 @@ class Evaluation:
     held_out: Any  # degree by degree, in the units of the table
     n_rows: int  # rows of the table
     coverage: float = 0.9  # of the intervals
-    n_bounded: int = 0  # missing degrees whose cells have bounds, such as <5; they do not count
+    # How predictions agree with cells that have bounds, such as <5; the measures leave them out.
+    bounded: Any = None

@@ -325,6 +325,9 @@ class Model(IntervalMixin, DistributionEstimator):
         limits = limits_of(given, **known.limits, names=self.label_names_)
         return encoded, given, predicted, limits
 
+    def _beside_of(self, encoded):
+        return None if self.examples_ is None else self.examples_.beside(encoded)
+
     def _signs_of(self, encoded):
         return None if self.examples_ is None else self.examples_.signs_of(encoded)
 

@@ -11,6 +11,8 @@ from inldl.solvers.completion import fill_in_proportion
 from inldl.solvers.ratios import known_ratios
 from inldl.tables._units import POINTS, whole_of
 
+ROUNDING = 1e-9  # by which a prediction may miss a bound
+
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
@@ -119,14 +121,7 @@ class HeldOut:
 def of_new_rows(model, y, weights=None):
     """Judge the predictions of training rows that were each made without the row.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
-    y : array-like of shape (n, C)
-        The degrees it was fitted to.
-    weights : ndarray of shape (m,), optional
-        How much each of its held-out rows counts.
+    `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
@@ -144,12 +139,7 @@ def of_completion(model):
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
     count as often as such are missing: in rows with as many holes, of the same label, and so that
     their mean is that of the missing ones. If hardly any known degrees are like the missing ones,
-    no error is told.
-
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
+    no error is given.
     """
     labels = list(model.label_names_)
     if model.known == "ratios":
@@ -202,24 +192,10 @@ def _unlike(completer):
 
 
 def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
-    """Judge the predictions of rows that the model was not fitted to.
+    """Judge the predictions of rows that the model was not fitted to, and intervals around them.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted.
-    y : array-like of shape (n, C)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, C)
-        What the model predicts.
-    coverage : float
-        Of the intervals.
-    signs : ndarray of shape (n, q), optional
-        What the model says that tells how large the errors of the rows are.
-    weights : ndarray of shape (n,), optional
-        How much each row counts.
-    constant : ndarray of shape (n, C), optional
-        What the constant mean predicts, if that is not the mean of the rows of the fit.
+    `signs` are what the model says that tells how large the errors of the rows are, `constant` is
+    what the constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
     constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
@@ -228,6 +204,57 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, co
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
     how = f"The model predicted the {len(y):,} rows of the table."
     return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """How predictions agree with degrees of which only bounds are known.
+
+    Attributes
+    ----------
+    n : int
+        Such degrees.
+    within : float
+        Share of the predictions that lie within the bounds.
+    distance : float
+        By how much the others miss the nearest bound, on average; 0 if there are none.
+    unit : str
+        Of the distance: "percentage points", or nothing for fractions.
+    """
+
+    n: int
+    within: float
+    distance: float
+    unit: str = ""
+
+
+def of_bounds(known, predicted, weights=None, scale="fraction"):
+    """Judge predictions by bounds of missing degrees; None if there are no bounds.
+
+    Parameters
+    ----------
+    known : inldl.io._limits.Known
+        What is known of the rows.
+    predicted : ndarray of shape (n, C)
+        What is predicted for them.
+    weights : ndarray of shape (n,), optional
+        How much each row counts.
+    scale : {"fraction", "percent", "count"}
+        That of the table.
+    """
+    if not known.n_bounded:
+        return None
+    free = np.full(predicted.shape, np.nan)
+    low, high = (free if each is None else each for each in (known.lower, known.upper))
+    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)
+    at = ~(np.isnan(low) & np.isnan(high))
+    off, each = off[at], None if weights is None else weights[np.nonzero(at)[0]]
+    if each is not None and not each.any():
+        each = None
+    outside = float(np.average(off > ROUNDING, weights=each))
+    distance = float(np.average(off, weights=each)) / outside if outside else 0.0
+    unit = POINTS if whole_of(scale) > 1 else ""
+    return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
 
 
 def _weighted(found, weights):

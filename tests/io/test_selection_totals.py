@@ -42,7 +42,7 @@ def test_a_total_is_refused(counts, tmp_path, way, normalize):
         read_table(path, "red,green,blue,sums", normalize=normalize)
     assert str(caught.value) == (
         "The label 'sums' is the sum of the other labels in each of the 20 complete rows, so it "
-        "is their total and no share of its own; leave it out of the labels (--ignore sums)."
+        "is their total, not a share of its own; leave it out of the labels (--ignore sums)."
     )
 
 

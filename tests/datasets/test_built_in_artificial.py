@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from inldl.datasets import make_distributions
-from inldl.datasets._artificial import _degrees
+from inldl.datasets._built_in import _degrees
 
 
 def published(x1, x2, x3):
