@@ -1,0 +1,145 @@
+"""Work in processes of its own, which can be stopped and may die."""
+
+import json
+import shutil
+import signal
+import threading
+import time
+
+from inldl._processes import READY, start_process
+
+MOST = 4  # that work at the same time
+_CODE = "from inldl.studio.worker import main; main()"
+_BUSY = f"{MOST} tasks are running already; wait until one has ended, or stop one."
+_STOPPED = "It was stopped; what was there before is as it was."
+_ENDED = "The studio ended while this was running; start it again."
+
+
+class Busy(RuntimeError):
+    """Too much is going on."""
+
+
+class Jobs:
+    """Starts, watches and stops the processes that work on tables.
+
+    A process that waits for work is kept at hand, because starting one takes a second or two.
+    """
+
+    def __init__(self, workspace):
+        self._workspace, self._lock = workspace, threading.Lock()
+        self._running, self._spare = {}, None
+        for table in workspace.tables():
+            for run in workspace.runs(table["id"]):
+                if run["status"] == "running":
+                    self._end(run, "failed", _ENDED)
+
+    def prepare(self):
+        """Start a process that waits for work, if none does."""
+        with self._lock:
+            if self._spare is None or self._spare.poll() is not None:
+                self._spare = start_process(_CODE)
+
+    def start(self, table_id, kind, task):
+        """Start a piece of work on a table, unless the same is going on; return its run."""
+        with self._lock:
+            for job in self._running.values():
+                if (job.run["table"], job.run["kind"]) == (table_id, kind):
+                    return job.run
+            if len(self._running) >= MOST:
+                raise Busy(_BUSY)
+            facts = {name: task[name] for name in ("revision", "settings")}
+            run = self._workspace.new_run(table_id, kind, **facts)
+            process, self._spare = self._spare, None
+            if process is None or process.poll() is not None:
+                process = start_process(_CODE)
+            job = self._running[run["id"]] = _Job(run, process)
+        folder = self._workspace.run_folder(table_id, run["id"])
+        task = {**task, "kind": kind, "folder": str(folder)}
+        threading.Thread(target=self._watch, args=[job, task], daemon=True).start()
+        return run
+
+    def state(self, table_id, run_id):
+        """Return how a run stands, and how far it is."""
+        job = self._running.get(run_id)
+        if job is None or job.run["table"] != table_id:
+            return self._workspace.run(table_id, run_id)
+        return {**job.run, "progress": job.progress, "seconds": time.time() - job.run["started"]}
+
+    def running(self, table_id):
+        """Return what is going on with a table."""
+        jobs = list(self._running.values())
+        return [self.state(table_id, j.run["id"]) for j in jobs if j.run["table"] == table_id]
+
+    def stop(self, table_id, run_id=None):
+        """Stop a run, or all of a table, and wait until they have ended."""
+        for job in list(self._running.values()):
+            if job.run["table"] == table_id and run_id in (None, job.run["id"]):
+                job.stopped = True
+                job.process.kill()
+                job.ended.wait()
+
+    def close(self):
+        """Stop everything."""
+        for job in list(self._running.values()):
+            job.process.kill()
+        with self._lock:
+            if self._spare is not None:
+                self._spare.kill()
+
+    def _watch(self, job, task):
+        """Give a process its task, listen to it, and keep how it ended."""
+        status, error = "died", ""
+        try:
+            print(json.dumps(task), file=job.process.stdin, flush=True)
+            for line in job.process.stdout:
+                if line == READY:
+                    continue
+                said = json.loads(line)
+                if "status" in said:
+                    status, error = said["status"], said["error"]
+                    break
+                job.progress = said
+        except (OSError, ValueError):  # it has died, perhaps in the middle of a line
+            status = "died"
+        job.process.kill()
+        code = job.process.wait()
+        job.process.stdout.close()
+        if job.stopped:
+            status, error = "stopped", _STOPPED
+        elif status == "died":
+            error = _died(code)
+        self._end(job.run, status, error)
+        self._running.pop(job.run["id"])
+        job.ended.set()
+
+    def _end(self, run, status, error):
+        """Keep how a run ended; of one without a result, nothing else stays."""
+        try:
+            folder = self._workspace.run_folder(run["table"], run["id"])
+            for path in folder.iterdir() if status != "done" else ():
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                elif path.name != "run.json":
+                    path.unlink()
+            run |= {"status": status, "error": error, "ended": time.time()}
+            self._workspace.write_run(run)
+        except (LookupError, OSError):  # the table was removed meanwhile
+            run["status"] = status
+
+
+class _Job:
+    """A run that is going on."""
+
+    def __init__(self, run, process):
+        self.run, self.process = run, process
+        self.progress = {"text": "Starting", "share": None, "step": 0, "steps": 1}
+        self.stopped, self.ended = False, threading.Event()
+
+
+def _died(code):
+    """Return a sentence about a process that ended by itself."""
+    why = f"code {code}"
+    if code < 0:
+        name = signal.Signals(-code).name
+        why = f"signal {name}; perhaps there was not enough memory" if code == -9 else name
+    return f"The process that did the work ended unexpectedly ({why}); start it again."

@@ -1,0 +1,93 @@
+"""Start the studio: a free port of this machine, a token, and a browser that opens its page."""
+
+import contextlib
+import shutil
+import socket
+import threading
+import webbrowser
+
+from inldl._text import say
+from inldl.studio.security import Guard, new_token
+
+ADDRESS = "127.0.0.1"
+
+
+def serve(table=None, *, port=0, browser=True, folder=None, largest=None):
+    """Serve the studio until it is interrupted.
+
+    Parameters
+    ----------
+    table : str or path, optional
+        A table to start with; the studio works on a copy.
+    port : int
+        The port to listen on; 0 takes any that is free.
+    browser : bool
+        Whether to open a browser.
+    folder : str or path, optional
+        Where work is kept; the usual folder for data of programs by default.
+    largest : int, optional
+        The size of the largest file that is taken, in bytes.
+    """
+    uvicorn = _uvicorn()
+    from inldl.studio.app import make_app
+    from inldl.studio.jobs import Jobs
+    from inldl.studio.uploads import LARGEST
+    from inldl.studio.workspace import Workspace, data_folder
+
+    workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
+    opened = None if table is None else open_table(workspace, table, largest)
+    jobs = Jobs(workspace)
+    with _listening(port) as listener:
+        number, token = listener.getsockname()[1], new_token()
+        app = Guard(make_app(workspace, jobs, largest), token, number)
+        address = f"http://{ADDRESS}:{number}/{token}/" + (f"#{opened}" if opened else "")
+        say(f"The studio is at {address}")
+        say(f"It keeps its work in {workspace.folder}. Press Ctrl-C to end it.")
+        if browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, ws="none",
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )  # fmt: skip
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+        jobs.close()
+        say("The studio has ended; its work is kept.")
+
+
+def open_table(workspace, path, largest):
+    """Return the id of a table like a file: one that is there already, or a new one."""
+    from inldl.studio.uploads import copied
+
+    incoming, name, size, digest = copied(path, workspace, largest)
+    for table in workspace.tables():
+        if (table["name"], table["digest"]) == (name, digest):
+            shutil.rmtree(incoming, ignore_errors=True)
+            return table["id"]
+    return workspace.add(incoming, name, size, digest)["id"]
+
+
+def _uvicorn():
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        package = str(error.name).partition(".")[0]
+        raise ImportError(f"The studio needs {package}: pip install 'inldl[studio]'") from None
+    return uvicorn
+
+
+def _listening(port):
+    """Return a socket that listens on this machine alone."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            f"Port {port} cannot be used ({error.strerror}); choose another, or leave --port out."
+        ) from None
+    listener.listen()
+    return listener
