@@ -5,6 +5,7 @@ import queue
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 
 READY = "ready\n"
 
@@ -26,6 +27,17 @@ def start_process(code: str) -> "subprocess.Popen[str]":
         env={**os.environ, **settings},
         process_group=0 if os.name == "posix" else None,
     )
+
+
+def end_process(process: "subprocess.Popen[str]") -> int:
+    """End a process at once, if it has not ended; return its exit code."""
+    process.kill()
+    code = process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):  # it did not read all that was sent
+                stream.close()
+    return code
 
 
 def own_output():

@@ -63,8 +63,10 @@ class Desk:
         """Return a table, what is going on with it, and how its newest runs ended."""
         table, newest = self.workspace.table(given["table"]), {}
         for run in self.workspace.runs(table["id"]):
-            newest.setdefault(run["kind"], run)
-        return {**table, "running": self._jobs.running(table["id"]), "newest": newest}
+            stale = options.is_stale(run, table)
+            newest.setdefault(run["kind"], {**_brief(run), "stale": stale})
+        running = [_brief(run) for run in self._jobs.running(table["id"])]
+        return {**table, "running": running, "newest": newest}
 
     def remove(self, given):
         """Remove a table and all that became of it."""
@@ -112,7 +114,7 @@ class Desk:
         if kind not in KINDS:
             raise ValueError("There is no such task; load the page again.")
         task = {"file": str(self.workspace.file_of(table["id"])), "settings": table["settings"]}
-        task |= {"edits": table["edits"], "revision": table["revision"]}
+        task["edits"] = table["edits"]
         if kind in ("inspect", "complete", "compare"):
             options.columns(table["settings"])  # refuses a table without labels at once
         if kind in ("ask", "predict"):
@@ -126,7 +128,7 @@ class Desk:
         if kind == "export":
             task |= self._exported(table, body)
         self._forget_old(table, kind)
-        return self._jobs.start(table["id"], kind, task)
+        return _brief(self._jobs.start(table["id"], kind, task))
 
     def _completed(self, table):
         """Return the model of the completed table, and how that was read."""
@@ -156,7 +158,7 @@ class Desk:
 
     def run(self, given):
         """Return how a piece of work stands."""
-        return self._jobs.state(given["table"], given["run"])
+        return _brief(self._jobs.state(given["table"], given["run"]))
 
     def stop(self, given):
         """Stop a piece of work."""
@@ -223,6 +225,11 @@ class Desk:
         if not (folder / "grid.json").is_file():
             raise NotFound("This result has no rows to show.")
         return _opened(folder)
+
+
+def _brief(run):
+    """Return a run without what went into it."""
+    return {name: value for name, value in run.items() if name not in ("settings", "edits")}
 
 
 @lru_cache(maxsize=8)

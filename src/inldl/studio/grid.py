@@ -2,11 +2,12 @@
 
 import json
 import mmap
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 MOST_ROWS = 500  # of a window
+ORDERS = 8  # that are kept: the next window of the same is at hand
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
 
@@ -21,7 +22,7 @@ class Grid:
     """
 
     def __init__(self, folder):
-        self._folder = folder
+        self._folder, self._orders = folder, {}
         self.facts = json.loads((folder / "grid.json").read_text(encoding="utf-8"))
         self.labels, self.others = self.facts["labels"], self.facts["others"]
         self._shape = self.facts["n_rows"], len(self.labels)
@@ -52,13 +53,20 @@ class Grid:
         """Return the shares that are shown."""
         return self.before if self.after is None else self.after
 
-    @lru_cache(maxsize=8)  # noqa: B019 - a grid goes when it is no longer used
     def order(self, sort="", down=False, find="", only=""):
         """Return the numbers of the rows to show, in order.
 
-        `sort` is a label, another column, "sure" (the widest interval of a row) or nothing;
-        `find` a text that the other columns of a row contain; `only` is "filled" or nothing.
+        `sort` is a label, another column or nothing; `find` a text that the other columns of a row
+        contain; `only` is "filled" or nothing.
         """
+        asked = sort, down, find, only
+        if asked not in self._orders:
+            if len(self._orders) >= ORDERS:
+                self._orders.pop(next(iter(self._orders)))
+            self._orders[asked] = self._ordered(*asked)
+        return self._orders[asked]
+
+    def _ordered(self, sort, down, find, only):
         rows = np.arange(self._shape[0])
         if only == "filled":
             rows = rows[np.isnan(self.before).any(axis=1)]
@@ -77,8 +85,6 @@ class Grid:
         """Return what rows are sorted by: numbers, or texts."""
         if sort in self.labels:
             return np.asarray(self.shown[rows, self.labels.index(sort)])
-        if sort == "sure" and self.after is not None:
-            return np.fmax.reduce(self.high[rows] - self.low[rows], axis=1)
         if sort not in self.others:
             raise ValueError("There is no such column; load the page again.")
         at = self.others.index(sort)

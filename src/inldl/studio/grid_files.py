@@ -38,8 +38,13 @@ def write_grid(folder, file, scale, completed=None, done=None):
         _write_completed(folder, completed, file)
     facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
     facts |= {"whole": WHOLE.get(scale), "completed": completed is not None}
-    facts["form"] = ".6g" if scale == "count" else form_of(scale == "percent")
+    facts["form"] = cell_form(scale)
     (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def cell_form(scale):
+    """Return the format of shares as they stand in the file."""
+    return ".6g" if scale == "count" else form_of(scale == "percent")
 
 
 def _others(file):

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from inldl._processes import READY, start_process
+from inldl._processes import READY, end_process, start_process
 
 MOST = 4  # that work at the same time
 _CODE = "from inldl.studio.worker import main; main()"
@@ -27,7 +27,7 @@ class Jobs:
 
     def __init__(self, workspace):
         self._workspace, self._lock = workspace, threading.Lock()
-        self._running, self._spare = {}, None
+        self._running, self._spare, self._closed = {}, None, False
         for table in workspace.tables():
             for run in workspace.runs(table["id"]):
                 if run["status"] == "running":
@@ -36,7 +36,7 @@ class Jobs:
     def prepare(self):
         """Start a process that waits for work, if none does."""
         with self._lock:
-            if self._spare is None or self._spare.poll() is not None:
+            if self._spare is None and not self._closed:
                 self._spare = start_process(_CODE)
 
     def start(self, table_id, kind, task):
@@ -47,11 +47,13 @@ class Jobs:
                     return job.run
             if len(self._running) >= MOST:
                 raise Busy(_BUSY)
-            facts = {name: task[name] for name in ("revision", "settings")}
+            facts = {name: task[name] for name in ("settings", "edits")}
             run = self._workspace.new_run(table_id, kind, **facts)
             process, self._spare = self._spare, None
-            if process is None or process.poll() is not None:
-                process = start_process(_CODE)
+            if process is not None and process.poll() is not None:  # somebody has ended it
+                end_process(process)
+                process = None
+            process = process or start_process(_CODE)
             job = self._running[run["id"]] = _Job(run, process)
         folder = self._workspace.run_folder(table_id, run["id"])
         task = {**task, "kind": kind, "folder": str(folder)}
@@ -74,17 +76,21 @@ class Jobs:
         """Stop a run, or all of a table, and wait until they have ended."""
         for job in list(self._running.values()):
             if job.run["table"] == table_id and run_id in (None, job.run["id"]):
-                job.stopped = True
+                job.stopped = _STOPPED
                 job.process.kill()
                 job.ended.wait()
 
     def close(self):
         """Stop everything."""
+        self._closed = True
         for job in list(self._running.values()):
+            job.stopped = _ENDED
             job.process.kill()
+            job.ended.wait()
         with self._lock:
-            if self._spare is not None:
-                self._spare.kill()
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            end_process(spare)
 
     def _watch(self, job, task):
         """Give a process its task, listen to it, and keep how it ended."""
@@ -101,16 +107,15 @@ class Jobs:
                 job.progress = said
         except (OSError, ValueError):  # it has died, perhaps in the middle of a line
             status = "died"
-        job.process.kill()
-        code = job.process.wait()
-        job.process.stdout.close()
+        code = end_process(job.process)
         if job.stopped:
-            status, error = "stopped", _STOPPED
+            status, error = "stopped", job.stopped
         elif status == "died":
             error = _died(code)
         self._end(job.run, status, error)
         self._running.pop(job.run["id"])
         job.ended.set()
+        self.prepare()
 
     def _end(self, run, status, error):
         """Keep how a run ended; of one without a result, nothing else stays."""
@@ -121,10 +126,10 @@ class Jobs:
                     shutil.rmtree(path, ignore_errors=True)
                 elif path.name != "run.json":
                     path.unlink()
-            run |= {"status": status, "error": error, "ended": time.time()}
-            self._workspace.write_run(run)
+            ended = {"status": status, "error": error, "ended": time.time()}
+            self._workspace.write_run({**run, **ended})
         except (LookupError, OSError):  # the table was removed meanwhile
-            run["status"] = status
+            return
 
 
 class _Job:
@@ -133,7 +138,7 @@ class _Job:
     def __init__(self, run, process):
         self.run, self.process = run, process
         self.progress = {"text": "Starting", "share": None, "step": 0, "steps": 1}
-        self.stopped, self.ended = False, threading.Event()
+        self.stopped, self.ended = "", threading.Event()
 
 
 def _died(code):

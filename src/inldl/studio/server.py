@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 import webbrowser
+from importlib.util import find_spec
 
 from inldl._text import say
 from inldl.studio.security import Guard, new_token
@@ -28,32 +29,38 @@ def serve(table=None, *, port=0, browser=True, folder=None, largest=None):
     largest : int, optional
         The size of the largest file that is taken, in bytes.
     """
-    uvicorn = _uvicorn()
-    from inldl.studio.app import make_app
+    _check_installed()
     from inldl.studio.jobs import Jobs
     from inldl.studio.uploads import LARGEST
     from inldl.studio.workspace import Workspace, data_folder
 
     workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
     opened = None if table is None else open_table(workspace, table, largest)
-    jobs = Jobs(workspace)
-    with _listening(port) as listener:
-        number, token = listener.getsockname()[1], new_token()
-        app = Guard(make_app(workspace, jobs, largest), token, number)
-        address = f"http://{ADDRESS}:{number}/{token}/" + (f"#{opened}" if opened else "")
+    with listening(port) as listener:
+        jobs = Jobs(workspace)
+        server, address = make_server(workspace, jobs, largest, listener)
+        address += f"#{opened}" if opened else ""
         say(f"The studio is at {address}")
         say(f"It keeps its work in {workspace.folder}. Press Ctrl-C to end it.")
         if browser:
             threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, ws="none",
-            proxy_headers=False,
-            timeout_graceful_shutdown=1,
-        )  # fmt: skip
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
         jobs.close()
         say("The studio has ended; its work is kept.")
+
+
+def make_server(workspace, jobs, largest, listener):
+    """Return a server for a socket, and the address of its page."""
+    import uvicorn
+
+    from inldl.studio.app import make_app
+
+    number, token = listener.getsockname()[1], new_token()
+    app = Guard(make_app(workspace, jobs, largest), token, number)
+    how = {"log_level": "warning", "access_log": False, "server_header": False, "ws": "none"}
+    config = uvicorn.Config(app, **how, proxy_headers=False, timeout_graceful_shutdown=1)
+    return uvicorn.Server(config), f"http://{ADDRESS}:{number}/{token}/"
 
 
 def open_table(workspace, path, largest):
@@ -68,17 +75,13 @@ def open_table(workspace, path, largest):
     return workspace.add(incoming, name, size, digest)["id"]
 
 
-def _uvicorn():
-    try:
-        import starlette  # noqa: F401
-        import uvicorn
-    except ImportError as error:
-        package = str(error.name).partition(".")[0]
-        raise ImportError(f"The studio needs {package}: pip install 'inldl[studio]'") from None
-    return uvicorn
+def _check_installed():
+    for package in ("starlette", "uvicorn", "jinja2", "matplotlib"):
+        if find_spec(package) is None:
+            raise ImportError(f"The studio needs {package}: pip install 'inldl[studio]'")
 
 
-def _listening(port):
+def listening(port):
     """Return a socket that listens on this machine alone."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

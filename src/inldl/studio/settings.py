@@ -26,6 +26,12 @@ DEFAULTS = {
     **dict.fromkeys(TEXTS, ""),
     "method": "auto",
 }
+# What a piece of work does not depend on; all others depend on everything.
+WITHOUT = {
+    "look": ("roles", "scale", "normalize", "votes", "method", "dates", "edits"),
+    "inspect": ("normalize", "votes", "method"),
+    "compare": ("votes", "method"),
+}
 LONGEST = 500  # characters of a text
 
 
@@ -78,3 +84,11 @@ def learning(settings):
     """Return how a model is fitted, as options of `fit_table`."""
     same = {name: settings[name] for name in ("scale", "normalize", "votes", "dates")}
     return {**same, "weight": one(settings, "weight"), "group": one(settings, "group")}
+
+
+def is_stale(run, table):
+    """Return whether a table was changed since a run, as far as the run depends on it."""
+    now = {**table["settings"], "edits": table["edits"]}
+    then = {**run["settings"], "edits": run["edits"]}
+    left_out = WITHOUT.get(run["kind"], ())
+    return any(now[name] != then.get(name) for name in now if name not in left_out)

@@ -13,7 +13,7 @@ from inldl.report import comparison_page, inspection_page
 from inldl.report.asking_page import asked
 from inldl.report.table_pages import completed, predicted
 from inldl.studio import settings as options
-from inldl.studio.grid_files import write_grid
+from inldl.studio.grid_files import cell_form, write_grid
 from inldl.studio.views import write_result
 from inldl.tables.comparison import CONSTANT, DEFAULT
 from inldl.tables.edits import write_edited
@@ -25,6 +25,7 @@ from inldl.tables.tasks import check_completion, complete_table, fit_table, pred
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
+ENDS = ["estimate", "low", "high"]
 
 
 class Job:
@@ -129,10 +130,15 @@ def ask(task, teller, warned):
     how |= {"budget": task["budget"], "by": task["by"]}
     found = ask_table(file, model, out, **how, done=teller.share)
     document = asked(found, model, job.name, out.name, most=QUESTIONS)
-    ids = list(found.table.columns[2 : found.table.columns.get_loc("label")])
-    columns = ["row", *ids, "label", "estimate", "low", "high"]
-    questions = found.table[columns].astype(object).to_dict("records")
-    job.finish(document, {"questions": out}, questions=questions, ids=ids)
+    job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
+
+
+def _questions(table, scale):
+    """Return the questions as the page shows them."""
+    ids = list(table.columns[2 : table.columns.get_loc("label")])
+    ends = {name: table[name].map(f"{{:{cell_form(scale)}}}".format) for name in ENDS}
+    shown = table[["row", *ids, "label"]].assign(**ends)
+    return {"questions": shown.astype(object).to_dict("records"), "ids": ids}
 
 
 def compare(task, teller, warned):
@@ -165,7 +171,7 @@ def predict(task, teller, warned):
     out = job.out("predicted")
     written = predict_table(file, model, out, coverage=COVERAGE, done=teller.share)
     teller.step("Drawing the report")
-    files = {"table": out, "report": job.out("report", ".html")}
+    files = {"predicted": out, "report": job.out("report", ".html")}
     document = predicted(written, model, file.path.name, out.name, file.notes)
     document.write(files["report"])
     job.finish(document, files)

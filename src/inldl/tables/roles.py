@@ -75,8 +75,8 @@ def understand_file(file):
 
 def _examples(column):
     """Return the first cells that differ, as texts."""
-    cells = column.dropna().head(200).astype(str).str.strip()
-    return [cell[:60] for cell in cells.unique()[:EXAMPLES]]
+    cells = column.dropna().iloc[:200].unique()[:EXAMPLES]
+    return [f"{cell:g}" if isinstance(cell, float) else str(cell).strip()[:60] for cell in cells]
 
 
 def _labels(columns):

@@ -40,13 +40,13 @@ class Studio {
 
   failed(kind) {
     const last = this.newest(kind);
-    return Boolean(last) && last.status !== "done" && last.revision === this.table.revision;
+    return Boolean(last) && last.status !== "done" && !last.stale;
   }
 
   // Whether the table was changed since a piece of work was done.
   stale(kind) {
     const last = this.newest(kind);
-    return !last || last.status !== "done" || last.revision !== this.table.revision;
+    return !last || last.status !== "done" || last.stale;
   }
 
   keep(table) {
@@ -126,6 +126,7 @@ class Studio {
   }
 
   update() {
+    document.querySelectorAll("[data-starts]").forEach((each) => { each.disabled = this.busy(each.dataset.starts); });
     for (const panel of this.panels) {
       if (panel.isConnected) panel.update();
       else if (panel.seen) this.panels.delete(panel);

@@ -71,13 +71,24 @@ async function startCompleting(studio) {
   studio.go("table");
 }
 
+// The one that needs no choice comes first.
+function chooseMethod(studio) {
+  const methods = [...studio.state.methods].sort((a, b) => (b.name === "auto") - (a.name === "auto"));
+  const about = (name) => methods.find((each) => each.name === name)?.about ?? "";
+  const { method } = studio.table.settings;
+  const made = field("Method", select(methods.map(({ name }) => [name, name]), method, (value) => {
+    made.querySelector("small").textContent = about(value);
+    studio.set({ method: value });
+  }), about(method) || " ");
+  return made;
+}
+
 export async function drawTable(studio) {
   const { runs } = studio.table;
   const run = runs.complete ?? runs.inspect;
   const again = () => studio.run("complete");
-  const methods = studio.state.methods.map(({ name, about }) => [name, `${name}: ${about}`]);
-  const method = field("Method", select(methods, studio.table.settings.method, (value) => studio.set({ method: value })));
-  const go = button(runs.complete ? "Complete again" : "Complete the table", again, { class: "primary" });
+  const method = chooseMethod(studio);
+  const go = button(runs.complete ? "Complete again" : "Complete the table", again, { class: "primary", "data-starts": "complete" });
   const changes = make("div", { class: "changes" });
   const box = make("div", { class: "wide" },
     make("h1", {}, runs.complete ? "The completed table" : "The table"),
@@ -87,7 +98,7 @@ export async function drawTable(studio) {
   tell();
   if (!run) return box;
   const result = await studio.result(run);
-  if (runs.complete) box.append(...result.document.summary.map((text) => make("p", { class: "lead" }, text)));
+  if (runs.complete) box.append(make("p", { class: "lead" }, result.document.summary.join(" ")));
   const grid = new Grid(studio, run, { onedit: (table) => { studio.keep(table); tell(); } });
   studio.ready = grid.start();
   box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid) : null));
@@ -111,7 +122,7 @@ async function askPanel(studio, grid) {
   const again = () => studio.run("ask", { budget: budget.value });
   const list = make("div", { class: "questions" });
   const form = make("form", { onsubmit: (event) => { event.preventDefault(); again(); } },
-    field("How many cells", budget), make("button", { class: "secondary" }, "List them"));
+    field("How many cells", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them"));
   const panel = make("aside", { class: "ask", "aria-label": "What to ask next" },
     make("h2", {}, "What to ask next"),
     make("p", { class: "quiet small" }, "The missing shares whose answers make the table better most."),
@@ -123,11 +134,11 @@ async function askPanel(studio, grid) {
 async function questions(studio, grid, list) {
   const run = studio.table.runs.ask;
   const result = await studio.result(run);
-  const old = studio.newest("ask").revision !== studio.table.revision;
+  const old = studio.stale("ask");
   const answer = (each) => studio.table.edits.find(([row, label]) => row === each.row - 1 && label === each.label);
   const items = result.questions.map((each, at) => {
     const name = [`row ${each.row}`, ...result.ids.map((id) => each[id])].filter(Boolean).join(", ");
-    const input = make("input", { type: "text", inputmode: "decimal", placeholder: `${each.estimate}`, "aria-label": `Answer: ${each.label} of ${name}`, value: answer(each)?.[2] ?? "" });
+    const input = make("input", { type: "text", inputmode: "decimal", placeholder: each.estimate, "aria-label": `Answer: ${each.label} of ${name}`, value: answer(each)?.[2] ?? "" });
     const problem = make("p", { class: "problem small", role: "alert" });
     input.addEventListener("change", async () => {
       try {
@@ -172,7 +183,8 @@ function first(studio) {
 }
 
 const NAMES = {
-  table: ["The table", "as inldl writes it: only the filled cells differ from your file"],
+  table: ["The table", "your file with its missing shares filled in; all else is as it was"],
+  predicted: ["The table", "your file with the predicted shares on the right"],
   detailed: ["With intervals", "the same, with columns for the intervals and for what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
@@ -182,15 +194,16 @@ function files(studio, run, result) {
   const links = Object.entries(result.files).map(([key, file]) => make("li", {},
     make("a", { class: "button secondary", href: `${studio.base(run)}/files/${key}`, download: "" }, NAMES[key][0]),
     make("span", { class: "quiet small" }, `${file.name}, ${bytes(file.size)}: ${NAMES[key][1]}`)));
-  const others = [[".xlsx", "Excel"], [".csv", "CSV"]].filter(([suffix]) => !result.files.table.name.toLowerCase().endsWith(suffix));
+  const [key, table] = Object.entries(result.files)[0];
+  const others = [[".xlsx", "Excel"], [".csv", "CSV"]].filter(([suffix]) => !table.name.toLowerCase().endsWith(suffix));
   const more = others.map(([suffix, name]) => make("li", {},
-    button(`As ${name}`, () => exported(studio, run, suffix), { class: "secondary" }),
+    button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
     make("span", { class: "quiet small" }, `the table as ${suffix}`)));
   return make("section", { class: "files", "aria-label": "Files" }, make("ul", {}, links.slice(0, 1), more, links.slice(1)));
 }
 
-async function exported(studio, run, suffix) {
-  const made = await studio.run("export", { run, key: "table", suffix });
+async function exported(studio, run, key, suffix) {
+  const made = await studio.run("export", { run, key, suffix });
   if (!made) return;
   const ended = await studio.ended(made);
   if (ended?.status !== "done") return;
@@ -208,7 +221,7 @@ export async function drawCompare(studio) {
     make("p", { class: "lead" }, "Known shares are hidden and filled in, and rows are left out and predicted, with each method."),
     make("fieldset", { class: "which" }, make("legend", {}, "Methods"),
       field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All thirteen, which takes some minutes", all)),
-    make("div", { class: "actions" }, button("Compare", again, { class: "primary" })),
+    make("div", { class: "actions" }, button("Compare", again, { class: "primary", "data-starts": "compare" })),
     jobPanel(studio, ["compare"], again));
   const run = studio.table.runs.compare;
   if (!run) return box;
