@@ -81,7 +81,8 @@ class Desk:
         what = {"settings": settings}
         if any(settings[name] != table["settings"][name] for name in options.READING):
             what["edits"] = []  # their rows may be others now
-        return self.workspace.change(table["id"], body.get("revision"), **what)
+        self.workspace.change(table["id"], body.get("revision"), **what)
+        return self.table(given)
 
     def set_edit(self, given):
         """Keep a number that a user has put into a cell, or take it back."""
@@ -99,11 +100,13 @@ class Desk:
             edits.append([row, label, _share(text, grid.left(row, label, others), label)])
         if len(edits) > MOST_EDITS:
             raise ValueError(f"No more than {MOST_EDITS:,} cells can be edited; complete first.")
-        return self.workspace.change(table["id"], body.get("revision"), edits=edits)
+        self.workspace.change(table["id"], body.get("revision"), edits=edits)
+        return self.table(given)
 
     def undo_edits(self, given):
         """Forget all edits."""
-        return self.workspace.change(given["table"], int(given.get("revision", 0)), edits=[])
+        self.workspace.change(given["table"], int(given.get("revision", 0)), edits=[])
+        return self.table(given)
 
     # Work -----------------------------------------------------------------------------------
 
