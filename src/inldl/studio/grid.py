@@ -96,7 +96,8 @@ class Grid:
 
     def window(self, order, first, count, edits):
         """Return some rows as plain data; `edits` has numbers by row and label."""
-        rows = order[max(0, first) : max(0, first) + min(count, MOST_ROWS)]
+        first, count = max(0, first), max(0, min(count, MOST_ROWS))
+        rows = order[first : first + count]
         return [self.row(int(row), edits.get(int(row), {})) for row in rows]
 
     def row(self, row, edits):
