@@ -8,7 +8,7 @@ import pytest
 
 from inldl.io import TableFile
 from inldl.studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid
-from inldl.studio.grid_files import write_grid
+from inldl.studio.grid_files import CompletedCells, write_grid
 
 TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]
 
@@ -17,16 +17,17 @@ TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]
 def grid(tmp_path):
     before = pd.DataFrame({"id": range(5), "text": TEXTS, "size": [10, 9, 100, 1, 2]})
     before = before.assign(a=[0.2, np.nan, 0.5, np.nan, 0.1], b=[0.8, np.nan, np.nan, 0.3, 0.9])
-    after = before.assign(a=[0.2, 0.6, 0.5, 0.7, 0.1], b=[0.8, 0.4, 0.5, 0.3, 0.9])
-    for name in "ab":
-        hole = before[name].isna()
-        width = {"a": 0.2, "b": 0.1}[name] + 0.001 * before["id"]
-        after[f"{name}_low"] = (after[name] - width).where(hole)
-        after[f"{name}_high"] = (after[name] + width).where(hole)
+    filled = np.array([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5], [0.7, 0.3], [0.1, 0.9]])
+    holes = before[["a", "b"]].isna().to_numpy()
+    width = np.array([0.2, 0.1]) + 0.001 * np.arange(5)[:, None]
+    ends = np.stack([filled - width, filled + width], axis=2)
+    ends = np.where(holes[:, :, None], ends, np.nan).reshape(5, 4)
     before.to_csv(tmp_path / "before.csv", index=False)
-    after.to_csv(tmp_path / "after.csv", index=False)
     file = TableFile(tmp_path / "before.csv", ["a", "b"], id=["id"])
-    write_grid(tmp_path, file, "fraction", tmp_path / "after.csv")
+    with CompletedCells(tmp_path) as cells:
+        for piece in file.pieces():
+            cells.add(piece, filled, ends)
+    write_grid(tmp_path, file, "fraction", completed=True)
     return Grid(tmp_path)
 
 

@@ -85,6 +85,36 @@ def test_completing_writes_what_the_command_writes(work, survey, roles, monkeypa
     assert file_of(result, folder, "report").read_text().startswith("<!doctype html>")
 
 
+def test_the_rows_of_the_page_are_those_of_the_file(work, survey, roles):
+    from inldl.studio.grid import Grid
+
+    frame = budget_survey(40).rename(columns={"food": "=A1()", "fuel": "<script>"})
+    frame.to_csv(survey, index=False)
+    names = ["=A1()", "<script>", *NAMES[2:]]
+    settings = {"roles": {**dict.fromkeys(names, "label"), "key": "id"}, "method": "winldl"}
+    state, result, folder = work("complete", survey, settings)
+    assert state["status"] == "done", state
+    grid, read = Grid(folder), pd.read_csv(file_of(result, folder, "detailed"))
+    assert np.allclose(grid.after, read[names], atol=1e-6)
+    low = [f"{name}_low" if name != "=A1()" else "'=A1()_low" for name in names]
+    assert np.allclose(grid.low, read[low], atol=1e-6, equal_nan=True)
+    assert grid.texts(3)[0] == "k3"
+
+
+def test_a_long_table_is_completed_too(work, survey):
+    from inldl.studio.grid import Grid
+
+    wide = budget_survey(40)[["key", "age", *NAMES]]
+    wide.melt(["key", "age"], var_name="what", value_name="share").to_csv(survey, index=False)
+    settings = {"long": "id=key,label=what,value=share", "method": "winldl"}
+    state, result, _ = work("look", survey, settings)
+    assert state["status"] == "done", state
+    assert {each["column"] for each in result["columns"] if each["role"] == "label"} == {*NAMES}
+    state, result, folder = work("complete", survey, settings)
+    assert state["status"] == "done", state
+    assert not np.isnan(Grid(folder).after).any()
+
+
 def test_edits_are_completed_with_and_the_file_stays(work, survey, roles):
     before = survey.read_bytes()
     holes = budget_survey(40)["food"].isna().to_numpy()

@@ -29,7 +29,8 @@ def test_what_is_kept_is_found_again(place):
 
 def test_files_that_were_on_their_way_are_gone(place):
     (place.incoming() / "half.csv").write_text("a")
-    assert list((Workspace(place.folder).folder / "incoming").iterdir()) == []
+    with Workspace(place.folder).alone():
+        assert list((place.folder / "incoming").iterdir()) == []
 
 
 def test_changes_need_the_newest_revision(place):
@@ -75,3 +76,10 @@ def test_the_folder_can_be_chosen(monkeypatch, tmp_path):
 def test_a_long_name_keeps_its_ending():
     assert file_name("x" * 300 + ".csv").endswith(".csv")
     assert len(file_name("x" * 300 + ".csv")) <= 80
+
+
+def test_two_studios_do_not_share_a_folder(place):
+    with place.alone(), pytest.raises(ValueError, match="Another studio works in"):
+        Workspace(place.folder).alone().__enter__()
+    with Workspace(place.folder).alone():
+        assert place.tables() == []

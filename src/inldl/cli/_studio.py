@@ -38,7 +38,8 @@ def studio(
         from inldl.studio.workspace import Workspace, data_folder
 
         place = Workspace(folder or data_folder())
-        place.remove_all()
+        with place.alone():
+            place.remove_all()
         say(f"Removed {place.folder}")
         return
     from inldl.studio import serve

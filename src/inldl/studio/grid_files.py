@@ -5,10 +5,10 @@
 """
 
 import json
+from contextlib import ExitStack
 
 import numpy as np
 
-from inldl.io import TableFile
 from inldl.io._scale import WHOLE
 from inldl.tables._units import form_of
 
@@ -16,8 +16,8 @@ MOST_OTHERS = 40  # columns beside the labels
 LONGEST = 120  # characters of a cell
 
 
-def write_grid(folder, file, scale, completed=None, done=None):
-    """Write the rows of a file, and of the completed one beside it.
+def write_grid(folder, file, scale, completed=False, done=None):
+    """Write the rows of a file.
 
     Parameters
     ----------
@@ -27,19 +27,43 @@ def write_grid(folder, file, scale, completed=None, done=None):
         The table, with its labels.
     scale : {"fraction", "percent", "count"}
         How the shares stand in the file.
-    completed : Path, optional
-        The same table, filled in, with intervals.
+    completed : bool
+        Whether `CompletedCells` has written the filled ones there.
     done : callable, optional
         Called with the share of the rows that are done.
     """
     labels, others = list(file.labels), _others(file)
     n_rows = _write_pieces(folder, file, others, done)
-    if completed is not None:
-        _write_completed(folder, completed, file)
     facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
-    facts |= {"whole": WHOLE.get(scale), "completed": completed is not None}
-    facts["form"] = cell_form(scale)
+    facts |= {"whole": WHOLE.get(scale), "completed": completed, "form": cell_form(scale)}
     (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+class CompletedCells:
+    """Write the filled cells and the ends of their intervals, as `complete_table` tells them."""
+
+    def __init__(self, folder):
+        self._stack = ExitStack()
+        names = ("after", "low", "high")
+        self._files = [
+            self._stack.enter_context((folder / f"cells-{name}.bin").open("wb")) for name in names
+        ]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self._stack.close()
+
+    def add(self, piece, filled, ends):
+        """Write some rows."""
+        after = np.where(np.isnan(piece.values), filled, piece.values)
+        for file, cells in zip(self._files, (after, ends[:, 0::2], ends[:, 1::2]), strict=True):
+            file.write(_bytes(cells))
+
+
+def _bytes(cells):
+    return np.ascontiguousarray(cells, dtype=np.float64).tobytes()
 
 
 def cell_form(scale):
@@ -62,7 +86,7 @@ def _write_pieces(folder, file, others, done):
         (folder / "texts.bin").open("wb") as ends,
     ):
         for piece in file.pieces(others, set(others)):
-            cells.write(np.ascontiguousarray(piece.values, dtype=np.float64).tobytes())
+            cells.write(_bytes(piece.values))
             frame = piece.features[others]
             known = frame.notna().to_numpy()
             lines = [
@@ -81,22 +105,3 @@ def _write_pieces(folder, file, others, done):
 def _line(row, known):
     cells = [str(cell)[:LONGEST] if seen else "" for cell, seen in zip(row, known, strict=True)]
     return json.dumps(cells, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-def _write_completed(folder, path, file):
-    """Write the filled cells and the ends of their intervals, as the written file has them."""
-    like = file.format
-    how = {"delimiter": like.delimiter, "decimal": like.decimal, "na": list(like.na) or None}
-    sheet = getattr(file.source, "sheet", None)
-    done = TableFile(path, list(file.labels), encoding=like.encoding, sheet=sheet, **how)
-    ends = [[f"{name}_{end}" for name in file.labels] for end in ("low", "high")]
-    names = ("after", "low", "high")
-    paths = [(folder / f"cells-{name}.bin").open("wb") for name in names]
-    try:
-        for piece in done.pieces([*ends[0], *ends[1]]):
-            parts = [piece.values, *(piece.features[each].to_numpy(float) for each in ends)]
-            for out, part in zip(paths, parts, strict=True):
-                out.write(np.ascontiguousarray(part, dtype=np.float64).tobytes())
-    finally:
-        for out in paths:
-            out.close()

@@ -11,6 +11,9 @@ from inldl._processes import READY, end_process, start_process
 MOST = 4  # that work at the same time
 _CODE = "from inldl.studio.worker import main; main()"
 _BUSY = f"{MOST} tasks are running already; wait until one has ended, or stop one."
+_OTHERWISE = (
+    "This is going on already, with what was said before; wait until it has ended, or stop it."
+)
 _STOPPED = "It was stopped; what was there before is as it was."
 _ENDED = "The studio ended while this was running; start it again."
 
@@ -44,7 +47,9 @@ class Jobs:
         with self._lock:
             for job in self._running.values():
                 if (job.run["table"], job.run["kind"]) == (table_id, kind):
-                    return job.run
+                    if job.task == task:
+                        return job.run
+                    raise Busy(_OTHERWISE)
             if len(self._running) >= MOST:
                 raise Busy(_BUSY)
             facts = {name: task[name] for name in ("settings", "edits")}
@@ -54,7 +59,7 @@ class Jobs:
                 end_process(process)
                 process = None
             process = process or start_process(_CODE)
-            job = self._running[run["id"]] = _Job(run, process)
+            job = self._running[run["id"]] = _Job(run, process, task)
         folder = self._workspace.run_folder(table_id, run["id"])
         task = {**task, "kind": kind, "folder": str(folder)}
         threading.Thread(target=self._watch, args=[job, task], daemon=True).start()
@@ -135,8 +140,8 @@ class Jobs:
 class _Job:
     """A run that is going on."""
 
-    def __init__(self, run, process):
-        self.run, self.process = run, process
+    def __init__(self, run, process, task):
+        self.run, self.process, self.task = run, process, task
         self.progress = {"text": "Starting", "share": None, "step": 0, "steps": 1}
         self.stopped, self.ended = "", threading.Event()
 

@@ -35,8 +35,8 @@ def serve(table=None, *, port=0, browser=True, folder=None, largest=None):
     from inldl.studio.workspace import Workspace, data_folder
 
     workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
-    opened = None if table is None else open_table(workspace, table, largest)
-    with listening(port) as listener:
+    with workspace.alone(), listening(port) as listener:
+        opened = None if table is None else open_table(workspace, table, largest)
         jobs = Jobs(workspace)
         server, address = make_server(workspace, jobs, largest, listener)
         address += f"#{opened}" if opened else ""

@@ -13,7 +13,7 @@ from inldl.report import comparison_page, inspection_page
 from inldl.report.asking_page import asked
 from inldl.report.table_pages import completed, predicted
 from inldl.studio import settings as options
-from inldl.studio.grid_files import cell_form, write_grid
+from inldl.studio.grid_files import CompletedCells, cell_form, write_grid
 from inldl.studio.views import write_result
 from inldl.tables.comparison import CONSTANT, DEFAULT
 from inldl.tables.edits import write_edited
@@ -106,9 +106,10 @@ def complete(task, teller, warned):
     teller.step("Filling in")
     complete_table(file, learned.model, plain, **how)
     teller.step("Measuring how sure it is")
-    written = complete_table(file, learned.model, detailed, **more, **how)
+    with CompletedCells(job.folder) as cells:
+        written = complete_table(file, learned.model, detailed, **more, **how, each=cells.add)
     teller.step("Preparing the rows")
-    write_grid(job.folder, file, learned.scale, detailed, done=teller.share)
+    write_grid(job.folder, file, learned.scale, completed=True, done=teller.share)
     teller.step("Drawing the report")
     files = {"table": plain, "detailed": detailed, "model": job.out("model", ".inldl")}
     files["report"] = job.out("report", ".html")

@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from inldl.io._replacing import make_folder, write_text
@@ -70,8 +70,21 @@ class Workspace:
         for name in ROOMS:
             (self.folder / name).mkdir(exist_ok=True)
             (self.folder / name).chmod(0o700)  # nobody else may look at the tables
-        for left in (self.folder / "incoming").iterdir():
-            shutil.rmtree(left, ignore_errors=True)
+
+    @contextmanager
+    def alone(self):
+        """Refuse to work in a folder in which another studio works."""
+        with (self.folder / MARK).open("r+b") as file:
+            try:
+                _lock(file)
+            except OSError:
+                raise ValueError(
+                    f"Another studio works in {self.folder}; use its page, end it, or name "
+                    "another folder with --folder."
+                ) from None
+            for left in (self.folder / "incoming").iterdir():
+                shutil.rmtree(left, ignore_errors=True)
+            yield
 
     # Tables ---------------------------------------------------------------------------------
 
@@ -196,6 +209,18 @@ class Workspace:
         path = self.folder / "tables" / table["id"] / "table.json"
         write_text(path, json.dumps(table))
         return table
+
+
+def _lock(file):
+    """Lock a file until it is closed; an OSError if another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _checked(name):

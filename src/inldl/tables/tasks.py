@@ -143,6 +143,7 @@ def complete_table(
     random_state=0,
     overwrite=False,
     done=None,
+    each=None,
 ):
     """Write a file with its holes filled by a model.
 
@@ -175,6 +176,9 @@ def complete_table(
         Replace the files if there are some.
     done : callable, optional
         Called with the share of the rows that are written.
+    each : callable, optional
+        Called with each `Piece`, its filled degrees, and the lower and the upper ends of their
+        intervals side by side if there are some, in the units of the file.
 
     Returns
     -------
@@ -196,7 +200,10 @@ def complete_table(
                 completed, *ends = _completed(model, rows, coverage)
             tally.add(piece, known.y, completed, rows[-1])
             shown.keep(piece, known.y, completed, _pairs(ends, WHOLE.get(scale, 1.0)))
-            added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
+            units = np.reshape(whole_of(piece, scale), (-1, 1))
+            added = _pairs(ends, units)
+            if each is not None:
+                each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if mark else []
             writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, known.y, scale, rows)

@@ -24,7 +24,11 @@ export class Grid {
     this.count = make("span", { class: "quiet", role: "status" });
     this.view.append(this.head, this.space, this.rows);
     this.element = make("div", { class: "grid-box" }, this.toolbar(), this.view, this.legend(), this.tip, this.said);
-    this.view.addEventListener("scroll", () => { this.hide(); this.draw(); }, { passive: true });
+    this.view.addEventListener("scroll", () => {
+      if (this.view.isConnected) this.scrolled = [this.view.scrollLeft, this.view.scrollTop];
+      this.hide();
+      this.draw();
+    }, { passive: true });
     this.view.addEventListener("keydown", (event) => this.key(event));
     this.rows.addEventListener("mouseover", (event) => this.point(event.target.closest("[data-column]")));
     this.rows.addEventListener("mouseleave", () => this.hide());
@@ -58,6 +62,13 @@ export class Grid {
   async start() {
     await this.ask({});
     return this;
+  }
+
+  // A table that is drawn again stays where it was.
+  restore() {
+    if (!this.scrolled || !this.view.isConnected) return;
+    this.view.scrollTo(...this.scrolled);
+    this.refresh();
   }
 
   async ask(change) {

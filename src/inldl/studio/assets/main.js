@@ -70,7 +70,7 @@ class Studio {
 
   async reload() {
     this.keep(await request("GET", `tables/${this.table.id}`));
-    await render();
+    await render(true);
   }
 
   run(kind, more = {}) {
@@ -121,7 +121,7 @@ class Studio {
   undo() {
     return this.trying(async () => {
       this.keep(await request("DELETE", `tables/${this.table.id}/edits?revision=${this.table.revision}`));
-      await render();
+      await render(true);
     });
   }
 
@@ -175,7 +175,7 @@ async function follow(asked) {
   const results = JSON.stringify(before.runs) !== JSON.stringify(table.runs);
   const changed = before.revision !== table.revision;
   if (results) await settle(asked);
-  if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render();
+  if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render(true);
   else asked.update();
 }
 
@@ -207,7 +207,8 @@ function drawNav() {
   const { runs } = studio.table;
   const done = { columns: runs.look, inspect: runs.inspect, table: runs.complete, report: runs.complete, compare: runs.compare, predict: runs.predict };
   const items = Object.entries(VIEWS).map(([name, [text]]) => make("li", { class: done[name] ? "done" : "" },
-    make("a", { href: `#${studio.table.id}/${name}`, "aria-current": name === now ? "page" : null }, text)));
+    make("a", { href: `#${studio.table.id}/${name}`, "aria-current": name === now ? "page" : null }, text,
+      done[name] ? make("span", { class: "unseen" }, " (done)") : null)));
   nav.replaceChildren(make("ul", {}, items));
   nav.hidden = false;
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -236,6 +237,7 @@ async function render(still = false) {
   const open = [...main.querySelectorAll("details[open]")].map((each) => each.className);
   main.replaceChildren(drawn);
   main.dataset.view = name;
+  studio.grid?.restore();
   if (still) {
     main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className); });
     scrollTo(0, scrolled);
@@ -276,7 +278,10 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   main.focus();
 });
-addEventListener("hashchange", show);
+addEventListener("hashchange", async () => {
+  await show();
+  if (document.activeElement === document.body) main.focus({ preventScroll: true }); // its button is gone
+});
 document.addEventListener("visibilitychange", () => { if (!document.hidden) watch(); });
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => event.preventDefault()); // a file that misses its place is not opened

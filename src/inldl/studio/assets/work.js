@@ -72,13 +72,13 @@ async function startCompleting(studio) {
 }
 
 // The one that needs no choice comes first.
-function chooseMethod(studio) {
+function chooseMethod(studio, then) {
   const methods = [...studio.state.methods].sort((a, b) => (b.name === "auto") - (a.name === "auto"));
   const about = (name) => methods.find((each) => each.name === name)?.about ?? "";
   const { method } = studio.table.settings;
   const made = field("Method", select(methods.map(({ name }) => [name, name]), method, (value) => {
     made.querySelector("small").textContent = about(value);
-    studio.set({ method: value });
+    studio.set({ method: value }).then(then);
   }), about(method) || " ");
   return made;
 }
@@ -87,7 +87,7 @@ export async function drawTable(studio) {
   const { runs } = studio.table;
   const run = runs.complete ?? runs.inspect;
   const again = () => studio.run("complete");
-  const method = chooseMethod(studio);
+  const method = chooseMethod(studio, () => tell());
   const go = button(runs.complete ? "Complete again" : "Complete the table", again, { class: "primary", "data-starts": "complete" });
   const changes = make("div", { class: "changes" });
   const box = make("div", { class: "wide" },
@@ -99,8 +99,13 @@ export async function drawTable(studio) {
   if (!run) return box;
   const result = await studio.result(run);
   if (runs.complete) box.append(make("p", { class: "lead" }, result.document.summary.join(" ")));
-  const grid = new Grid(studio, run, { onedit: (table) => { studio.keep(table); tell(); } });
-  studio.ready = grid.start();
+  const onedit = (table) => { studio.keep(table); tell(); };
+  if (studio.grid?.run === run) Object.assign(studio.grid, { onedit });
+  else {
+    studio.grid = new Grid(studio, run, { onedit });
+    studio.ready = studio.grid.start();
+  }
+  const { grid } = studio;
   box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid) : null));
   return box;
 }
