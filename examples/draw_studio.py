@@ -25,7 +25,7 @@ from inldl import hide
 from inldl.datasets import load_budget_shares
 
 DOCS = Path(__file__).parents[1] / "docs"
-COLOURS = 64  # of a picture, so that it stays small
+COLOURS = 256  # of a picture, so that it stays small
 
 
 def main(folder):
@@ -41,11 +41,10 @@ def main(folder):
         until(page, "document.querySelector('aside.ask')")
         press(page, "List them")
         until(page, "document.querySelector('.questions li')")
-        size(page, 1280, 800)
+        size(page, 1280, 900)
         press(page, "›")
         until(page, "document.querySelector('.tip:not([hidden])')")
-        photograph(page, folder / "studio.png", 1280, 800)
-        go(page, "table")
+        photograph(page, folder / "studio.png", 1280, 900)
         photograph(page, folder / "studio_narrow.png", 390, 780, dark=True)
 
 
@@ -114,10 +113,12 @@ def press(page, text):
 def photograph(page, path, width, height, dark=False):
     """Write a picture of the screen with few colours."""
     size(page, width, height, dark)
+    page.execute_script("scrollTo(0, 0)")
     time.sleep(0.7)
     page.get_screenshot_as_file(str(path))
     with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+        how = {"method": Image.Quantize.MAXCOVERAGE, "dither": Image.Dither.NONE}
+        few = picture.convert("RGB").quantize(COLOURS, **how)
     few.save(path, optimize=True)
     print(f"Wrote {path}", flush=True)
 

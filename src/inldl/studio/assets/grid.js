@@ -26,14 +26,20 @@ export class Grid {
     this.element = make("div", { class: "grid-box" }, this.toolbar(), this.view, this.legend(), this.tip, this.said);
     this.view.addEventListener("scroll", () => {
       if (this.view.isConnected) this.scrolled = [this.view.scrollLeft, this.view.scrollTop];
-      this.hide();
+      if (!this.rows.contains(document.activeElement)) this.hide();
       this.draw();
     }, { passive: true });
     this.view.addEventListener("keydown", (event) => this.key(event));
     this.rows.addEventListener("mouseover", (event) => this.point(event.target.closest("[data-column]")));
     this.rows.addEventListener("mouseleave", () => this.hide());
+    this.rows.addEventListener("focusout", () => this.hide());
     this.rows.addEventListener("dblclick", (event) => this.edit(event.target.closest("[data-column]")));
     this.rows.addEventListener("mousedown", (event) => this.choose(event.target.closest("[data-column]")));
+    addEventListener("scroll", () => {
+      if (!this.view.isConnected) return;
+      if (this.rows.contains(document.activeElement) && !this.editing) this.follow();
+      else this.hide();
+    }, { passive: true });
     new ResizeObserver(() => this.draw()).observe(this.view);
   }
 
@@ -172,7 +178,16 @@ export class Grid {
     this.rows.style.transform = `translateY(${top}px)`;
     this.rows.replaceChildren(...made);
     if (!this.total) this.rows.append(make("p", { class: "quiet empty" }, "No row fits."));
-    if (focused) this.cell(this.active)?.focus({ preventScroll: true });
+    if (focused) this.follow();
+  }
+
+  // The cell that has the focus keeps it, and what is said about it stays beside it.
+  follow() {
+    const cell = this.cell(this.active);
+    cell?.focus({ preventScroll: true });
+    const [view, box] = [this.view, cell ?? this.head].map((each) => each.getBoundingClientRect());
+    if (cell && box.top >= view.top && box.bottom <= view.bottom && box.right > view.left && box.left < view.right) this.point(cell);
+    else this.hide();
   }
 
   // Pages that are only passed are not fetched.
