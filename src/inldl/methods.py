@@ -15,34 +15,20 @@ from inldl._specs import Spec, did_you_mean, import_object, parse
 
 @dataclass(frozen=True)
 class Method:
-    """A method that can be asked for by name.
+    """A method that can be asked for by name."""
 
-    Parameters
-    ----------
-    name : str
-        As people write it, such as ``winldl``.
-    path : str
-        Where its class is: ``package.module:Class``.
-    about : str
-        What it does, in one line.
-    arguments : mapping, optional
-        Arguments of its class. What a user gives replaces them.
-    published : bool, default=False
-        Whether to call ``Class.as_published`` instead: the settings of its paper.
-    regressor : str, optional
-        The path of a regressor of scikit-learn that the class is put around. Arguments are then
-        those of the regressor.
-    extra : str, optional
-        The extra of this package that a fit needs. Without it the method can be listed, made and
-        loaded, and a fit says what to install.
-    """
-
-    name: str
-    path: str
-    about: str
+    name: str  # as people write it, such as ``winldl``
+    path: str  # where its class is: ``package.module:Class``
+    about: str  # what it does, in one line
+    # Arguments of its class. What a user gives replaces them
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    # Whether to call ``Class.as_published`` instead: the settings of its paper
     published: bool = False
+    # The path of a regressor of scikit-learn that the class is put around. Arguments are then
+    # those of the regressor
     regressor: str | None = None
+    # The extra of this package that a fit needs. Without it the method can be listed, made and
+    # loaded, and a fit says what to install
     extra: str | None = None
 
     @property
@@ -57,6 +43,8 @@ class Method:
             return kind(import_object(self.regressor)(**arguments))
         return kind.as_published(**arguments) if self.published else kind(**arguments)
 
+
+TUNED = "tuned"  # the method that chooses constants, and the value of a constant to be chosen
 
 METHODS: dict[str, Method] = {}
 """All methods by name. Any other one is named ``package.module:Class``."""
@@ -87,6 +75,11 @@ _add("bfgs-ldl", "bfgs:BFGSLDL", "softmax of a linear score, by L-BFGS", _BOTH)
 _add("iis-ldl", "iis:IISLDL", "softmax of a linear score, by iterative scaling", _BOTH)
 _add("edl-lrl", "edl_lrl:EDLLRL", "softmax of a linear score, low rank in groups of rows", _BOTH)
 _add("ldm", "ldm:LDM", "softmax of a linear score, with labels that explain each other", _BOTH)
+_add("hidldl", "hidldl:HidLDL", "softmax of a linear score, from ratios of the observed degrees")
+_add("i2ldl", "i2ldl:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "wsldl_mcsc:WSLDLMCSC", "features and degrees as one low-rank matrix", _BOTH)
+_add("incomldl-sni", "incomldl_sni:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
+_add("incomldl-lr", "incomldl_lr:IncomLDLLR", "holes from neighbours in PCA space, softmax")
 _add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three and a linear ridge")
 _add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
 _add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
@@ -115,6 +108,13 @@ register(
         "inldl.torch.neural:NeuralLDL",
         "small neural networks (needs PyTorch: pip install 'inldl[torch]')",
         extra="torch",
+    )
+)
+register(
+    Method(
+        TUNED,
+        "inldl.tuning:TunedLDL",
+        "another method with constants chosen by degrees hidden on purpose: tuned(method=winldl)",
     )
 )
 for _name, _about in [
@@ -162,8 +162,10 @@ def make_method(text: str, seed: int | None = None) -> Any:
     --------
     >>> make_method("winldl(mu=8)")
     WInLDL(mu=8)
+    >>> make_method("winldl(mu=8, ridge=tuned)")
+    TunedLDL(grids=['ridge'], method='winldl(mu=8)')
     """
-    spec = parse(canonical_method(text))
+    spec = _with_tuner(parse(canonical_method(text)))
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
         estimator = make(**spec.arguments)
@@ -180,7 +182,37 @@ def make_method(text: str, seed: int | None = None) -> Any:
     return _seeded(estimator, seed)
 
 
+def _with_tuner(spec: Spec) -> Spec:
+    """Return `winldl(mu=8, ridge=tuned)` as the tuner of `winldl(mu=8)`, others as they are."""
+    wanted = [name for name, value in spec.arguments.items() if value == TUNED]
+    if not wanted:
+        return spec
+    rest = {name: value for name, value in spec.arguments.items() if name not in wanted}
+    known = METHODS.get(spec.name)
+    inside = "regressor__" if known is not None and known.regressor is not None else ""
+    grids = [f"{inside}{name}" for name in sorted(wanted)]
+    return Spec(TUNED, {"method": str(Spec(spec.name, rest)), "grids": grids})
+
+
 def _seeded(estimator: Any, seed: int | None) -> Any:
     parameters = estimator.get_params(deep=True)
     free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
     return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
+
+
+def with_ratios(method: str) -> str:
+    """Return a method that learns from ratios of degrees, or refuse one that cannot.
+
+    Examples
+    --------
+    >>> with_ratios("winldl(mu=8)")
+    "winldl(known='ratios', mu=8)"
+    """
+    spec = parse(canonical_method(method))
+    if "known" not in make_method(method).get_params(deep=False):
+        made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
+        able = [name for name in made if "known" in made[name].get_params(deep=False)]
+        raise ValueError(
+            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+        )
+    return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))

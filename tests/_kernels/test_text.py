@@ -17,7 +17,8 @@ def read(cells, decimal=".", thousands=(0, 0, 0, 0), percent=False):
     ends = np.cumsum([len(text) for text in texts])
     data, out = np.frombuffer(b"".join(texts) + b"#", np.uint8), np.empty(len(cells))
     starts, signs = ends - [len(text) for text in texts], np.array([ord(decimal), *thousands])
-    return out, _kernels.read_numbers(data, starts, ends, signs, HOLES, percent, out)
+    cells = data, starts[:, None], ends[:, None], 0
+    return out, _kernels.read_numbers(*cells, signs, HOLES, percent, out)
 
 
 decimals = st.from_regex(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?",

@@ -11,6 +11,7 @@ from inldl import AutoInLDL, KernelRidgeLDL, hide
 from inldl._engines import disk
 from inldl.estimators import _auto_all_rows, _auto_fitting, _kernel_features, kernel_softmax
 from inldl.estimators._auto_fitting import error_of
+from inldl.estimators._auto_notes import Notes
 from inldl.io import load_model, save_model
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.kernel_surrogate import Sample
@@ -166,7 +167,7 @@ def test_dask_gives_the_same_but_for_rounding_and_predicts_lazily(softmax_alone)
     lazy = [da.from_array(X, chunks=(900, 2)), da.from_array(Y, chunks=(1000, -1))]
     found = auto().fit(*lazy)
     np.testing.assert_array_equal(found.held_out_rows_, softmax_alone.held_out_rows_)
-    np.testing.assert_allclose(found.predict(NEW), softmax_alone.predict(NEW), atol=1e-3)
+    np.testing.assert_allclose(found.predict(NEW), softmax_alone.predict(NEW), atol=1e-6)
     predicted = found.predict(lazy[0])
     assert isinstance(predicted, da.Array)
     assert (predicted.chunks[0], predicted.dtype) == (lazy[0].chunks[0], X.dtype)
@@ -182,7 +183,7 @@ def test_frames_of_unknown_length_keep_their_names(softmax_alone):
     assert list(found.feature_names_in_) == names[0]
     assert list(found.label_names_) == names[1]
     frame = pd.DataFrame(NEW, columns=names[0])
-    np.testing.assert_allclose(found.predict(frame), softmax_alone.predict(NEW), atol=1e-3)
+    np.testing.assert_allclose(found.predict(frame), softmax_alone.predict(NEW), atol=1e-6)
 
 
 def test_few_rows_on_disk_or_in_chunks_are_learned_as_in_memory(tmp_path):
@@ -214,7 +215,7 @@ def test_weights_count_in_all_rows(softmax_alone):
     np.testing.assert_allclose(one, two, atol=1e-3)
     assert np.abs(one - softmax_alone.predict(NEW)).max() > 0.01
     found = auto().fit(*lazy, sample_weight=da.from_array(weights, chunks=900))
-    np.testing.assert_allclose(found.predict(NEW), two, atol=1e-3)
+    np.testing.assert_allclose(found.predict(NEW), two, atol=1e-6)
 
 
 def test_bounds_are_used_in_the_sample():
@@ -257,7 +258,7 @@ def test_no_time_for_all_rows(monkeypatch):
 
 def test_what_is_affordable_follows_the_budget(softmax_alone):
     fitting = _auto_all_rows.AllRows.__new__(_auto_all_rows.AllRows)
-    fitting.model, fitting.n, fitting.started, fitting.sweeps = auto(), 10**15, 0.0, 1
+    fitting.model, fitting.n, fitting.notes, fitting.sweeps = auto(), 10**15, Notes(0.0, 0), 1
     kernel = softmax_alone.members_["kernel-softmax"].map
     fitting.judged = type("Rows", (), {"scaled": NEW})
     assert fitting._affordable(kernel)

@@ -10,6 +10,7 @@ from dask.distributed import Client, LocalCluster
 from dask_workers import Workers
 from inldl import AutoInLDL, hide
 from inldl.estimators import _auto_all_rows, _auto_fitting
+from inldl.estimators._auto_notes import Notes
 from inldl.solvers.kernel_sweeps import KernelSoftmax
 from inldl.solvers.softmax import softmax
 
@@ -46,7 +47,7 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
     expected = model.fit(*lazy).predict(X)  # by threads of this process
 
     workers.at_least(2)
-    say, killed = _auto_all_rows.AllRows._say, []
+    say, killed = Notes.say, []
 
     def kill_one(self, text):
         say(self, text)
@@ -54,7 +55,7 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
             killed.append(workers.processes[0])
             workers.kill(killed[0])
 
-    monkeypatch.setattr(_auto_all_rows.AllRows, "_say", kill_one)
+    monkeypatch.setattr(Notes, "say", kill_one)
     workers.fit(model, *lazy)
     assert killed
     assert model.report_.members["kernel-softmax"].chosen["sweeps"] == 3

@@ -1,8 +1,10 @@
 """Whoever started a fit hears of its parts."""
 
+import pickle
+
 from inldl import AutoInLDL
 from inldl.datasets import make_distributions
-from inldl.estimators._listening import heard_by, tell
+from inldl.estimators._listening import RowCounter, heard_by, tell
 
 
 def test_lines_reach_the_innermost_listener():
@@ -25,3 +27,22 @@ def test_auto_tells_its_parts():
         AutoInLDL(members="kernel-ridge", random_state=0).fit(X, y)
     assert "kernel of scale" in told[0]
     assert told[1].startswith("kernel-ridge: held-out error")
+
+
+def test_rows_of_a_sweep_are_counted():
+    told = []
+    with heard_by(lambda text, share: told.append((text, share))):
+        counter = RowCounter(1000)
+    for sweep in ("first", "second"):
+        counter.start(sweep)
+        for n_rows in (400, 4, 596):  # less than a percent more is not worth telling
+            counter(n_rows)
+    shares = [0.4, 1.0]
+    assert told == [("first", s) for s in shares] + [("second", s) for s in shares]
+
+
+def test_nobody_listens_on_another_machine():
+    told = []
+    with heard_by(lambda *what: told.append(what)):
+        pickle.loads(pickle.dumps(RowCounter(10)))(10)
+    assert told == []

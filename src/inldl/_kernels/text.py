@@ -26,19 +26,20 @@ def packed_words(words):
 
 
 @exact_kernel
-def read_numbers(data, starts, ends, signs, holes, percent, out):
-    """Read the number of each cell into `out`; return what each cell is: READ, LONG or TEXT.
+def read_numbers(data, starts, ends, column, signs, holes, percent, out):
+    """Read the numbers of a column into `out`; return what each cell is: READ, LONG or TEXT.
 
     What is read is correctly rounded: digits that make a whole number below 2^53, times or divided
     by a power of ten up to 22, take one rounding. Empty cells and holes are read as NaN.
 
-    The cells are data[starts:ends]. `signs` are the byte of the decimal sign, then 1 for each of
-    the signs above that separates thousands; `holes` are words as `packed_words` returns them.
+    The cells are data[starts:ends], rows x columns, perhaps in quotation marks. `signs` are the
+    byte of the decimal sign, then 1 for each of the signs above that separates thousands; `holes`
+    are words as `packed_words` returns them.
     With `percent`, a number without a percent sign is text.
     """
     kinds = np.zeros(len(starts), np.uint8)
     for i in range(len(starts)):
-        at, end = _trimmed(data, starts[i], ends[i])
+        at, end = _inside(data, starts[i, column], ends[i, column])
         if at == end:
             out[i] = np.nan
             continue
@@ -122,7 +123,7 @@ def _exponent(data, at, end):
 
 
 @exact_kernel
-def note_signs(data, starts, ends, holes, first_row, first):
+def note_signs(data, starts, ends, column, holes, first_row, first):
     """Note in `first` the first row of each way to write a number, and of text; -1 if none yet.
 
     With s the sign, the ways are: 0 text; 3s - 2 a decimal sign, 3s - 1 either, 3s between
@@ -131,7 +132,7 @@ def note_signs(data, starts, ends, holes, first_row, first):
     the first cell stands in `first_row`.
     """
     for i in range(len(starts)):
-        start, stop = _trimmed(data, starts[i], ends[i])
+        start, stop = _inside(data, starts[i, column], ends[i, column])
         at, end = start, stop
         if at < end and data[end - 1] == 37:  # a percent sign
             at, end = _trimmed(data, at, end - 1)
@@ -220,6 +221,13 @@ def _is_hole(data, at, end, holes):
         if same == length:
             return True
     return False
+
+
+@exact_kernel
+def _inside(data, at, end):
+    """Return the bounds of a cell without its quotation marks and white space around it."""
+    quoted = at < end and data[at] == 34
+    return _trimmed(data, at + quoted, end - quoted)
 
 
 @exact_kernel

@@ -52,7 +52,7 @@ def ask(
         inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
         inldl ask survey.csv -l "emo_*" --simulate --page asking.html
     """
-    from inldl.io.new_table import check_new
+    from inldl.io.writing import check_new
     from inldl.report.asking_page import asked
     from inldl.tables.asking import check_asked
     from inldl.tables.questions import ask_table, without_prices

@@ -29,16 +29,31 @@ def _display(columns, transient=True):
 def working(text):
     """Show that something is going on, on a terminal only.
 
-    Gives a function to call with what is done at the moment, or None.
+    Gives a function to call with what is done at the moment, and the share of it if that is known,
+    or None.
     """
     with _display(
-        lambda r: (r.SpinnerColumn(), r.TextColumn(_TEXT, markup=False), r.TimeElapsedColumn())
+        lambda r: (
+            r.SpinnerColumn(),
+            r.TextColumn(_TEXT, markup=False),
+            r.BarColumn(),
+            r.TimeElapsedColumn(),
+        )
     ) as display:
         if display is None:
             yield None
-        else:
-            task = display.add_task(printable(text), total=None)
-            yield lambda now: display.update(task, description=printable(f"{text}: {now}"))
+            return
+        task = display.add_task(printable(text), total=None)
+        part = display.add_task("", total=1.0, visible=False)
+
+        def tell(now, share=None):
+            if share is None:
+                display.update(task, description=printable(f"{text}: {now}"))
+                display.update(part, visible=False)
+            else:
+                display.update(part, visible=True, description=now, completed=share)
+
+        yield tell
 
 
 @contextmanager

@@ -50,11 +50,18 @@ def complete(
         inldl complete counts.csv -l "age_*" -o whole.csv --total persons --whole
         inldl complete diary.csv -l "beer,wine,milk" -o whole.csv --sum "alcohol=beer,wine"
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
+        inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.table_pages import completed
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
+    method = options.method_for(method)
+    if options.ratios and (uncertainty is not None or draws):
+        raise ValueError(
+            "With --ratios nothing tells how far off the scale of a row is, so there are no "
+            "intervals and no draws: leave out --uncertainty and --draws."
+        )
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = options.open(table, wanted, **roles)
@@ -102,6 +109,7 @@ def fit(
     from inldl.report.table_pages import fitted
     from inldl.tables import Model
 
+    method = options.method_for(method)
     file = options.open(table, labels, out=out)
     check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))

@@ -7,11 +7,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from inldl._file_state import Array, FileState
+from inldl.completion.beside import Beside
 from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly
 from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
 from inldl.solvers.inside import Inside
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.limits import Limits
 
 MOST_ROWS = 10_000  # more rows take their time and change little
@@ -19,36 +21,14 @@ FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
 SIGN_ROWS = 2000  # are enough to see which features tell the sizes of errors
 FEW_ROWS = 100  # fewer show no sign of the sizes of errors
-MOST_FEATURES = 20  # that draws go along with; predictions stand for more
+MOST_FEATURES = 20  # that degrees and draws go along with; predictions stand for more
 MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
 CHANCE = 4.0  # standard errors that a correlation of the best of many columns may have by chance
 
 
 @dataclass
 class Examples:
-    """Training rows with predictions that were made without them.
-
-    Attributes
-    ----------
-    predicted : ndarray of shape (m, n_labels)
-        The predictions.
-    degrees : ndarray of shape (m, n_labels)
-        What is known of the rows, NaN = unobserved.
-    keys : ndarray of uint64 of shape (m,)
-        By which the rows are recognised, see `row_keys`.
-    groups : ndarray of int of shape (m,) or None
-        Rows of one group are held out together.
-    loose : bool
-        Whether the sums of rows are only about 1.
-    columns : tuple of int
-        Features that tell how large errors are, such as a number of votes.
-    signs : ndarray of shape (m, q) or None
-        These features of the rows.
-    features : ndarray of shape (m, k) or None
-        All features of the rows, if they are few.
-    lower, upper : ndarray of shape (m, n_labels) or None
-        Between what the degrees are, if some are not observed, but expected within limits.
-    """
+    """Training rows with predictions that were made without them."""
 
     _in_file: ClassVar = FileState(
         {
@@ -63,16 +43,19 @@ class Examples:
     )
     _completer = _row_sizes = None
 
-    predicted: np.ndarray
-    degrees: np.ndarray
-    keys: np.ndarray
-    groups: np.ndarray | None = None
-    loose: bool = False
+    predicted: np.ndarray  # (m, n_labels) the predictions
+    degrees: np.ndarray  # (m, n_labels) what is known of the rows, NaN = unobserved
+    keys: np.ndarray  # (m,) by which the rows are recognised, see `row_keys`
+    groups: np.ndarray | None = None  # (m,) rows of one group are held out together
+    loose: bool = False  # whether the sums of rows are only about 1
+    # Features that tell how large errors are, such as a number of votes
     columns: tuple[int, ...] = ()
-    signs: np.ndarray | None = None
-    features: np.ndarray | None = None
+    signs: np.ndarray | None = None  # (m, q) these features of the rows
+    features: np.ndarray | None = None  # (m, k) all features of the rows, if they are few
+    # (m, n_labels) between what the degrees are, if some are not observed, but expected within
+    # limits
     lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
+    upper: np.ndarray | None = None  # (m, n_labels)
 
     @classmethod
     def of(cls, X, y, predicted, groups=None, loose=False, limits=None):
@@ -100,9 +83,10 @@ class Examples:
         """Return the features that tell how large errors are, or None if there are none."""
         return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
 
-    def features_of(self, X):
-        """Return the features that draws go along with, or None if predictions stand for them."""
-        return None if self.features is None else np.array(X, dtype=np.float64)
+    def beside(self, X):
+        """Return what is known of rows beside their degrees and predictions."""
+        features = None if self.features is None else np.array(X, dtype=np.float64)
+        return Beside(self.signs_of(X), features)
 
     def few(self):
         """Return a few of the examples, evenly spread."""
@@ -142,7 +126,7 @@ class Examples:
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = (self.degrees, self.predicted, self.groups, self.signs, self.features)
+            rows = self.degrees, self.predicted, self.groups, Beside(self.signs, self.features)
             self._completer = kind(n_jobs=n_jobs).fit(*rows, self.limits())
         return self._completer
 
@@ -181,8 +165,7 @@ def signs_of_size(X, errors):
 
 def relative_errors(errors):
     """Return the mean error of rows relative to the usual ones of their labels, and these rows."""
-    seen = ~np.isnan(errors)
-    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    seen, usual = ~np.isnan(errors), mean_degrees(errors)
     relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
     rows = np.flatnonzero(seen.any(axis=1))
     return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows

@@ -12,22 +12,12 @@ ROUNDS = 3  # of meeting margins one after the other
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """Observed degrees that are hidden, one in each row of `left`.
+    """Observed degrees that are hidden, one in each row of `left`."""
 
-    Attributes
-    ----------
-    rows, labels : ndarray of int of shape (m,)
-        Where they stand.
-    left : ndarray of shape (m, n_labels)
-        What is left of their rows.
-    degrees : ndarray of shape (m,)
-        What they are.
-    """
-
-    rows: np.ndarray
-    labels: np.ndarray
-    left: np.ndarray
-    degrees: np.ndarray
+    rows: np.ndarray  # (m,) where they stand
+    labels: np.ndarray  # (m,)
+    left: np.ndarray  # (m, n_labels) what is left of their rows
+    degrees: np.ndarray  # (m,) what they are
 
     def some(self, chosen):
         """Return some of them."""

@@ -12,18 +12,11 @@ PEERS = 0.5  # how far degrees of which none was ever observed go towards their 
 
 @dataclass(frozen=True, eq=False)
 class WithinLimits:
-    """What is expected of holes within limits, once it is known what is expected without.
+    """What is expected of holes within limits, once it is known what is expected without."""
 
-    Attributes
-    ----------
-    inside : Inside
-        How degrees are distributed around what is expected of them.
-    unseen : bool
-        Whether degrees between such bounds were not observed, either, in the rows that were
-        learned from. Little is known then about how they differ.
-    """
-
-    inside: Inside
+    inside: Inside  # how degrees are distributed around what is expected of them
+    # Whether degrees between such bounds were not observed, either, in the rows that were learned
+    # from. Little is known then about how they differ
     unseen: bool
 
     @classmethod

@@ -6,14 +6,14 @@ from time import perf_counter
 import numpy as np
 from joblib import effective_n_jobs
 
-from inldl._errors import warn_user
 from inldl.estimators import _auto_fitting
 from inldl.estimators._auto_fitting import error_of
+from inldl.estimators._auto_notes import Notes
 from inldl.estimators._auto_report import MemberReport
-from inldl.estimators._kernel_features import METRICS, median_distance
-from inldl.estimators._listening import tell
+from inldl.estimators._listening import RowCounter
 from inldl.solvers.kernel_surrogate import Sample
-from inldl.solvers.kernel_sweeps import KernelSweeps, LandmarkKernel
+from inldl.solvers.kernel_sweeps import KernelSweeps
+from inldl.solvers.landmark_kernel import LandmarkKernel
 
 SOFTMAX = "kernel-softmax"
 LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so on
@@ -40,9 +40,8 @@ class AllRows:
 
     def __init__(self, model, rows, learned, judged):
         self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
-        self.n = rows.X.shape[0]
-        self.started, self.seconds, self.sweeps = learned.started, 0.0, 0
-        self.chosen, self.cut = {}, []
+        self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
+        self.notes = Notes(learned.started, model.verbose)
 
     def learn(self, held, before):
         """Return the softmax of all rows but the rows `held`, or None.
@@ -52,37 +51,40 @@ class AllRows:
         """
         began, found = perf_counter(), self._choose()
         if found is None:
-            self._cut(f"A sample of {len(self.learned.y)} of {self.n} rows was learned from")
+            self.notes.cut(f"A sample of {len(self.learned.y)} of {self.n} rows was learned from")
             return None
         model = self._sweep(held, *found)
         self.seconds = perf_counter() - began
         if before is None or self._error(before) > self._error(model(self.judged.scaled)):
             return model
         self.chosen = {}
-        self._note(f"All {self.n} rows say no more than a sample of {len(self.learned.y)} does.")
+        self.notes.add(
+            f"All {self.n} rows say no more than a sample of {len(self.learned.y)} does."
+        )
         return None
 
     def _choose(self):
         """Return the sample with as many landmarks as pay, parameters, penalty and error."""
         report, data = self.model.report_, self.learned
         order = np.random.default_rng([data.seed, 2]).permutation(len(data.y))
-        Z = data.scaled[order].astype(np.float32)
-        width = median_distance(data.scaled, METRICS[report.kernel], data.seed)
+        Z = data.scaled[order]
+        landmarks = Z[: self._counts(len(order))[-1]].astype(np.float32)
+        width = data.width(report.kernel)
         weights = None if data.weights is None else data.weights[order]
 
         def sample_with(m):
-            kernel = LandmarkKernel(report.kernel, float(report.scale / width), Z[:m])
+            kernel = LandmarkKernel(report.kernel, float(report.scale / width), landmarks[:m])
             return Sample(kernel, Z, data.y[order], weights)
 
         known = report.members.get(SOFTMAX)
         alpha, best = ALPHA if known is None else known.chosen["alpha"], None
         for m in self._counts(len(order)):
-            if not self._affordable(LandmarkKernel(report.kernel, 1.0, Z[:m])):
-                self._cut(f"{m} landmarks were not tried")
+            if not self._affordable(LandmarkKernel(report.kernel, 1.0, landmarks[:m])):
+                self.notes.cut(f"{m} landmarks were not tried")
                 break
             sample = sample_with(m)
             found = self._start(sample, alpha)
-            self._say(f"{m} landmarks: error {found[-1]:.5f} at held-out rows")
+            self.notes.say(f"{m} landmarks: error {found[-1]:.5f} at held-out rows")
             if best is not None and found[-1] > best[-1] * (1 - PAYS):
                 sample = None
                 break
@@ -112,7 +114,8 @@ class AllRows:
 
     def _sweep(self, held, sample, V, alpha, error):
         """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
-        problem = KernelSweeps(sample.basis.map, ScaledRows(self.learned.columns))
+        counter = RowCounter(self.n)
+        problem = KernelSweeps(sample.kernel, ScaledRows(self.learned.columns), counter)
         apart, left_out = problem.start(held.X, held.y, held.beside.get("sample_weight"))
         n_threads = effective_n_jobs(self.model.n_jobs)
         with self.rows.engine(n_threads, type(self.model).__name__) as engine:
@@ -121,6 +124,7 @@ class AllRows:
 
             def loss(*message):
                 """Add up all rows, and take those off that are held out."""
+                counter.start(f"sweep {self.sweeps + 1} over {self.n:,} rows")
                 every, own = engine.sweep("step", *message), problem.step(apart, *message)[1]
                 return [a - b for a, b in zip(every.added, own.added, strict=True)]
 
@@ -133,18 +137,18 @@ class AllRows:
                     if error < before * (1 + GAIN):
                         break
                 self.sweeps += 1
-                self._say(f"sweep {self.sweeps}: error {error:.5f} at held-out rows")
+                self.notes.say(f"sweep {self.sweeps}: error {error:.5f} at held-out rows")
                 if error > before * (1 - GAIN):
                     break
         self.chosen["sweeps"] = self.sweeps
-        return sample.basis.model(V)
+        return sample.model(V)
 
     def _error(self, predicted):
         """Return the error of predictions of the held-out rows."""
         return error_of(self.judged.y, predicted, self.judged.weights)
 
     def _error_at(self, sample, V):
-        return self._error(sample.basis.model(V)(self.judged.scaled))
+        return self._error(sample.model(V)(self.judged.scaled))
 
     def _affordable(self, kernel):
         """Say whether two sweeps with a kernel would end in time, by what few rows take."""
@@ -152,18 +156,18 @@ class AllRows:
         if budget is None:
             return True
         Z, began = self.judged.scaled[:2000], perf_counter()
-        for _ in kernel.pieces(Z):
+        for _ in kernel.pieces(Z, np.float32):
             pass
         each = 2 * (perf_counter() - began) / len(Z)  # the products take as long as the kernel
         seconds = 2 * each * self.n / effective_n_jobs(self.model.n_jobs)
-        return perf_counter() - self.started + seconds < budget
+        return self.notes.elapsed + seconds < budget
 
     def _has_time(self, began):
         """Say whether there is time for another sweep that takes as long as those before."""
-        budget, now = self.model.time_budget, perf_counter()
+        budget = self.model.time_budget
         if budget is None or not self.sweeps:
             return True
-        return now - self.started + (now - began) / self.sweeps < budget
+        return self.notes.elapsed + (perf_counter() - began) / self.sweeps < budget
 
     def report(self, parts, before):
         """Have the report tell of all rows; `parts` are predictions of the held-out rows."""
@@ -175,29 +179,16 @@ class AllRows:
         if self.chosen:
             own = self._error(parts[SOFTMAX]), model.weights_[SOFTMAX]
             members[SOFTMAX] = MemberReport(*own, self.n - held, self.seconds, self.chosen)
-            self._note(
+            self.notes.add(
                 f"Choices were made on a sample of {len(self.learned.y)} rows. {SOFTMAX} then "
                 f"learned from {self.n - held} rows in {self.sweeps} sweeps, with "
                 f"{self.chosen['landmarks']} landmarks: the error of all members together went "
                 f"from {before:.5f} to {error:.5f}."
             )
-        self._note(f"Errors are those at {held} rows that were not learned from.")
+        self.notes.add(f"Errors are those at {held} rows that were not learned from.")
         model.report_ = replace(model.report_, rows=self.n, members=members, error=error)
-        if self.cut:
-            warn_user(" ".join(self.cut))
-
-    def _cut(self, text):
-        self.cut.append(f"{text}, to keep the time budget.")
-        self._note(self.cut[-1])
-
-    def _note(self, text):
-        self.model.report_.notes.append(text)
-        self._say(text)
-
-    def _say(self, text):
-        tell(text)
-        if self.model.verbose:
-            print(f"AutoInLDL {perf_counter() - self.started:6.1f} s: {text}", flush=True)
+        model.report_.notes += self.notes.kept
+        self.notes.warn()
 
 
 class ScaledRows:

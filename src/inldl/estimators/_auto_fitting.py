@@ -4,20 +4,23 @@ from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
+from sklearn.base import clone
 
 from inldl._engines import row_blocks
-from inldl._errors import warn_user
+from inldl.estimators._auto_notes import Notes
 from inldl.estimators._auto_report import AutoReport, MemberReport
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
-from inldl.estimators._listening import tell
 from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
+RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
 LIGHT = 0.01  # weights below it are as good as none
 MOST_ROWS = 100_000  # that are learned from at once, in memory; see `_auto_rows` for more
 PILOT = 500  # rows of a trial whose time is extrapolated
 RACE = 1000  # rows on which a costly member must show that it may matter
+ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
+NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
 FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
 
 
@@ -89,6 +92,47 @@ class Budget:
         return min(n, affordable) if affordable >= PILOT else 0
 
 
+class Race:
+    """Judge whether a member is far behind its rival, and of no use beside it.
+
+    Parameters
+    ----------
+    data : Prepared
+        The rows that both are fitted to.
+    theirs : ndarray
+        Held-out predictions of the rival.
+    ends : bool, default=False
+        Whether the member is fitted for the race only, so that nothing follows.
+    """
+
+    def __init__(self, data, theirs, ends=False):
+        self.data, self.theirs, self.ends = data, theirs, ends
+        self.lost, self.won, self.judged = False, False, 0
+
+    def __call__(self, ours, rows):
+        """Say whether to go on, by the held-out predictions that there are so far."""
+        if count_known(self.data.y[rows]) >= ENOUGH:
+            self.judge(ours, rows)
+        return not (self.lost or (self.ends and self.won))
+
+    def judge(self, ours, rows):
+        """Judge by held-out predictions of some rows."""
+        part = self.data.take(rows)
+        both = {0: self.theirs[rows], 1: ours}
+        error, own = (error_of(part.y, each, part.weights) for each in both.values())
+        weight = stacked(part.y, both, [0, 1], part.weights)[1]
+        self.judged, self.gap = len(rows), own / error - 1
+        self.lost = own >= FAR * error and weight <= LIGHT
+        self.won = own < FAR * error or weight > NOT_LIGHT
+
+    def told(self, name):
+        """Return why the member is left out."""
+        return (
+            f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
+            "kernel ridge, and a mean of the two is no better, so it was not fitted to all."
+        )
+
+
 class Fitting:
     """One fit of AutoInLDL.
 
@@ -105,14 +149,14 @@ class Fitting:
     """
 
     def __init__(self, data, time_budget, n_jobs, verbose):
-        self.data, self.n_jobs, self.verbose = data, n_jobs, verbose
+        self.data, self.n_jobs, self.fitted = data, n_jobs, {}
+        self.notes = Notes(data.started, verbose)
         self.budget = Budget(time_budget, data.started)
-        self.notes, self.cuts, self.fitted = [], [], {}
         self.pace = None  # what the rival of all others predicts for few rows
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
-            self._note(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
+            self.notes.add(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
 
     def choose_kernel(self):
         """Return the kernel with the smallest leave-one-out error."""
@@ -131,52 +175,59 @@ class Fitting:
         if size or not found:
             choose(size or n)
         if size < n:
-            self._cut("The kernel was chosen with fewer rows")
+            self.notes.cut("The kernel was chosen with fewer rows")
         self.choice, columns = found[-1]
         if self.choice.normal:
             self.data = replace(self.data, columns=columns)
             self.learned = replace(self.learned, columns=columns)
-            self._note("Features are mapped to normal quantiles, which predicts better here.")
-        self._say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
+            self.notes.add("Features are mapped to normal quantiles, which predicts better here.")
+        self.notes.say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
 
-    def falls_behind(self, name, member, rival):
-        """Say whether a member is far behind its rival on few rows, and of no use beside it.
+    def fit(self, name, member, share, rival=None):
+        """Fit a member; return its held-out predictions, or None if it is not worth the time.
 
-        It costs little beside a fit to all rows, which it saves; with few rows it is not asked.
+        That is so if the time budget ends, or if it falls far behind its rival.
         """
-        if len(self.rows) <= 2 * RACE:
-            return False
-        rows = sample_rows(self.data.y, RACE, self.data.seed)
-        part, y = self.data.take(rows), self.data.y[rows]
-        if self.pace is None:
-            self.pace = rival._fit_prepared(part).held_out_
-        held_out = [self.pace, member._fit_prepared(part).held_out_]
-        theirs, ours = (error_of(y, each, part.weights) for each in held_out)
-        weights = stacked(y, dict(enumerate(held_out)), [0, 1], part.weights)
-        if ours < FAR * theirs or weights[1] > LIGHT:
-            return False
-        self._note(
-            f"On {len(rows)} rows the error of {name} is {ours / theirs - 1:.0%} larger than that "
-            "of kernel ridge, and a mean of the two is no better, so it was not fitted to all."
-        )
-        return True
-
-    def fit(self, name, member, share):
-        """Fit a member; return its held-out predictions, or None if there is no time for it."""
         n, began = len(self.rows), self.budget.elapsed
+        if rival is not None and n > 2 * RACE and self._loses_on_few_rows(name, member, rival):
+            return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)
         if not size:
-            self._cut(f"{name} was left out")
+            self.notes.cut(f"{name} was left out")
             return None
         if size < n:
-            self._cut(f"{name} was fitted to about {size} of {n} rows")
+            self.notes.cut(f"{name} was fitted to about {size} of {n} rows")
         rows, part = self._part(size)
-        member._fit_prepared(part)
+        if rival is not None and n <= 2 * RACE and len(rows) == n and self.pace is not None:
+            if self._loses(name, member, Race(part, self.pace)):
+                return None
+        else:
+            member._fit_prepared(part)
         held_out = self._held_out(member, rows)
         self.fitted[name] = (len(rows), self.budget.elapsed - began, member)
-        self._say(f"{name}: held-out error {self._error(held_out):.5f}")
+        self.notes.say(f"{name}: held-out error {self._error(held_out):.5f}")
+        if name == RIVAL and n <= 2 * RACE:
+            self.pace = held_out
         return held_out
+
+    def _loses_on_few_rows(self, name, member, rival):
+        """Say whether a member loses a race that costs little beside the fit that it saves."""
+        part = self.data.take(sample_rows(self.data.y, RACE, self.data.seed))
+        if self.pace is None:
+            self.pace = clone(rival)._fit_prepared(part).held_out_
+        return self._loses(name, clone(member), Race(part, self.pace, ends=True))
+
+    def _loses(self, name, member, race):
+        """Fit a member as long as it keeps up; say whether it did not."""
+        member._worth_it = race
+        member._fit_prepared(race.data)
+        del member._worth_it
+        if race.ends and not race.judged:
+            race.judge(member.held_out_, np.arange(len(race.data.y)))
+        if race.lost:
+            self.notes.add(race.told(name))
+        return race.lost
 
     def report(self, held_out, weights, combined):
         """Return the report."""
@@ -192,19 +243,14 @@ class Fitting:
         worse = [n for n in left_out if members[n].error >= members[CONSTANT].error]
         light = [n for n in left_out if n not in worse]
         if worse:
-            self._note(f"No better than the constant mean, so not used: {', '.join(worse)}.")
+            self.notes.add(f"No better than the constant mean, so not used: {', '.join(worse)}.")
         if light:
-            self._note(f"Of no weight beside the others, so not used: {', '.join(light)}.")
+            self.notes.add(f"Of no weight beside the others, so not used: {', '.join(light)}.")
         chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
-        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes)
+        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes.kept)
 
     def _error(self, predicted):
         return error_of(self.data.y, predicted, self.data.weights)
-
-    def warn(self):
-        """Warn of what the time budget has changed."""
-        if self.cuts:
-            warn_user(" ".join(self.cuts))
 
     def _trial(self, member, size):
         """Fit a member to few rows; return the seconds in which it would predict all rows."""
@@ -230,17 +276,3 @@ class Fitting:
             part[:] = member._degrees(dense, self.data.columns.scaled(dense))
         out[rows] = member.held_out_
         return out
-
-    def _note(self, text):
-        self.notes.append(text)
-        self._say(text)
-
-    def _cut(self, text):
-        """Note what was cut to keep the time budget."""
-        self.cuts.append(f"{text}, to keep the time budget.")
-        self._note(self.cuts[-1])
-
-    def _say(self, text):
-        tell(text)
-        if self.verbose:
-            print(f"AutoInLDL {self.budget.elapsed:6.1f} s: {text}", flush=True)

@@ -18,15 +18,17 @@ from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import (
     Columns,
-    Columnwise,
-    KernelFeatures,
     choose_kernel,
     kernel_features,
+    median_distance,
 )
 from inldl.estimators._missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.given_limits import limits_of
+from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures
 from inldl.solvers.selection import mechanism_of
+
+MANY = 5000  # rows
 
 Kernel = Literal["auto", "rbf", "laplacian", "linear"]
 
@@ -54,6 +56,26 @@ class Prepared:
     def scaled(self):
         """The scaled columns."""
         return self.columns.scaled(self.dense)
+
+    @cached_property
+    def single(self):
+        """The scaled columns in single precision, which is half the bytes."""
+        return self.scaled.astype(np.float32)
+
+    @property
+    def affordable(self):
+        """The scaled columns, in single precision if rows are many: noise outweighs rounding."""
+        return self.single if len(self.y) > MANY else self.scaled
+
+    def width(self, kernel):
+        """Return the median distance of rows, by the distance of a kernel."""
+        if kernel not in self._widths:
+            self._widths[kernel] = median_distance(self.scaled, kernel, self.seed)
+        return self._widths[kernel]
+
+    @cached_property
+    def _widths(self):
+        return {}
 
     def take(self, rows):
         """Return some of the rows."""
@@ -106,6 +128,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         self
         """
         self._check_parameters()
+        self._refuse_limits(lower, upper, sums)
         given, limits = X, limits_of(y, lower, upper, sums)
         if limits is not None:
             y = like(y, limits.any_filled())
@@ -116,7 +139,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, names, weights, limits)
             self._fit_prepared(data)
-        self._keep_errors(X, data.known, limits=limits)
+        self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
         self._predict_weightless(given, sample_weight)
         return self
 
@@ -163,13 +186,17 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
-        dense, known = columns.dense(X), fill_forced(y)
+        dense = columns.dense(X)
+        if self.known == "ratios":
+            y = self._scaled_ratios(columns.scaled(dense), y, weights, seed)
+        known = fill_forced(y)
         about = columns, seed, started, names, weights
         data = Prepared(dense, known, known, "random", *about)
         if limits is not None:
             filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
             data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
-        data = replace(data, mechanism=mechanism_of(data.y))
+        if self.known == "degrees":  # else sums of rows tell nothing
+            data = replace(data, mechanism=mechanism_of(data.y))
         if data.mechanism not in NOTES:
             return data
         mechanism, y = fill_selected(data.scaled, data.y, data.mechanism, seed, self.n_jobs)
@@ -179,8 +206,9 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""
         chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
         choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
-        self.kernel_, self.scale_ = choice.kernel, choice.scale
-        return kernel_features(data.scaled, self.kernel_, self.scale_, self.n_landmarks, data.seed)
+        self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
+        width = None if kernel == "linear" else data.width(kernel)
+        return kernel_features(data.scaled, kernel, scale, self.n_landmarks, data.seed, width)
 
 
 def _predict_rows(model, X):

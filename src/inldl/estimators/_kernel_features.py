@@ -4,14 +4,15 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.spatial.distance import cdist, pdist
+from scipy import sparse
+from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler
 
 from inldl._file_state import Array, FileState
 from inldl._validation import TOO_LARGE
 from inldl.solvers.known_cells import count_known
+from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_ridge import leave_one_out_errors
 
 WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
@@ -24,8 +25,6 @@ PAIRS_FROM = 1000  # rows whose distances give the median
 QUANTILES, OUTERMOST = 1000, 1e-3  # levels of a column; beyond the outermost all is one
 QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
-CHUNK = 2048  # rows whose kernel stays in a cache
-LEAST = 1e-12  # of what is divided by, in the kernel of the landmarks
 METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 
 
@@ -112,56 +111,7 @@ def _reducer(X, seed):
     return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
 
 
-class KernelFeatures:
-    r"""Nystroem's features: products of two rows' are about the kernel of the two rows.
-
-    The kernel is exp(-scale * distance / median): "rbf" with squared Euclidean distances,
-    "laplacian" with sums of absolute differences. With :math:`K_{LL}` the kernel of the landmarks
-    the features of rows are :math:`K_{\cdot L} K_{LL}^{-1/2}`.
-    """
-
-    _in_file = FileState({"components_": Array(2), "normalization_": Array(2)})
-
-    def __init__(self, kernel, gamma, landmarks):
-        self.kernel, self.gamma, self.components_ = kernel, gamma, landmarks
-        squares, basis = linalg.eigh(self.similarities(landmarks), driver="evd")
-        self.normalization_ = (basis / np.sqrt(np.maximum(squares, LEAST))) @ basis.T
-
-    def similarities(self, Z):
-        """Return the kernel of rows and landmarks."""
-        if self.kernel == "laplacian":
-            return np.exp(-self.gamma * cdist(Z, self.components_, "cityblock"))
-        squares = [np.einsum("ij,ij->i", rows, rows) for rows in (Z, self.components_)]
-        found = Z @ (2 * self.components_.T)
-        found -= squares[0][:, None]
-        found -= squares[1]
-        np.minimum(found, 0, out=found)
-        found *= self.gamma
-        return np.exp(found, out=found)
-
-    def transform(self, Z):
-        """Return the features of rows."""
-        out = np.empty((len(Z), len(self.components_)))
-        for start in range(0, len(Z), CHUNK):
-            rows = slice(start, start + CHUNK)
-            np.matmul(self.similarities(Z[rows]), self.normalization_, out=out[rows])
-        return out
-
-
-class Columnwise:
-    """The features of the linear kernel."""
-
-    _in_file = FileState()
-
-    def __init__(self, n_columns):
-        self.length = float(np.sqrt(n_columns))
-
-    def transform(self, Z):
-        """Return the features of rows."""
-        return Z / self.length
-
-
-def kernel_features(Z, kernel, scale, n_landmarks, seed):
+def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None):
     """Return the map to the features of a kernel whose width is the median distance.
 
     Those of the "linear" kernel are the columns, divided such that rows have a length of about 1.
@@ -169,13 +119,14 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed):
     if kernel == "linear":
         return Columnwise(Z.shape[1])
     rows = np.random.RandomState(seed).permutation(len(Z))[:n_landmarks]
-    return KernelFeatures(kernel, scale / median_distance(Z, METRICS[kernel], seed), Z[rows])
+    width = median_distance(Z, kernel, seed) if width is None else width
+    return KernelFeatures.of(LandmarkKernel(kernel, float(scale / width), Z[rows]))
 
 
-def median_distance(Z, metric, seed):
+def median_distance(Z, kernel, seed):
     """Return the median distance between rows that differ, or 1 if none do."""
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
-    distances = pdist(Z[rows], metric)
+    distances = pdist(Z[rows], METRICS[kernel])
     distances = distances[distances > 0]
     return np.median(distances) if distances.size else 1.0
 
@@ -210,6 +161,45 @@ class KernelChoice:
     normal: bool = False
 
 
+class KernelTrials:
+    """The leave-one-out errors of kernels, for some rows in scaled columns or `of` quantiles."""
+
+    def __init__(self, Z, y, seed, n_jobs, weights, of=""):
+        self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
+        self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
+        self.widths, self.errors, self.alphas = {}, {}, {}
+
+    def best(self, candidates, n_landmarks):
+        """Return the kernel and scale with the smallest error."""
+        return min(candidates, key=lambda each: self.error(*each, n_landmarks))
+
+    def best_scale(self, first):
+        """Return the scale with which RBF is best, from the first one on where errors fall."""
+        found = first
+        for scales in (SCALES[: SCALES.index(first)][::-1], SCALES[SCALES.index(first) + 1 :]):
+            for scale in scales:
+                if self.error("rbf", scale, COARSE) >= self.errors["rbf" + self.of, found]:
+                    break
+                found = scale
+            if found != first:
+                break
+        return found
+
+    def error(self, kernel, scale, n_landmarks):
+        """Return the root of the mean squared residual, at the best penalty."""
+        if kernel not in self.widths:
+            self.widths[kernel] = median_distance(self.Z, kernel, self.seed)
+        about = kernel, scale, n_landmarks, self.seed, self.widths[kernel]
+        # Few rows are fitted so closely that single precision does not tell what is left of them.
+        Z = self.single if self.fewest > n_landmarks else self.Z
+        features = kernel_features(self.Z, *about).transform(Z)
+        squares = leave_one_out_errors(features, self.y, ALPHAS, self.n_jobs, self.weights)
+        error = float(np.sqrt(squares.min() / count_known(self.y, self.weights)))
+        self.errors[kernel + self.of, scale] = error
+        self.alphas[kernel, scale] = float(ALPHAS[squares.argmin()])
+        return error
+
+
 def choose_kernel(
     Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None, normal=None
 ):
@@ -218,31 +208,25 @@ def choose_kernel(
     The scale is chosen with few landmarks, then RBF is compared with the L1 kernel. If there are
     normal quantiles beside the columns Z, they are taken where RBF is clearly better with them.
     """
+    if kernel not in ("auto", "rbf") or (kernel == "rbf" and scale != "auto"):
+        return KernelChoice(kernel, 1.0 if scale == "auto" else scale)
     rows = sample_rows(y, ROWS_FOR_KERNEL, seed)
-    Z, y, errors, alphas = Z[rows], y[rows], {}, {}
-    weights = None if weights is None else weights[rows]
-
-    def best(candidates, n_landmarks, Z, suffix=""):
-        for name, scale in candidates:
-            features = kernel_features(Z, name, scale, n_landmarks, seed).transform(Z)
-            squares = leave_one_out_errors(features, y, ALPHAS, n_jobs, weights)
-            errors[name + suffix, scale] = float(np.sqrt(squares.min() / count_known(y, weights)))
-            alphas[name, scale] = float(ALPHAS[squares.argmin()])
-        return min((errors[name + suffix, scale], (name, scale)) for name, scale in candidates)
-
-    given, suffix = None if scale == "auto" else scale, ""
-    found, every = (kernel, given or 1.0), [("rbf", each) for each in SCALES]
-    if kernel in ("auto", "rbf"):
-        found = ("rbf", given)
-        if given is None:
-            error, found = best(every, COARSE, Z)
-            if normal is not None:
-                other, there = best(every, COARSE, normal[rows], QUANTILES_TRIED)
-                if other < CLEARLY * error:
-                    found, Z, suffix = there, normal[rows], QUANTILES_TRIED
+    about = y[rows], seed, n_jobs, None if weights is None else weights[rows]
+    trials, errors, other_scale = KernelTrials(Z[rows], *about), {}, scale
+    if scale == "auto":
+        scale, other_scale = SCALES[len(SCALES) // 2], 1.0
+        trials.error("rbf", scale, COARSE)
+        scale = trials.best_scale(scale)
+        if normal is not None:
+            errors, quantiles = trials.errors, KernelTrials(normal[rows], *about, QUANTILES_TRIED)
+            if quantiles.error("rbf", scale, COARSE) < CLEARLY * errors["rbf", scale]:
+                trials, scale = quantiles, quantiles.best_scale(scale)
+            errors = errors | quantiles.errors
+    found = "rbf", scale
     if kernel == "auto":
-        found = best([found, ("laplacian", given or 1.0)], FINE, Z, suffix)[1]
-    return KernelChoice(*found, errors, alphas.get(found), bool(suffix))
+        found = trials.best([found, ("laplacian", other_scale)], FINE)
+    errors = errors | trials.errors
+    return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
 
 def choose_alpha(features, y, seed, n_jobs=None, weights=None):

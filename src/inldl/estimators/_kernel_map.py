@@ -3,13 +3,9 @@
 import numpy as np
 
 from inldl._file_state import FileState
-from inldl.estimators._kernel_features import (
-    Columns,
-    KernelFeatures,
-    choose_kernel,
-    kernel_features,
-)
+from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.landmark_kernel import KernelFeatures
 
 SAMPLE = 20_000  # rows from which scale, kernel and landmarks come
 KEPT = 1 << 30  # bytes that the features of all rows may take in memory
@@ -43,8 +39,8 @@ class KernelMap:
 
     @property
     def n_features_out_(self):
-        """The number of landmarks, and of features."""
-        return len(self.nystroem_.components_)
+        """The number of features."""
+        return self.nystroem_.normalization_.shape[1]
 
     def __call__(self, X):
         """Return the features of some rows in the precision of `X`, NaN where it is too large."""

@@ -1,5 +1,7 @@
 """Extra trees on completed distributions."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.model_selection import KFold
 
@@ -70,7 +72,8 @@ class ForestLDL(KernelDistributionEstimator):
     5
     """
 
-    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
+    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",), omitted=("_worth_it",))
+    _worth_it = None  # AutoInLDL says after each fold, by held-out predictions, whether to go on
 
     n_trees: Count = 30
     min_samples_leaf: Count = 2
@@ -81,6 +84,7 @@ class ForestLDL(KernelDistributionEstimator):
     n_landmarks: Count = 300
     random_state: object = None
     n_jobs: Jobs = None
+    tunable: ClassVar = {"min_samples_leaf": (1, 2, 5, 10), "max_features": (0.3, 0.5, 1.0)}
 
     def _learn(self, data):
         if max(data.dense.max(), -data.dense.min()) > LARGEST:
@@ -88,9 +92,9 @@ class ForestLDL(KernelDistributionEstimator):
                 f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
                 "example with sklearn.preprocessing.StandardScaler."
             )
-        features = self._fitted_map(data).transform(data.scaled)
+        features = self._fitted_map(data).transform(data.affordable)
         folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
-        self.held_out_, self.forests_ = np.empty(data.y.shape), []
+        self.held_out_, self.forests_, tests = np.empty(data.y.shape), [], []
 
         for i, (train, test) in enumerate(folds.split(data.y)):
             seed = (data.seed + i) % 2**31
@@ -99,9 +103,12 @@ class ForestLDL(KernelDistributionEstimator):
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
-            self.held_out_[test] = _predict(forest, data.dense[test], self.n_labels_)
+            self.held_out_[test] = projected(_predict(forest, data.dense[test], self.n_labels_))
             self.forests_.append(forest)
-        self.held_out_ = projected(self.held_out_)
+            tests.append(test)
+            rows = np.concatenate(tests)
+            if self._worth_it is not None and not self._worth_it(self.held_out_[rows], rows):
+                break
 
     def _degrees(self, dense, scaled):
         predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]

@@ -72,7 +72,7 @@ class KernelRidgeLDL(KernelDistributionEstimator):
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)
-        features, y, weights = self.map_.transform(data.scaled), data.y, data.weights
+        features, y, weights = self.map_.transform(data.affordable), data.y, data.weights
         self.alpha_ = self.alpha
         if self.alpha == "auto":
             self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights)

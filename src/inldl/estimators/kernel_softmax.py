@@ -10,13 +10,15 @@ from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
 from inldl.estimators._kernel_features import sample_rows
 from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.known_cells import known_cells
-from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.landmark_kernel import Basis
+from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
+from inldl.solvers.ratios import known_ratios
 from inldl.solvers.softmax import softmax
 
 ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
 FOLDS = 5
 MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
-ROUGH, FINE = 1e-5, 1e-7  # gains, of the objective, at which a choice and a fit end
+ROUGH, FAIR, FINE = 1e-5, 1e-6, 1e-7  # gains, of the objective, that end a choice, a fold, a fit
 ROWS_FOR_ALPHA = 5000
 
 
@@ -81,30 +83,34 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)
-        features = self.map_.transform(data.scaled)
-        center = np.average(features, 0, data.weights)
-        features -= center
-        squares, basis = eigenbasis(features, data.weights)
-        # Single precision has half the bytes, and each iteration reads all of them.
-        rotated = features.astype(np.float32) @ basis.astype(np.float32)
-        folds = _Folds(rotated, data.y, data.weights, squares, data.seed, self.n_jobs)
+        basis = Basis.of(self.map_, data.scaled, data.weights)
+        features = basis.features(data.single)  # half the bytes, which each iteration reads
+        folds = _Folds(features, data.y, data.weights, basis.squares, data.seed, self.n_jobs)
         self.alpha_ = folds.best_alpha() if self.alpha == "auto" else self.alpha
         self.held_out_, V = folds.cross_fit(self.alpha_)
-        self.coef_ = basis @ V[:-1]
-        self.intercept_ = V[-1] - center @ self.coef_
+        self.coef_, self.intercept_ = basis.split(V)
 
     def _degrees(self, dense, scaled):
         return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
 
 
+def held_out_of_ratios(features, scaled, y, weights, seed, n_jobs):
+    """Return held-out predictions of rows of which only ratios are known."""
+    basis = Basis.of(features, scaled, weights)
+    found = basis.features(scaled.astype(np.float32))
+    folds = _Folds(found, y, weights, basis.squares, seed, n_jobs, ratios=True)
+    return folds.cross_fit(folds.best_alpha())[0]
+
+
 class _Folds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
-    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`.
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
+    with holes `ratios` may be all that is known.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs):
-        self.features, self.y, self.weights = features, y, weights
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
         self.starts = None
         folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
@@ -136,7 +142,8 @@ class _Folds:
         """Return held-out predictions of all rows, and the parameters fitted to all rows."""
         held_out, pairs = np.empty(self.y.shape), self._pairs()
         starts = self.starts or [self._start(train) for train, _ in pairs]
-        found = self._each(partial(self._fit, alpha), starts, [train for train, _ in pairs])
+        fit = partial(self._fit, alpha, ftol=FAIR)
+        found = self._each(fit, starts, [train for train, _ in pairs])
         for V, (_, test) in zip(found, pairs, strict=True):
             held_out[test] = _predict(self.features[test], V)
         return held_out, self._fit(alpha, np.mean(found, axis=0), np.arange(len(self.y)))
@@ -152,14 +159,15 @@ class _Folds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, ROUGH)
-        known, there = known_cells(self.y[test], _predict(self.features[test], V))
+        cells = known_ratios if self.ratios else known_cells
+        known, there = cells(self.y[test], _predict(self.features[test], V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
 
     def _fit(self, alpha, V, rows, ftol=FINE):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        about = self.squares * share, y, alpha, weights
+        about = self.squares * share, y, alpha, weights, self.ratios
         return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
 
     def _start(self, rows):
@@ -174,4 +182,4 @@ class _Folds:
 
 
 def _predict(features, V):
-    return softmax(features.astype(float) @ V[:-1] + V[-1])
+    return softmax(features @ V[:-1].astype(features.dtype) + V[-1])

@@ -17,21 +17,13 @@ WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Hold what is known of the degrees of some rows, as fractions.
+    """Hold what is known of the degrees of some rows, as fractions."""
 
-    Attributes
-    ----------
-    y : ndarray of shape (n, C)
-        Degrees, NaN where missing.
-    lower, upper : ndarray of shape (n, C) or None
-        Bounds of missing degrees, NaN where there is none; None if there are none at all.
-    groups : dict of tuple of str to ndarray of shape (n,)
-        Sums of some labels, NaN where not known.
-    """
-
-    y: np.ndarray
+    y: np.ndarray  # (n, C) degrees, NaN where missing
+    # (n, C) bounds of missing degrees, NaN where there is none; None if there are none at all
     lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
+    upper: np.ndarray | None = None  # (n, C)
+    # (n,) sums of some labels, NaN where not known
     groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     @property
@@ -49,25 +41,16 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Hold what a file says of some rows beside their degrees, in its units.
+    """Hold what a file says of some rows beside their degrees, in its units."""
 
-    Attributes
-    ----------
-    bounds : Bounds or None
-        What cells such as <5 say.
-    totals : ndarray of shape (n,) or None
-        The total of each row, NaN where not known, from the column `total_name`.
-    groups : dict of tuple of str to ndarray of shape (n,)
-        Sums of some labels, NaN where not known; `names` are the columns that hold them.
-    whole : callable
-        Tells whether all counts of the file are whole numbers.
-    """
-
-    bounds: Bounds | None = None
+    bounds: Bounds | None = None  # what cells such as <5 say
+    # (n,) the total of each row, NaN where not known, from the column `total_name`
     totals: np.ndarray | None = None
     total_name: str | None = None
+    # (n,) sums of some labels, NaN where not known; `names` are the columns that hold them
     groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
+    # Tells whether all counts of the file are whole numbers
     whole: Callable[[], bool] = lambda: False
 
     @property
@@ -113,14 +96,7 @@ class Beside:
 class Limits:
     """Check bounds and sums of groups against the degrees of their rows, and close rounded gaps.
 
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n, C)
-        Bounds as shares.
-    groups : dict of tuple of int to ndarray of shape (n,)
-        Sums as shares, by the numbers of the columns.
-    names : dict of tuple of int to str
-        The columns in which the sums stand.
+    All are shares. The groups are numbers of columns; `names` are the columns with their sums.
     """
 
     def __init__(self, lower, upper, groups, names):

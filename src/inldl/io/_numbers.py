@@ -4,28 +4,30 @@ A comma with three digits behind it, as in 47,300, can be both a decimal sign an
 thousands. Any other number of digits makes it a decimal sign (0,5 or 0,123); several such commas,
 or a decimal point behind it, one between thousands (1,234,000 or 47,300.5). The same is true of
 dots; spaces and apostrophes can only separate thousands. A file has one decimal sign.
+
+Bounds are written <5, 1-9, or >=50: a sign in front of one number, or a dash or "to" between two.
+All else is no bound: a number with a sign of its own (-5), with an exponent, or with a zero in
+front as days and months have it (05-10).
 """
 
+import re
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from inldl import _kernels
 from inldl._text import shortened
 from inldl._validation import check_choice
-from inldl.io._bound_words import written_bounds
 from inldl.io._tokenizer import cells_of
 
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
            "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
-ADVICE = (
-    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
-    "empty if the degree is unknown."
-)
 DECIMALS = 10  # of the numbers that are written, at most
+_FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
-_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%".encode()
+_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%"
 _LONG = 1  # a number that the kernel cannot read to the last bit; it counts text as more
 _TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
 _DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
@@ -49,16 +51,16 @@ def numbers(block, column, signs, *, percent=False):
 
 def numbers_and_text(block, column, signs, *, percent=False):
     """Return the numbers of a column, NaN where it is missing or text, and the rows of text."""
-    values, (starts, ends) = np.empty(len(block.starts)), block.bounds(column)
+    values, cells = np.empty(len(block.starts)), (block.data, block.starts, block.ends, column)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
     holes = _holes(signs.na)
-    kinds = _kernels.read_numbers(block.data, starts, ends, used, holes, percent, values)
+    kinds = _kernels.read_numbers(*cells, used, holes, percent, values)
     text = np.empty(0, int)
     if kinds.any():
         long, text = kinds == _LONG, np.flatnonzero(kinds > _LONG)
         values[text] = np.nan
         if long.any():
-            values[long] = _long_numbers(block.data, starts[long], ends[long], signs.decimal)
+            values[long] = _long_numbers(block.rows(long).text(column), signs.decimal)
     return without_numbers(values, signs.na), text
 
 
@@ -97,18 +99,21 @@ def _holes(na):
     return _kernels.packed_words([*MISSING, *na, *(word.lower() for word in na)])
 
 
-def _long_numbers(data, starts, ends, decimal):
+def _long_numbers(cells, decimal):
     """Return numbers with many digits, of which the kernel has told that they are numbers."""
-    content, bounds = data.tobytes(), zip(starts.tolist(), ends.tolist(), strict=True)
-    cells = b"|".join([content[start:end] for start, end in bounds])
-    others = _AROUND_DIGITS.replace(decimal.encode(), b"")
-    return list(map(float, cells.translate(bytes.maketrans(b",", b"."), others).split(b"|")))
+    plain = str.maketrans(",", ".", _AROUND_DIGITS.replace(decimal, ""))
+    return [float(cell.translate(plain)) for cell in cells]
 
 
 def written(value, decimal):
     """Return a number as it is written into a text."""
-    text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
-    return text if decimal == "." else text.replace(".", decimal)
+    return all_written([value], decimal)[0]
+
+
+def all_written(values, decimal):
+    """Do the same for many numbers, which is quicker than one by one."""
+    texts = [(_FORM % value).rstrip("0").rstrip(".") for value in values]
+    return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
 
 
 class SignEvidence:
@@ -126,11 +131,13 @@ class SignEvidence:
         if first[_TEXT] >= 0 and name not in self._labels:
             return
         holes = _holes(self._na)
-        _kernels.note_signs(block.data, *block.bounds(column), holes, first_row, first)
+        cells = block.data, block.starts, block.ends
+        _kernels.note_signs(*cells, column, holes, first_row, first)
         if first[_TEXT] >= 0 and name in self._labels:
             for row, text in _in_bounds(block.text(column)):
                 part = cells_of([text])
-                _kernels.note_signs(part.data, *part.bounds(0), holes, first_row + row, first)
+                cells = part.data, part.starts, part.ends
+                _kernels.note_signs(*cells, 0, holes, first_row + row, first)
 
     def places(self, names=None):
         """Return the first row and column of each kind of sign, in some columns or in all."""
@@ -263,3 +270,50 @@ def _refuse_either(cell, at, sign):
         f"no other number in the file settles it; give --thousands {sign} or --decimal {sign} "
         f"(in Python, thousands={sign!r} or decimal={sign!r})."
     )
+
+
+_WIDEST = 64  # characters: no bounds that people write are wider
+_BLANK = r"[ \t\u00a0\u202f\u2009]*"
+_DIGITS = r"(?!0[0-9])(?:[0-9][0-9.,'\u2019 \u00a0\u202f\u2009]*)?[.,]?[0-9]"
+_PERCENT = rf"(?:{_BLANK}(%))?"
+_BETWEEN = rf"(?:{_BLANK}[-\u2010-\u2015\u2212]{_BLANK}|[ \t\u00a0]+to[ \t\u00a0]+)"
+_BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}({_DIGITS}){_PERCENT}{_BLANK}")
+_RANGE = re.compile(
+    rf"{_BLANK}({_DIGITS}){_PERCENT}{_BETWEEN}({_DIGITS}){_PERCENT}{_BLANK}", re.IGNORECASE
+)
+_MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
+_DAY = re.compile(
+    rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
+)
+MADE_DATE = (
+    "a date, which spreadsheets make of cells such as 1-9; format the column as text, and write "
+    "the cell again."
+)
+_PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
+
+
+class Written(NamedTuple):
+    """Bounds as they are written: a sign (<, <=, >, >=, or - for a range) and its numbers.
+
+    `percent` tells for each number whether a percent sign stands behind it.
+    """
+
+    sign: str
+    numbers: tuple[str, ...]
+    percent: tuple[bool, ...]
+
+
+def written_bounds(cell):
+    """Return the bounds that a cell holds, or None."""
+    if len(cell) > _WIDEST:
+        return None
+    if one := _BOUND.fullmatch(cell):
+        return Written(_PLAIN_SIGNS.get(one[1], one[1]), (one[2],), (bool(one[3]),))
+    if two := _RANGE.fullmatch(cell):
+        return Written("-", (two[1], two[3]), (bool(two[2]), bool(two[4])))
+    return None
+
+
+def looks_like_date(cell):
+    """Return whether a cell is a day and a month, which may once have been 1-9."""
+    return len(cell) <= _WIDEST and _DAY.fullmatch(cell) is not None

@@ -4,6 +4,7 @@ Only what is clear is found. A row of the table has a cell for each column; a ti
 in at most half as many cells, and a header below it; a note is a sentence, or says what it is.
 """
 
+import csv
 import re
 from collections import Counter
 
@@ -15,6 +16,7 @@ _MARKED = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
+_SAMPLE = 1 << 16  # bytes at both ends of a text
 _WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
 
 
@@ -61,14 +63,16 @@ def last_rows(rows, number):
 
 def told_titles(number, what):
     """Return a note on rows above the header."""
-    one = f"The first {what} stands" if number == 1 else f"The first {number} {what}s stand"
-    return f"{one} above the header and {'is' if number == 1 else 'are'} no part of the table."
+    if number == 1:
+        return f"The first {what} is above the header and was skipped."
+    return f"The first {number} {what}s are above the header and were skipped."
 
 
 def told_notes(number, what):
     """Return a note on rows below the table."""
-    one = f"The last {what} is a note" if number == 1 else f"The last {number} {what}s are notes"
-    return f"{one} below the table and no part of it."
+    if number == 1:
+        return f"The last {what} is a note below the table and was skipped."
+    return f"The last {number} {what}s are notes below the table and were skipped."
 
 
 def _width(rows):
@@ -104,3 +108,79 @@ def _is_note(row, width):
     if len(row) != width:
         return bool(marked) or (len(words) == 1 and n_words >= _WORDS)
     return width > 2 and len(words) == 1 and bool(marked or n_words >= _MANY_WORDS)
+
+
+class Surroundings:
+    """Find the first and the last byte of the table in a text.
+
+    `skip_rows` are lines above the header, `skip_last` lines with content below the table; None
+    has them found.
+    """
+
+    def __init__(self, content, skip_rows, skip_last):
+        self._content, self._skip, self._last = content, skip_rows, skip_last
+        sample = content.read(0, _SAMPLE)
+        self._newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
+        self.start = self._end_of(skip_rows) if skip_rows else 0
+
+    def _end_of(self, lines):
+        """Return the byte behind some lines."""
+        position = 0
+        for piece in self._content.pieces():
+            if (count := piece.count(self._newline)) < lines:
+                lines, position = lines - count, position + len(piece)
+                continue
+            at = -1
+            for _ in range(lines):
+                at = piece.index(self._newline, at + 1)
+            return position + at + 1
+        raise ValueError(
+            f"skip_rows={self._skip} (--skip-rows) leaves no header; skip fewer lines."
+        )
+
+    def bounds(self, delimiter):
+        """Return the first byte and the end of the table, and notes on what was left out."""
+        start, titles = self._first(delimiter)
+        stop, below = self._end(start, delimiter)
+        return start, stop, titles + below
+
+    def _first(self, delimiter):
+        if self._skip is not None:
+            return self.start, []
+        lines = self._content.read(0, _SAMPLE).split(self._newline)
+        rows = _rows(lines[:-1] if self._content.size > _SAMPLE else lines, delimiter)
+        rows = rows[: rows.index(None)] if None in rows else rows
+        number = n_title_rows(rows)
+        start = sum(len(line) + 1 for line in lines[:number])
+        n_lines = sum(1 for row in rows[:number] if row)
+        return start, [told_titles(n_lines, "line")] if number else []
+
+    def _end(self, start, delimiter):
+        size = self._content.size
+        lines = self._content.read(max(start, size - _SAMPLE), size).split(self._newline)
+        rows = _rows(lines, delimiter)
+        if self._last is not None:
+            number = last_rows([row or ["-"] * (row is None) for row in rows], self._last)
+        else:
+            rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
+            number = n_note_rows(rows, self._width(start, delimiter))
+        stop = size - sum(len(line) + 1 for line in lines[len(lines) - number :]) + (number > 0)
+        found = number and self._last is None
+        n_lines = sum(1 for row in rows[len(rows) - number :] if row)
+        return stop, [told_notes(n_lines, "line")] if found else []
+
+    def _width(self, start, delimiter):
+        """Return the number of cells of the header."""
+        lines = self._content.read(start, start + _SAMPLE).split(self._newline)
+        return next((len(row) for row in _rows(lines, delimiter) if row), 0)
+
+
+def _rows(lines, delimiter):
+    """Return the cells of each line, of an empty one none; None if a cell goes on beyond it."""
+    return [_row(line.decode("utf-8", "replace").strip("\r"), delimiter) for line in lines]
+
+
+def _row(text, delimiter):
+    if text.count('"') % 2 or "\r" in text:
+        return None
+    return next(csv.reader([text], delimiter=delimiter), [])

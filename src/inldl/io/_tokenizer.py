@@ -1,6 +1,6 @@
 """Split a delimited text into cells where they stand, without changing or copying them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,14 +19,17 @@ class Block:
     offset: int
     starts: np.ndarray
     ends: np.ndarray
+    quotes: bool = True  # whether there may be quotation marks
 
     def rows(self, chosen):
         """Return some of the rows of the block, chosen by a slice or by truth values."""
-        return Block(self.data, self.offset, self.starts[chosen], self.ends[chosen])
+        return replace(self, starts=self.starts[chosen], ends=self.ends[chosen])
 
     def quoted(self, column):
         """Return which cells of a column stand in quotation marks."""
         starts, ends = self.starts[:, column], self.ends[:, column]
+        if not self.quotes:
+            return np.zeros(len(starts), bool)
         last = len(self.data) - 1
         return (starts < ends) & (self.data[np.minimum(starts, last)] == _QUOTE)
 
@@ -40,7 +43,7 @@ class Block:
         content = self.data.tobytes()
         bounds = zip(*(bound.tolist() for bound in self.bounds(column)), strict=True)
         cells = [content[start:end].decode("utf-8") for start, end in bounds]
-        if (self.data == _QUOTE).any():
+        if self.quotes:
             quoted = self.quoted(column).tolist()
             cells = [c.replace('""', '"') if q else c for c, q in zip(cells, quoted, strict=True)]
         return cells
@@ -173,7 +176,7 @@ class Cells:
         last = np.flatnonzero(closes)
         # A row ends before "\r\n", not only before "\n".
         ends[last] -= (ends[last] > starts[last]) & (data[ends[last] - 1] == _RETURN)
-        return self._rows(Block(data, start, starts, ends), last)
+        return self._rows(Block(data, start, starts, ends, inside is not None), last)
 
     def _rows(self, cells, last):
         """Arrange the cells, of which those at `last` end a row, in rows and columns."""
@@ -195,7 +198,7 @@ class Cells:
         chosen = np.repeat(keep, counts)
         shape = (-1, self._n_columns or 1)
         starts, ends = (bound[chosen].reshape(shape) for bound in (cells.starts, cells.ends))
-        return Block(cells.data, cells.offset, starts, ends)
+        return replace(cells, starts=starts, ends=ends)
 
 
 def find_delimiter(content, start=0):

@@ -20,8 +20,8 @@ from inldl.io.frame_format import FrameFormat
 class Excel(FrameFormat):
     """A table in a sheet of an Excel file, the first one by default.
 
-    Rows and columns of the sheet without any content are none of the table. `rows` and `columns`
-    tell where the others stand in the sheet, from 1; the first row is that of the header.
+    Empty rows and columns of the sheet do not belong to the table. `rows` and `columns` tell where
+    the others stand in the sheet, from 1; the first row is that of the header.
     """
 
     kind = "excel"
@@ -29,7 +29,7 @@ class Excel(FrameFormat):
 
     def open(self, path):
         """Read the sheet."""
-        sheet, self._place, self.notes = _opened_sheet(path, self.sheet)
+        sheet, self._place, self.notes = _opened_sheet(path, self.opening.sheet)
         # Only the cells in the file: a sheet with one in its last corner has 17 billion.
         content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
         content = self._inside(content)
@@ -48,14 +48,15 @@ class Excel(FrameFormat):
         numbers = sorted({i for i, _ in content})
         columns = sorted({j for _, j in content})
         rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
-        if self.skip_rows is None:
+        first, below = self.opening.skip_rows, self.opening.skip_last
+        if first is None:
             above = n_title_rows(rows)
             self.notes += [told_titles(above, "row")] if above else []
         else:
-            above = sum(1 for i in numbers if i <= self.skip_rows)
-        below = n_note_rows(rows, len(columns)) if self.skip_last is None else self.skip_last
-        if below and self.skip_last is None:
-            self.notes.append(told_notes(below, "row"))
+            above = sum(1 for i in numbers if i <= first)
+        if below is None:
+            below = n_note_rows(rows, len(columns))
+            self.notes += [told_notes(below, "row")] if below else []
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
 

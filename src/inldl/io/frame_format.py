@@ -1,6 +1,5 @@
 """What the formats have in common whose files are read as frames."""
 
-import datetime
 from dataclasses import replace
 from functools import partial
 
@@ -8,10 +7,8 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import shortened
-from inldl.io._bound_words import MADE_DATE
-from inldl.io._bounded_cells import BoundedCells
+from inldl.io._bounded_cells import BoundedCells, what_is_wrong
 from inldl.io._numbers import (
-    ADVICE,
     SignEvidence,
     find_signs,
     is_hole,
@@ -19,8 +16,9 @@ from inldl.io._numbers import (
     without_numbers,
 )
 from inldl.io._tokenizer import cells_of
-from inldl.io.table import Format, Piece, refuse_sheet, refuse_skipping
+from inldl.io.table import Format, Opening, Piece
 
+NOTHING_SAID = Opening()
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 
 
@@ -28,30 +26,20 @@ class FrameFormat:
     """A table in a file that is read as frames; see `inldl.io.table.TableFormat`.
 
     A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows` and
-    may set `text_names` and `notes` (one with `sheets` looks at `sheet`, `skip_rows` and
-    `skip_last`); `frames(names=None)`, which yields the frames that make up
-    the table, of some columns at least, and the raw rows of each; and `writer`.
+    may set `text_names` and `notes` (one with `sheets` looks at the sheet and the rows to skip in
+    `opening`); `frames(names=None)`, which yields the frames that make up the table, of some
+    columns at least, and the raw rows of each; and `writer`.
     """
 
     text_names = None  # the columns that can hold text; all by default
     sheets = False  # whether a file has sheets, with room around their tables
 
-    def __init__(
-        self,
-        path,
-        *,
-        delimiter=None,
-        encoding=None,
-        na=(),
-        skip_rows=None,
-        skip_last=None,
-        sheet=None,
-    ):
-        self.path, self.format, self.notes = path, Format(self.kind, na=na), []
-        self.sheet, self.skip_rows, self.skip_last = sheet, skip_rows, skip_last
+    def __init__(self, path, opening=NOTHING_SAID):
+        self.path, self.format, self.notes = path, Format(self.kind, na=opening.na), []
+        self.opening = opening
         if not self.sheets:
-            refuse_sheet(path, sheet)
-            refuse_skipping(path, skip_rows, skip_last)
+            opening.refuse_sheet(path)
+            opening.refuse_skipping(path)
         self._written = set()  # columns of numbers that are written as text
         try:
             self.open(path)
@@ -141,18 +129,9 @@ class FrameFormat:
             cell = cells.iloc[row]
             raise ValueError(
                 f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
-                f"{problem or f'is not a number; {self._advice(cell)}'}"
+                f"{problem or what_is_wrong(cell, self.format)}"
             )
         return values
-
-    def _advice(self, cell):
-        """Return what to do about a cell in a label column that is neither number nor bound."""
-        signed = str(cell).rstrip().endswith("%")
-        if isinstance(cell, datetime.date):
-            return f"it is {MADE_DATE}"
-        if self.format.percent and not signed:
-            return "write all degrees with a percent sign, or all without it."
-        return "write it without the sign." if signed else ADVICE
 
 
 def _block(cells):

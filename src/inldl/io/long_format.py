@@ -18,22 +18,12 @@ _SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a compl
 
 @dataclass(frozen=True)
 class Keys:
-    """The columns of a long table.
+    """The columns of a long table."""
 
-    Parameters
-    ----------
-    id : tuple of str
-        Those that tell which thing a row is about.
-    label, value : str
-        Those with the names of the labels, and with their degrees.
-    absent : float
-        The degree of a thing and label without a row; NaN if it is missing.
-    """
-
-    id: tuple[str, ...]
-    label: str
-    value: str
-    absent: float = np.nan
+    id: tuple[str, ...]  # the columns that tell which thing a row is about
+    label: str  # the one with the names of the labels
+    value: str  # the one with their degrees
+    absent: float = np.nan  # the degree of a thing and label without a row; NaN if it is missing
 
     @classmethod
     def of(cls, given, columns):
@@ -66,17 +56,10 @@ def _parsed(text):
 
 
 class LongTable:
-    """A table in another one, which has a row per thing and label; see `TableFormat`.
+    """A table in another one, `inner`, with a row per thing and label; see `TableFormat`.
 
     A thing is a row, a label a column. Columns that are the same in all rows of a thing are
     features; others cannot be used. All rows are held in memory.
-
-    Parameters
-    ----------
-    inner : TableFormat
-        The table as it is in the file.
-    keys : Keys
-        Its columns.
     """
 
     def __init__(self, inner, keys):

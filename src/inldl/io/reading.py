@@ -6,23 +6,24 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io._beside import BesideColumns, are_whole
 from inldl.io._compression import unpacked
 from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io._selection import (
+    BesideColumns,
+    are_whole,
     check_columns,
     named_by,
+    refused_total,
     select_features,
     select_labels,
     split_names,
 )
 from inldl.io._surroundings import check_skipped
-from inldl.io._totals import refused_total
 from inldl.io.formats import open_format, readable_twice
 from inldl.io.long_format import Keys, LongTable, looks_long
-from inldl.io.table import Table
+from inldl.io.table import Opening, Table
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
@@ -211,15 +212,8 @@ class TableFile:
         check_skipped(skip_rows, skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        source = open_format(
-            unpacked(self.path, owner=self),
-            delimiter=delimiter,
-            encoding=encoding,
-            na=as_words(na),
-            skip_rows=skip_rows,
-            skip_last=skip_last,
-            sheet=sheet,
-        )
+        opening = Opening(delimiter, encoding, as_words(na), skip_rows, skip_last, sheet)
+        source = open_format(unpacked(self.path, owner=self), opening)
         check_columns(source.names)
         if long is not None:
             source = self._widened(source, long, decimal, thousands)

@@ -33,6 +33,33 @@ class Format:
     na: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Opening:
+    """What a user says about a file before it is opened; None has it detected."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    na: tuple[str, ...] = ()  # further cells that mean missing
+    skip_rows: int | None = None  # above the header
+    skip_last: int | None = None  # below the table
+    sheet: str | int | None = None  # of a file with several tables
+
+    def refuse_sheet(self, path):
+        """Refuse a sheet, for a format that has none."""
+        if self.sheet is not None:
+            raise ValueError(
+                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
+            )
+
+    def refuse_skipping(self, path):
+        """Refuse rows to skip, for a format that has nothing but the table in its files."""
+        if self.skip_rows or self.skip_last:
+            raise ValueError(
+                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
+                "skip_last (--skip-rows and --skip-last)."
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Piece:
     """Hold some rows of a file.
@@ -142,22 +169,8 @@ class TableFormat(Protocol):
     notes: list[str]  # sentences about what was detected
     format: Format
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        delimiter: str | None,
-        encoding: str | None,
-        na: tuple[str, ...],
-        skip_rows: int | None,
-        skip_last: int | None,
-        sheet: str | int | None,
-    ) -> None:
-        """Open a file; a format without delimiter and encoding ignores what is given.
-
-        Cells in `na` are missing. So many rows above the header and below the table are no part of
-        it; None lets the format find out. A `sheet` is for files that have several tables.
-        """
+    def __init__(self, path: Path, opening: Opening) -> None:
+        """Open a file; a format without delimiter and encoding ignores what is given."""
 
     def find_signs(
         self, labels: Sequence[str], decimal: str | None, thousands: str | None
@@ -199,20 +212,3 @@ class TableFormat(Protocol):
         `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
         that are `added`, from names of columns to cells; a column that has none stays empty.
         """
-
-
-def refuse_sheet(path, sheet):
-    """Refuse a sheet, for a format that has none."""
-    if sheet is not None:
-        raise ValueError(
-            f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
-        )
-
-
-def refuse_skipping(path, *numbers):
-    """Refuse rows to skip, for a format that has nothing but the table in its files."""
-    if any(numbers):
-        raise ValueError(
-            f"{path} has nothing above its header or below its rows; leave out skip_rows and "
-            "skip_last (--skip-rows and --skip-last)."
-        )

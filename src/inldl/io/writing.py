@@ -1,9 +1,10 @@
-"""Write a completed table: the holes are filled, all else stays as it was in the file."""
+"""Write tables: the holes of one that was read filled, all else as it was; or a new one."""
 
 from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from inldl._validation import as_degrees, sum_tolerance
 from inldl.io._compression import packing, plain_name
@@ -115,11 +116,11 @@ class TableWriter:
         limits = None
         if piece.bounds is not None or piece.sums:
             limits = self._file.written_limits(piece, scale)
-        fills = Fills(y, completed, whole_of(piece, scale), limits)
+        fills = Fills(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
 
-def whole_of(piece, scale):
+def row_wholes(piece, scale):
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
     return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
 
@@ -186,3 +187,59 @@ def _checked(known, completed):
             f"degrees leave {left[row]:.6g}; give rows that sum to 1 with the observed degrees."
         )
     return completed
+
+
+def write_frame(frame, path, *, like=None, overwrite=False):
+    """Write a frame to a new file; its index is left out, and NaN are empty cells.
+
+    The file ends in .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed. `like` is the
+    `Format` of a text that it goes with, whose delimiter and decimal sign it gets.
+    """
+    path = Path(path)
+    write = _WRITERS[check_new(path, overwrite=overwrite).suffixes[0]]
+    with replacing(path, overwrite=overwrite) as part, packing(path, part) as whole:
+        write(frame, whole, path, like)
+
+
+def check_new(path, *, overwrite=False):
+    """Refuse a path to which a table cannot be written; return the listing of its format."""
+    listing = find_format(Path(path))
+    check_free(path, overwrite=overwrite)
+    if listing.suffixes[0] == ".parquet":
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise ImportError(
+                ".parquet files need pyarrow: pip install 'inldl[parquet]'"
+            ) from None
+    return listing
+
+
+def _write_text(frame, part, path, like):
+    tabs = plain_name(path).suffix.lower() in (".tsv", ".tab")
+    known = like is not None and like.delimiter is not None
+    delimiter, decimal = (like.delimiter, like.decimal) if known else (",", ".")
+    delimiter = "\t" if tabs else delimiter
+    encoding = "utf-8-sig" if known and like.bom else "utf-8"
+    how = {"sep": delimiter, "decimal": decimal, "encoding": encoding, "index": False}
+    frame.to_csv(part, **how, lineterminator="\n", compression=None)
+
+
+def _write_parquet(frame, part, path, like):
+    frame.to_parquet(part, index=False)
+
+
+def _write_excel(frame, part, path, like):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    sheet = book.active
+    for i, row in enumerate([frame.columns, *frame.itertuples(index=False, name=None)], 1):
+        for j, value in enumerate(row, 1):
+            cell = sheet.cell(i, j, None if pd.isna(value) else value)
+            if isinstance(value, str):
+                cell.data_type = "s"  # a name such as =A1 is no formula
+    book.save(part)
+
+
+_WRITERS = {".csv": _write_text, ".parquet": _write_parquet, ".xlsx": _write_excel}

@@ -14,25 +14,13 @@ Array = np.ndarray
 
 
 class Mass(NamedTuple):
-    """The mass that rows with holes hide on average, and a test of what is expected.
+    """The mass that rows with holes hide on average, and a test of what is expected."""
 
-    Attributes
-    ----------
-    hidden : float
-        The mean over rows with holes and observed degrees.
-    difference : float
-        How much more that is than if holes were random.
-    error, freedom : float
-        The standard error of the difference, and its degrees of freedom.
-    p_value : float
-        How probable so large a difference is if holes are random.
-    """
-
-    hidden: float
-    difference: float
-    error: float
-    freedom: float
-    p_value: float
+    hidden: float  # the mean over rows with holes and observed degrees
+    difference: float  # how much more that is than if holes were random
+    error: float  # the standard error of the difference
+    freedom: float  # its degrees of freedom
+    p_value: float  # how probable so large a difference is if holes are random
 
     @property
     def expected(self) -> float:

@@ -14,61 +14,43 @@ directions that the sample knows little about; without it they can grow from swe
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl._validation import TOO_LARGE
-from inldl.solvers.kernel_sweeps import KernelSoftmax, LandmarkKernel
+from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.landmark_kernel import Basis, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
-from inldl.solvers.softmax import Array, minimised
+from inldl.solvers.softmax import Array, Function, minimised
 
 MOST_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
-CHUNK = 4096  # rows
-SMALLEST = 1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
-MAX_ITER, LAST_ITER = 100, 150
+MAX_ITER, LAST_ITER, MOST_STEPS = 100, 150, 4
+CLOSE = 1e-11  # a gradient, in parameters in which curvature is about 1
 
 Loss = Callable[[Array, Array], tuple[float, Array, Array]]
 """The loss of all rows at coefficients and intercept, and its gradients by both."""
 
 
-@dataclass(frozen=True)
-class Basis:
-    """Features ``k_x N - c``: Nystroem's, centred, in the eigenbasis of their Gram matrix."""
+def polished(function: Function, curvature: Callable[[Array], Any], U: Array) -> Array:
+    """Return the minimum to the last digits, by Newton's steps from a point nearby.
 
-    map: LandmarkKernel
-    normal: Array
-    center: Array
-    squares: Array
-
-    @classmethod
-    def of(cls, kernel: LandmarkKernel, Z: Array, weights: Array | None) -> tuple["Basis", Array]:
-        """Return the basis of rows in scaled columns, and the features of these rows."""
-        normal = _normalisation(kernel)
-        features, single = np.empty((len(Z), normal.shape[1])), normal.astype(np.float32)
-        for rows, K in kernel.pieces(Z):
-            features[rows] = K @ single
-        center = _total(features, weights) / (len(Z) if weights is None else weights.sum())
-        gram = np.zeros((normal.shape[1],) * 2)
-        for rows in _chunks(features):
-            features[rows] -= center
-            part = features[rows]
-            gram += part.T @ (part if weights is None else part * weights[rows, None])
-        squares, vectors = linalg.eigh(gram)
-        for rows in _chunks(features):
-            features[rows] = features[rows] @ vectors
-        basis = cls(kernel, normal @ vectors, vectors.T @ center, np.maximum(squares, 0))
-        return basis, features
-
-    def model(self, V: Array) -> KernelSoftmax:
-        """Return the softmax that has the parameters V; the last row is the bias."""
-        return KernelSoftmax(self.map, self.normal @ V[:-1], V[-1] - self.center @ V[:-1])
-
-    def gradient(self, by_coef: Array, by_intercept: Array) -> Array:
-        """Return the gradient by V from those by the coefficients and the intercept."""
-        inner = self.normal.T @ by_coef - np.outer(self.center, by_intercept)
-        return np.vstack([inner, by_intercept])
+    Values of a function tell half of the digits. Where L-BFGS ends depends on the others, so on
+    the order in which the rows of a sweep were added up.
+    """
+    gradient = function(U)[1]
+    for _ in range(MOST_STEPS):
+        if np.linalg.norm(gradient) < CLOSE:
+            break
+        product = LinearOperator((U.size, U.size), curvature(U), dtype=float)
+        step, _ = cg(product, -gradient.ravel(), rtol=1e-4, maxiter=MAX_ITER)
+        trial = U + step.reshape(U.shape)
+        after = function(trial)[1]
+        if not np.linalg.norm(after) < np.linalg.norm(gradient):
+            break
+        U, gradient = trial, after
+    return U
 
 
 class Sample:
@@ -79,7 +61,7 @@ class Sample:
     kernel : LandmarkKernel
         The kernel and its landmarks.
     Z : ndarray of shape (n, k)
-        Scaled columns.
+        Scaled columns, in double precision.
     y : ndarray of shape (n, n_labels)
         Degrees in double precision, NaN = unobserved.
     weights : ndarray of shape (n,), optional
@@ -87,9 +69,11 @@ class Sample:
     """
 
     def __init__(self, kernel: LandmarkKernel, Z: Array, y: Array, weights: Array | None = None):
-        rows = slice(max(MOST_ENTRIES // len(kernel.landmarks), 1))
+        rows = slice(max(MOST_ENTRIES // len(kernel.components_), 1))
         self.y, self.weights = y[rows], None if weights is None else weights[rows]
-        self.basis, self._features = Basis.of(kernel, Z[rows], self.weights)
+        self.kernel, kernel_map = kernel, KernelFeatures.of(kernel)
+        self.basis = Basis.of(kernel_map, Z[rows], self.weights)
+        self._features = self.basis.features(Z[rows])
 
     @property
     def total(self) -> float:
@@ -104,11 +88,17 @@ class Sample:
         """Return the best parameters for these rows alone, starting from V."""
         return self._problem(alpha).minimise(V, MAX_ITER)
 
+    def model(self, V: Array) -> KernelSoftmax:
+        """Return the softmax that has the parameters V; the last row is the bias."""
+        coef, intercept = self.basis.split(V)
+        return KernelSoftmax(self.kernel, self.basis.map.normalization_ @ coef, intercept)
+
     def slope(self, V: Array, alpha: float, loss: Loss) -> Array:
         """Return the gradient of the objective of all rows at V, by one sweep."""
-        model = self.basis.model(V)
-        _, *gradients = loss(model.coef, model.intercept)
-        found = self.basis.gradient(*gradients)
+        model, basis = self.model(V), self.basis
+        _, by_coef, by_intercept = loss(model.coef, model.intercept)
+        inner = basis.turn.T @ (basis.map.normalization_.T @ by_coef)
+        found = np.vstack([inner - np.outer(basis.center, by_intercept), by_intercept])
         if not np.isfinite(found).all():
             raise ValueError(TOO_LARGE)
         found[:-1] += alpha * V[:-1]
@@ -129,27 +119,10 @@ class Sample:
             value, gradient = problem.value_and_gradient(U)
             return value + float(np.vdot(tilt, U)), gradient + tilt
 
-        # To the end: where it stops early depends on the last digits of sums, so on blocks.
-        found = minimised(surrogate, V / problem.unit, maxiter=LAST_ITER, ftol=1e-12, gtol=1e-7)
-        return problem.unit * found.x.reshape(V.shape)
+        found = minimised(surrogate, V / problem.unit, maxiter=LAST_ITER, ftol=1e-9, gtol=1e-7)
+        U = polished(surrogate, problem.curvature, found.x.reshape(V.shape))
+        return problem.unit * U
 
     def _problem(self, alpha: float) -> MaskedSoftmax:
         about = self.basis.squares, self.y, alpha, self.weights
         return MaskedSoftmax(self._features, *about)
-
-
-def _normalisation(kernel: LandmarkKernel) -> Array:
-    """Return what makes Nystroem's features of kernels, without directions that are noise."""
-    values, vectors = linalg.eigh(kernel(kernel.landmarks.astype(np.float64)))
-    kept = values > SMALLEST * values[-1]
-    return vectors[:, kept] / np.sqrt(values[kept])
-
-
-def _total(features: Array, weights: Array | None) -> Array:
-    if weights is None:
-        return features.sum(axis=0, dtype=float)
-    return sum(weights[rows] @ features[rows] for rows in _chunks(features))
-
-
-def _chunks(a: Array) -> list[slice]:
-    return [slice(i, i + CHUNK) for i in range(0, len(a), CHUNK)]

@@ -5,7 +5,9 @@ of a row are :math:`k_x A + b`; what Nystroem's method makes of :math:`k_x` is a
 makes its kernel matrix K, a few rows at a time, uses it for the scores KA and for the gradient
 :math:`K'R`, and forgets it: nothing of the size rows x landmarks is ever held.
 
-Kernels are computed in single precision, sums over blocks in double.
+Kernels and scores are computed in single precision, sums over rows in double: what a block says of
+a row does not depend on the block, so blocks of any size give the same sums but for rounding of
+doubles.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,57 +21,8 @@ from inldl._engines import Sums
 from inldl._file_state import Array as FileArray
 from inldl._file_state import FileState
 from inldl.solvers.completion import fill_forced
+from inldl.solvers.landmark_kernel import LandmarkKernel
 from inldl.solvers.softmax import Array, softmax, zero_filled
-
-ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
-FEWEST_ROWS = 64
-FAR = 1e3  # standard deviations: every kernel is 0 there, and squares keep their precision
-
-
-@dataclass(frozen=True)
-class LandmarkKernel:
-    """The kernel exp(-gamma distance) between rows and landmarks.
-
-    Attributes
-    ----------
-    kernel : {"rbf", "laplacian"}
-        With squared Euclidean distances, or with sums of absolute differences.
-    gamma : float
-        Its width.
-    landmarks : ndarray of float32 of shape (m, k)
-        Rows in the same columns as those that are mapped.
-    """
-
-    _in_file: ClassVar = FileState({"landmarks": FileArray(2)})
-
-    kernel: str
-    gamma: float
-    landmarks: Array
-
-    def __call__(self, Z: Array, out: Array | None = None) -> Array:
-        """Return the kernel matrix, rows x landmarks, of a few rows in their precision."""
-        L, gamma = self.landmarks.astype(Z.dtype, copy=False), Z.dtype.type(self.gamma)
-        out = np.empty((len(Z), len(L)), Z.dtype) if out is None else out
-        if self.kernel == "laplacian":
-            _kernels.l1_distances(Z, np.ascontiguousarray(L.T), out)
-            out *= -gamma
-        else:
-            np.matmul(Z, (2 * gamma * L).T, out=out)
-            out -= gamma * np.einsum("ij,ij->i", Z, Z)[:, None]
-            out -= gamma * np.einsum("ij,ij->i", L, L)
-        return np.exp(out, out=out)
-
-    def pieces(self, Z: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the kernel matrix a few rows at a time, and which rows these are.
-
-        All pieces have the same memory, since new memory takes longer than the kernel.
-        """
-        size = max(ENTRIES // len(self.landmarks), FEWEST_ROWS)
-        room = np.empty((min(size, len(Z)), len(self.landmarks)), np.float32)
-        for start in range(0, len(Z), size):
-            rows = slice(start, min(start + size, len(Z)))
-            near = np.clip(Z[rows], -FAR, FAR).astype(np.float32)
-            yield rows, self(np.ascontiguousarray(near), room[: len(near)])
 
 
 @dataclass(frozen=True)
@@ -84,10 +37,17 @@ class KernelSoftmax:
 
     def __call__(self, Z: Array) -> Array:
         """Return distributions of rows in scaled columns."""
-        out, coef = np.empty((len(Z), len(self.intercept))), self.coef.astype(np.float32)
-        for rows, K in self.map.pieces(Z):
-            out[rows] = softmax((K @ coef).astype(float) + self.intercept)
+        out = np.empty((len(Z), len(self.intercept)))
+        for rows, _, scores in self.pieces(Z):
+            out[rows] = softmax(scores)
         return out
+
+    def pieces(self, Z: Array) -> Iterator[tuple[slice, Array, Array]]:
+        """Yield some rows at a time, their kernels, and their scores in double precision."""
+        coef = self.coef.astype(np.float32)
+        for rows, K in self.map.pieces(Z, np.float32):
+            there = slice(rows.stop - rows.start)
+            yield rows, K[there], (K @ coef)[there] + self.intercept
 
     def _degrees(self, dense: Array, scaled: Array) -> Array:
         """Return what it predicts, as a member of AutoInLDL."""
@@ -107,11 +67,13 @@ class Block:
 class KernelSweeps:
     """The loss of a kernel softmax and its gradient, summed over blocks of rows.
 
-    `scaled` makes scaled columns of a block of features; it can be pickled.
+    `scaled` makes scaled columns of a block of features, and `seen` is called with the number of
+    its rows after each step. Both can be pickled.
     """
 
     map: LandmarkKernel
     scaled: Callable[[Any], Array]
+    seen: Callable[[int], object] = int
 
     def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
         """Keep the degrees of a block; the sum is that of the weights of its rows."""
@@ -121,15 +83,15 @@ class KernelSweeps:
 
     def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
         """Return the loss at ``k_x A + b``, and its gradients by A and b."""
-        Z, A = self.scaled(block.X), coef.astype(np.float32)
         loss, by_coef, by_intercept = 0.0, np.zeros(coef.shape), np.zeros(len(intercept))
-        for rows, K in self.map.pieces(Z):
+        model = KernelSoftmax(self.map, coef, intercept)
+        for rows, K, scores in model.pieces(self.scaled(block.X)):
             weights = None if block.weights is None else block.weights[rows]
-            scores = (K @ A).astype(float) + intercept
             part, residual = masked_loss(scores, block.y[rows], weights)
             loss += part
-            by_coef += K.T @ residual.astype(np.float32)
+            by_coef += K.T.astype(float) @ residual
             by_intercept += residual.sum(axis=0)
+        self.seen(len(block.y))
         return block, Sums((loss, by_coef, by_intercept))
 
 

@@ -24,9 +24,11 @@ from scipy import linalg
 
 from inldl.solvers.completion import fill_near
 from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.softmax import Array
 
 SMALLEST = 1e-12
+SINGLE = 1e-6  # of the rows: smaller penalties drown in the rounding of single precision
 CHUNK = 2048  # rows at a time: they stay in a cache, and copies of them cost nothing
 
 
@@ -56,7 +58,8 @@ class Spectrum:
         moments = np.zeros(features.shape[1])
         for part in _chunks(rows):
             rest = column[part] - mean
-            moments += features[part].T @ (rest if weights is None else weights[part] * rest)
+            rest = rest if weights is None else weights[part] * rest
+            moments += features[part].T @ rest.astype(features.dtype)
         return cls(rows, column[rows], center, basis, squares, basis.T @ moments, mean, own)
 
     def coef(self, alphas: Array) -> Array:
@@ -65,18 +68,21 @@ class Spectrum:
 
     def residuals(self, features: Array, alphas: Array) -> Array:
         """Return the leave-one-out residuals, observed rows x alphas."""
-        coef, inverse = self.coef(alphas), 1 / (self.squares[:, None] + alphas)
+        both = self.coef(alphas), 1 / (self.squares[:, None] + alphas)
+        coef, inverse = (each.astype(features.dtype) for each in both)
         parts = []
         for part in _chunks(self.rows):
             rotated = (features[part] - self.center) @ self.basis
-            parts.append((rotated @ coef, (rotated**2) @ inverse))
+            fitted = rotated @ coef
+            np.square(rotated, out=rotated)
+            parts.append((fitted, rotated @ inverse))
         fitted, leverage = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
         deviation = (self.degrees - self.mean)[:, None]
         return (deviation - fitted) / _left(leverage, self.weights, len(self.rows))
 
     def predict(self, features: Array, rows: Array, alphas: Array) -> Array:
         """Return predictions of rows in which the label is not observed, rows x alphas."""
-        coef = self.basis @ self.coef(alphas)
+        coef = (self.basis @ self.coef(alphas)).astype(features.dtype)
         parts = [features[part] @ coef for part in _chunks(rows)]
         fitted = np.concatenate(parts) if parts else np.zeros((0, len(alphas)))
         return fitted + (self.mean - self.center @ coef)
@@ -103,31 +109,37 @@ class LabelRidge:
         own = None if weights is None else weights[rows]
         center, mean = _center(features, rows, weights), np.average(column[rows], weights=own)
         gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
+        few, small = len(rows) <= features.shape[1], alpha < SINGLE * len(rows)
+        exact = float if few or small else features.dtype
         for part in _chunks(rows):
-            phi, rest = features[part] - center, column[part] - mean
+            phi, rest = (features[part] - center).astype(exact, copy=False), column[part] - mean
             if weights is not None:
                 root = np.sqrt(weights[part])
-                phi, rest = phi * root[:, None], rest * root
+                phi, rest = phi * root[:, None].astype(exact), rest * root
             gram += phi.T @ phi
-            moments += phi.T @ rest
+            moments += phi.T @ rest.astype(exact)
         gram[np.diag_indices_from(gram)] += alpha
         factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
         coef = linalg.cho_solve((factor, True), moments, check_finite=False)
+        factor = factor if few else factor.astype(features.dtype)
         return cls(rows, column[rows], center, float(mean), factor, coef, own)
 
     def predict(self, features: Array) -> Array:
         """Return what it predicts for any rows."""
-        return features @ self.coef + (self.mean - self.center @ self.coef)
+        return features @ self.coef.astype(features.dtype) + (self.mean - self.center @ self.coef)
 
     def leave_one_out(self, features: Array) -> Array:
         """Return a prediction for every row, made without that row's own degree."""
-        out, leverage = self.predict(features), []
+        out, parts, kind = self.predict(features), [], self.factor.dtype
+        options = {"lower": True, "overwrite_b": True, "check_finite": False}
         for part in _chunks(self.rows):
-            phi = (features[part] - self.center).T
-            half = linalg.solve_triangular(self.factor, phi, lower=True, check_finite=False)
-            leverage.append(np.einsum("ij,ij->j", half, half))
-        left = _left(np.concatenate(leverage)[:, None], self.weights, len(self.rows))[:, 0]
-        out[self.rows] = self.degrees - (self.degrees - out[self.rows]) / left
+            phi = (features[part] - self.center).astype(kind, copy=False)
+            fitted = phi @ self.coef.astype(kind) + self.mean
+            half = linalg.solve_triangular(self.factor, phi.T, **options)
+            parts.append((fitted, np.einsum("ij,ij->j", half, half)))
+        fitted, leverage = (np.concatenate(each) for each in zip(*parts, strict=True))
+        left = _left(leverage[:, None], self.weights, len(self.rows))[:, 0]
+        out[self.rows] = self.degrees - (self.degrees - fitted) / left
         return out
 
 
@@ -203,14 +215,7 @@ def leave_one_out(
 
 def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
     """Return the mean squared residual of each label, never 0."""
-    squares = (y - held_out) ** 2
-    seen = ~np.isnan(squares)
-    if weights is not None:
-        count = weights @ seen
-        mean = weights @ np.where(seen, squares, 0) / np.where(count > 0, count, 1)
-    else:
-        mean = np.where(seen, squares, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return np.maximum(mean, np.finfo(float).tiny ** 0.5)
+    return np.maximum(mean_degrees((y - held_out) ** 2, weights), np.finfo(float).tiny ** 0.5)
 
 
 @dataclass(frozen=True)
@@ -238,16 +243,21 @@ def fit_completed(
     The first predictions, `held_out`, are those of `leave_one_out` with the same `alpha`. It ends
     after `max_iter` refits, or when no filled degree changes by as much as `tol`.
     """
-    spread, center = spread_of(y, held_out, weights), np.average(features, 0, weights)
+    spread = spread_of(y, held_out, weights)
+    center = _center(features, np.arange(len(y)), weights).astype(float)
     chunks = [slice(start, start + CHUNK) for start in range(0, len(y), CHUNK)]
+    kind, exact = features.dtype, float if alpha < SINGLE * len(y) else features.dtype
     w = np.ones(len(y)) if weights is None else weights
     gram = -w.sum() * np.outer(center, center)
     for part in chunks:
-        phi = features[part] if weights is None else features[part] * np.sqrt(w[part])[:, None]
+        phi = features[part].astype(exact, copy=False)
+        phi = phi if weights is None else phi * np.sqrt(w[part, None]).astype(exact)
         gram += phi.T @ phi
     gram[np.diag_indices_from(gram)] += alpha
     factor, completed = linalg.cho_factor(gram, overwrite_a=True), fill_near(y, held_out, spread)
-    moments = sum(features[part].T @ (w[part, None] * completed[part]) for part in chunks)
+    moments = sum(
+        features[part].T @ (w[part, None] * completed[part]).astype(kind) for part in chunks
+    )
     n_iter, change = 0, np.inf
     while n_iter < max_iter and change >= tol:
         mean = np.average(completed, 0, weights)
@@ -255,18 +265,18 @@ def fit_completed(
         intercept = mean - center @ coef
         moments, change, n_iter = np.zeros_like(coef), 0.0, n_iter + 1
         for part in chunks:  # predict rows, and use them, while they are in a cache
-            filled = fill_near(y[part], features[part] @ coef + intercept, spread)
+            filled = fill_near(y[part], features[part] @ coef.astype(kind) + intercept, spread)
             change = max(change, float(np.abs(filled - completed[part]).max()))
             completed[part] = filled
-            moments += features[part].T @ (w[part, None] * filled)
+            moments += features[part].T @ (w[part, None] * filled).astype(kind)
     return CompletedRidge(coef, intercept, n_iter, completed)
 
 
 def _center(features: Array, rows: Array, weights: Array | None) -> Array:
     """Return the mean of the features of some rows."""
-    if weights is None:
-        return sum(features[part].sum(axis=0) for part in _chunks(rows)) / len(rows)
-    return sum(weights[part] @ features[part] for part in _chunks(rows)) / weights[rows].sum()
+    own = np.ones(len(features)) if weights is None else weights
+    total = sum(own[part].astype(features.dtype) @ features[part] for part in _chunks(rows))
+    return (total / own[rows].sum()).astype(features.dtype)
 
 
 def _chunks(rows: Array) -> Iterator[Array]:
@@ -283,14 +293,14 @@ def _eigenbasis(
 
     def centred(rows: Array) -> Array:
         part = features[rows] - center
-        return part if weights is None else part * np.sqrt(weights[rows])[:, None]
+        return part if weights is None else part * np.sqrt(weights[rows, None]).astype(part.dtype)
 
     if len(rows) < features.shape[1]:
         part = centred(rows)
         squares, left = linalg.eigh(part @ part.T)
         kept = squares > squares[-1:] * 1e-14
         return squares[kept], part.T @ (left[:, kept] / np.sqrt(squares[kept]))
-    gram = np.zeros((features.shape[1],) * 2)
+    gram = np.zeros((features.shape[1],) * 2, features.dtype)
     for chunk in _chunks(rows):
         part = centred(chunk)
         gram += part.T @ part

@@ -8,13 +8,16 @@ The term :math:`q` is what a row with holes needs: without it the loss is least 
 lies on the observed labels.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import linalg
 
 from inldl import _kernels
-from inldl.solvers.softmax import Array, lbfgs, zero_filled
+from inldl.solvers.softmax import Array, lbfgs, softmax, zero_filled
 
 BLOCK = 1024  # rows
+NEVER = -1e30  # score of a label that cannot be
 
 
 class MaskedSoftmax:
@@ -27,6 +30,9 @@ class MaskedSoftmax:
     `squares`; products are done in their precision. `alpha` penalises all coefficients but the
     bias, which is the last row of the parameters. A negative degree in `y` counts as 0. Weights of
     the rows multiply their terms, and are part of the Gram matrix.
+
+    If `y` are `ratios`, q is the softmax over the observed labels of a row alone. The loss is then
+    the likelihood of its ratios, whatever their scale is.
     """
 
     def __init__(
@@ -36,8 +42,10 @@ class MaskedSoftmax:
         y: Array,
         alpha: float,
         weights: Array | None = None,
+        ratios: bool = False,
     ) -> None:
         degrees, observed = zero_filled(y)
+        self.ignored = ~observed if ratios else None
         self.features, self.degrees, self.counted = features, degrees, observed.astype(float)
         np.maximum(degrees, 0, out=degrees)
         (n, C), total = y.shape, float(len(y))
@@ -59,11 +67,30 @@ class MaskedSoftmax:
             rows = slice(start, start + BLOCK)
             scores = self.features[rows] @ coef
             scores += intercept
+            if self.ignored is not None:
+                scores[self.ignored[rows]] = NEVER
             about = self.degrees[rows], self.counted[rows]
             value += _kernels.masked_softmax_rows(scores, *about)
             gradient[:-1] += self.features[rows].T @ scores
             gradient[-1] += scores.sum(axis=0)
         return float(value), self.unit * gradient
+
+    def curvature(self, U: Array) -> Callable[[Array], Array]:
+        """Return the function that multiplies by the matrix of second derivatives at U."""
+        V = self.unit * U
+        q = softmax(self.features @ V[:-1] + V[-1])
+        pull = (self.counted * q - self.degrees).sum(axis=1, keepdims=True)
+
+        def product(direction: Array) -> Array:
+            D = self.unit * direction.reshape(V.shape)
+            scores = self.features @ D[:-1] + D[-1]
+            change = q * (scores - (q * scores).sum(axis=1, keepdims=True))
+            own = self.counted * change
+            own -= change * pull + q * own.sum(axis=1, keepdims=True)
+            found = np.vstack([self.features.T @ own, own.sum(axis=0)]) + self.penalty * D
+            return (self.unit * found).ravel()
+
+        return product
 
     def minimise(self, V: Array, max_iter: int, ftol: float = 1e-9) -> Array:
         """Return the best parameters, starting at V; both are not scaled."""

@@ -71,26 +71,14 @@ def _largest_recorded(y: Array) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """How degrees are distributed, and which of them are missing.
+    """How degrees are distributed, and which of them are missing."""
 
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_labels,)
-        m and theta.
-    intercept, slope : float
-        a and b.
-    bounded : bool
-        Whether only the largest degrees of a row are recorded.
-    largest : float
-        The largest degree that is thought possible.
-    """
-
-    mean: Array
-    scale: Array
-    intercept: float
-    slope: float
-    bounded: bool
-    largest: float
+    mean: Array  # (n_labels,) m
+    scale: Array  # (n_labels,) theta
+    intercept: float  # a
+    slope: float  # b
+    bounded: bool  # whether only the largest degrees of a row are recorded
+    largest: float  # the largest degree that is thought possible
 
     @classmethod
     def learn(cls, y: Array, bounded: bool, prior: Array | None = None) -> "Selection":

@@ -8,7 +8,7 @@ from inldl.io import TableFile
 from inldl.io._compression import plain_name
 from inldl.io._gathering import gathered
 from inldl.io.model_file import load_model, save_model
-from inldl.io.new_table import write_frame
+from inldl.io.writing import write_frame
 from inldl.report import comparison_page, inspection_page
 from inldl.report.asking_page import asked
 from inldl.report.table_pages import completed, predicted

@@ -20,15 +20,6 @@ _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.ti
 _WORDS = (str, bool, np.bool_, pd.Interval)
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INFINITE = re.compile(r"\s*[+-]?(?:inf|infinity|∞)\s*", re.IGNORECASE)
-_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-_DAY = (
-    r"\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4}"
-    r"|\d{1,2}/\d{1,2}/\d{2}|\d{2}([-.])\d{2}\3\d{2}"
-    rf"|\d{{1,2}}\.?[ -]?{_MONTH}\.?[ ,-]+\d{{2,4}}"
-    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}"
-)
-_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)? ?(?:[ap]\.?m\.?)? ?(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
-_DATE = re.compile(rf"\s*(?:{_DAY})(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII)
 
 
 class Cells:
@@ -276,11 +267,6 @@ def as_written_number(text):
         return float(text)
     except ValueError:
         return None
-
-
-def is_date(text):
-    """Return whether a text is a day, with or without a time."""
-    return _DATE.fullmatch(text) is not None
 
 
 def first_infinity(cells):

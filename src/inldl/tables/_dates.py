@@ -1,4 +1,4 @@
-"""Dates in text: which day they are, and whether the day or the month comes first."""
+"""Dates: which day a text is, whether the day or the month comes first, and the calendar."""
 
 import datetime
 import re
@@ -78,6 +78,15 @@ def days_of_month(days):
     return (dates - dates.astype("datetime64[M]")).astype(int) + 1
 
 
+def is_date(text):
+    """Return whether a text is a day, with or without a time; 1.2.34 may be something else."""
+    parts = _match(text)
+    if parts is None:
+        return False
+    short = len(parts["year"]) == 2 and parts.get("sign", "/") != "/"
+    return not short or len(parts["first"]) == len(parts["second"]) == 2
+
+
 def _match(text):
     found = next((found for form in _FORMS if (found := form.fullmatch(text))), None)
     return found and {name: part for name, part in found.groupdict().items() if part is not None}
@@ -95,3 +104,55 @@ def _time(parts):
         hour = hour % 12 + 12 * (parts["half"] in "pP")
     time = datetime.time(hour, int(parts.get("minute", 0)), int(parts.get("seconds", 0)))
     return (time.hour * 3600 + time.minute * 60 + time.second) / 86400
+
+
+class _Days:
+    """A tensor of numbers in an ONNX graph, with the operators of Python."""
+
+    def __init__(self, graph, name):
+        self.graph, self.name = graph, name
+
+    def _with(self, operator, other):
+        other = other.name if isinstance(other, _Days) else np.array([[float(other)]])
+        return _Days(self.graph, self.graph.add(operator, self.name, other))
+
+    def __add__(self, other):
+        return self._with("Add", other)
+
+    def __sub__(self, other):
+        return self._with("Sub", other)
+
+    def __mul__(self, other):
+        return self._with("Mul", other)
+
+    def __floordiv__(self, other):
+        return self._with("Div", other).floor()
+
+    def floor(self):
+        """Return the next whole numbers below."""
+        return _Days(self.graph, self.graph.add("Floor", self.name))
+
+    def is_above(self, number):
+        """Return ones and zeros."""
+        return _Days(self.graph, self.graph.add_flags("Greater", self.name, np.array([[number]])))
+
+
+def calendar_nodes(graph, days):
+    """Return the tensors of what `calendar` returns, of whole numbers of days: ONNX has no dates.
+
+    The year of the calculation starts in March, so that a leap day is its last; 146097 days are
+    400 years. All numbers are whole and small, so that divisions in double precision are exact
+    enough.
+    """
+    whole = _Days(graph, days).floor()
+    shifted = whole + 719468  # days since March 1 of the year 0
+    era = shifted // 146097
+    day = shifted - era * 146097
+    year = (day - day // 1460 + day // 36524 - day // 146096) // 365
+    day_of_year = day - (year * 365 + year // 4 - year // 100)
+    march_based = (day_of_year * 5 + 2) // 153
+    new_year = march_based.is_above(9.5)  # January and February
+    months = march_based + 3 - new_year * 12
+    years = year + era * 400 + new_year
+    weekdays = whole + 3 - ((whole + 3) // 7) * 7
+    return years.name, months.name, weekdays.name

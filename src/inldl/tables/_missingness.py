@@ -18,6 +18,7 @@ from inldl.tables._units import PERCENT, amount
 
 CONFIDENCE = 0.95
 COUNTS = "the totals of rows with a missing count are not known"
+RATIOS = "known shares are ratios, whose sum says nothing about the missing ones"
 FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
 
 
@@ -39,40 +40,22 @@ class SizeTest:
     It cannot see whether extremes of both ends are missing, nor anything about rows without an
     observed degree, nor why: holes that depend on features, which in turn decide the degrees,
     look as if they depended on size.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows with both holes and observed degrees, which the test is about.
-    hidden : float
-        What they hide, on average; NaN, like all that follows, where there is nothing to test.
-    expected : float
-        What they would hide on average if holes were random.
-    lower, upper : float
-        An interval of 95% for ``hidden - expected``.
-    p_value : float
-        How probable so large a difference is if holes are random.
-    settled : float
-        The share of these rows whose observed degrees sum to 1 already.
-    answer : str
-        "small" or "large" if such degrees are missing more often, "largest" if only the largest
-        of each row are recorded, "zeros" if nearly all hidden degrees must be 0, "random", "few"
-        (rows, to tell), "rows" if a row is either complete or empty, "unknown" or "complete".
-    verdict : str
-        The same as a sentence, with the numbers that show it.
-    mechanism : str
-        Which shares are missing, as a sentence, if their size seems to decide that.
     """
 
-    n_rows: int
+    n_rows: int  # rows with both holes and observed degrees, which the test is about
+    # What they hide, on average; NaN, like all that follows, where there is nothing to test
     hidden: float = np.nan
-    expected: float = np.nan
-    lower: float = np.nan
+    expected: float = np.nan  # what they would hide on average if holes were random
+    lower: float = np.nan  # an interval of 95% for ``hidden - expected``
     upper: float = np.nan
-    p_value: float = np.nan
-    settled: float = np.nan
+    p_value: float = np.nan  # how probable so large a difference is if holes are random
+    settled: float = np.nan  # the share of these rows whose observed degrees sum to 1 already
+    # "small" or "large" if such degrees are missing more often, "largest" if only the largest of
+    # each row are recorded, "zeros" if nearly all hidden degrees must be 0, "random", "few" (rows,
+    # to tell), "rows" if a row is either complete or empty, "unknown" or "complete"
     answer: str = "unknown"
-    verdict: str = ""
+    verdict: str = ""  # the same as a sentence, with the numbers that show it
+    # Which shares are missing, as a sentence, if their size seems to decide that
     mechanism: str = ""
 
 

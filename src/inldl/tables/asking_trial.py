@@ -21,24 +21,12 @@ COVERAGE = 0.9  # of the intervals whose widths are compared
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What is known before a round.
+    """What is known before a round."""
 
-    Attributes
-    ----------
-    X : frame or ndarray of shape (n, k)
-        The features.
-    y : ndarray of shape (n, C)
-        Degrees, NaN = not known yet.
-    errors : RowErrors
-        What a model that was fitted to them says about the errors.
-    width : ndarray of shape (n, C)
-        Widths of 90% intervals, 0 where a degree is known.
-    """
-
-    X: object
-    y: np.ndarray
-    errors: RowErrors
-    width: np.ndarray
+    X: object  # (n, k) the features
+    y: np.ndarray  # (n, C) degrees, NaN = not known yet
+    errors: RowErrors  # what a model that was fitted to them says about the errors
+    width: np.ndarray  # (n, C) widths of 90% intervals, 0 where a degree is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +181,9 @@ class _Game:
     def standing(self, y):
         """Fit the method to what is known."""
         model = Model(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
-        part = Part(*model._given_and_predicted(self.X, y), model._signs(self.X))
-        given, predicted, signs, _ = part.take(slice(None))
-        how = given, predicted, COVERAGE, signs
+        part = Part(*model._given_and_predicted(self.X, y), model._beside(self.X))
+        given, predicted, beside, _ = part.take(slice(None))
+        how = given, predicted, COVERAGE, beside
         _, low, high = model._completer().fill_with_intervals(*how)
         return Standing(self.X, y, errors_of(model, [part]), high - low)
 

@@ -7,14 +7,15 @@ import pandas as pd
 
 from inldl._text import shortened
 from inldl.io._numbers import is_hole
-from inldl.tables._cell_values import (
-    column_error,
-    holds_times,
+from inldl.tables._cell_values import column_error, holds_times, level_name
+from inldl.tables._dates import (
+    calendar,
+    calendar_nodes,
+    day_number,
+    days_of_month,
+    found_order,
     is_date,
-    level_name,
 )
-from inldl.tables._dates import calendar, day_number, days_of_month, found_order
-from inldl.tables._onnx_dates import calendar_nodes
 from inldl.tables.columns import CONSTANT, Choice, Column, NumberColumn
 
 _NEARLY_ALL = 0.9

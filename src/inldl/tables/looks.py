@@ -1,6 +1,6 @@
 """What is found out about a table in a file before a model of it is kept."""
 
-from inldl.tables._row_weights import take_weights
+from inldl.tables._rows import take_weights
 from inldl.tables.comparison import compare
 from inldl.tables.inspection import inspect_table
 
@@ -65,7 +65,7 @@ def compare_file(
     read = file.read(scale=scale, normalize=normalize)
     weights = take_weights(read.features, weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": dates}
-    how["sample_weight"] = weights
+    how |= {"sample_weight": weights, "limits": read.known.limits}
     found = compare(read.features, read.degrees, methods, **how, done=done)
     return found, [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
 
@@ -77,10 +77,10 @@ def _of_counts(read):
 
 
 def _of_limits(read):
-    """Return a note on methods that are compared on a table with bounds or sums of labels."""
+    """Return a note on bounds or sums of labels that comparing takes no account of."""
     what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
     what += ["sums of labels"] if read.groups else []
-    if not what:
+    if not what or read.sums is None:
         return []
     return [
         f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "

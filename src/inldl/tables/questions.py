@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +10,10 @@ import pandas as pd
 
 from inldl._text import listed
 from inldl.io import TableFile
-from inldl.io.new_table import write_frame
-from inldl.io.writing import whole_of
-from inldl.tables._shown import id_columns, id_texts
-from inldl.tables._units import POINTS
-from inldl.tables._units import whole_of as shown_whole
+from inldl.io._replacing import goes_with
+from inldl.io.writing import row_wholes, write_frame
+from inldl.tables._pieces import id_columns, id_texts, pieces_for
+from inldl.tables._units import POINTS, whole_of
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
 from inldl.tables.edits import write_cells
 
@@ -27,27 +25,13 @@ ROUNDED = 0.01  # of the whole, by which rounded answers may exceed what a row l
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What to ask about a table in a file.
+    """What to ask about a table in a file."""
 
-    Attributes
-    ----------
-    table : DataFrame
-        The questions as they stand in their file, in the units of the table.
-    suggestion : Suggestion
-        The same, as fractions.
-    n_rows : int
-        Rows of the table.
-    whole : float
-        What shares sum to in the units of errors: 1, or 100 for percentages.
-    by : {"cell", "row"}
-        What was asked for.
-    """
-
-    table: pd.DataFrame
-    suggestion: Suggestion
-    n_rows: int
-    whole: float
-    by: str
+    table: pd.DataFrame  # the questions as they stand in their file, in the units of the table
+    suggestion: Suggestion  # the same, as fractions
+    n_rows: int  # rows of the table
+    whole: float  # what shares sum to in the units of errors: 1, or 100 for percentages
+    by: str  # what was asked for
 
     @property
     def unit(self):
@@ -98,15 +82,16 @@ def ask_table(
     """
     ids = [name for name in id_columns(file, model) if name not in OURS]
     parts, rows = [], _Rows(file, scale, ids, cost)
-    for piece in _pieces(file, model, ids, cost, done):
+    others = ids if cost is None else [*ids, cost]
+    for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(Part(given, predicted, model._signs_of(encoded), limits))
+        parts.append(Part(given, predicted, model._beside_of(encoded), limits))
         rows.add(piece)
     prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
     prices.check(rows.n)
     found = suggestion(model, parts, file.labels, budget, by, prices, coverage)
-    asked = Asked(rows.questions(found), found, rows.n, shown_whole(scale), by)
+    asked = Asked(rows.questions(found), found, rows.n, whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -125,19 +110,6 @@ def without_prices(file, cost):
     return file
 
 
-def _pieces(file, model, ids, cost, done):
-    """Yield the pieces of a file with the columns that a model needs, and those beside them."""
-    columns = model.encoder_.columns_
-    names = [column.name for column in columns if column.name in file.features]
-    names += [*ids, *([] if cost is None else [cost])]
-    text = {column.name for column in columns if column.as_text} | set(ids)
-    bound = max(1, file.source.most_rows())
-    for piece in file.pieces(list(dict.fromkeys(names)), text):
-        yield piece
-        if done is not None:
-            done(min(1.0, piece.rows.stop / bound))
-
-
 class _Rows:
     """Keep what questions say about the rows of a file, a piece at a time."""
 
@@ -147,7 +119,7 @@ class _Rows:
         self._names = {name: [] for name in ids}
 
     def add(self, piece):
-        whole = np.broadcast_to(whole_of(piece, self._scale), piece.size)
+        whole = np.broadcast_to(row_wholes(piece, self._scale), piece.size)
         self._whole.append(whole)
         self._left.append(_left(piece, whole))
         for name, texts in self._names.items():
@@ -161,7 +133,7 @@ class _Rows:
 
     def questions(self, found):
         """Return the table of questions, in the units of the file."""
-        table, error = found.table, shown_whole(self._scale)
+        table, error = found.table, whole_of(self._scale)
         rows = table["row"].to_numpy()
         whole, left = (np.concatenate([*each, []])[rows] for each in (self._whole, self._left))
         out = {"rank": table["rank"], "row": rows + 1}
@@ -186,31 +158,17 @@ def _prices(piece, name, file):
         cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
         told = "nothing" if pd.isna(cell) else repr(cell)
         raise ValueError(
-            f"{place}, column {name!r}: {told} is no price; give a number above 0 in each row."
+            f"{place}, column {name!r}: {told} is not a price; give a number above 0 in each row."
         )
     return prices
 
 
 def with_answers(file, path, reopen, *, scale="auto"):
-    """Return a table like that of a file, with the answers of another file put in.
+    """Return a table like that of a file, with the answers of another file put in; and how many.
 
-    Parameters
-    ----------
-    file : TableFile
-        The table that the questions are about.
-    path : str or path
-        The file with the questions and the answers; questions without an answer are skipped.
-    reopen : callable
-        Opens the table that it is given as a path, as `file` was opened.
-    scale : {"auto", "fraction", "percent", "count"}
-        What the shares are.
-
-    Returns
-    -------
-    TableFile
-        Its file is a copy, which goes when it does; the files that were given stay as they are.
-    n_answers : int
-        How many answers there are.
+    The file at `path` has the questions and the answers; questions without an answer are skipped.
+    `reopen` opens a table at a path as `file` was opened. The file of the new table is a copy,
+    which goes when that does; the files that were given stay as they are.
     """
     scale = file.find_scale()[0] if scale == "auto" else scale
     answers = Answers(path, file)
@@ -224,20 +182,12 @@ def with_answers(file, path, reopen, *, scale="auto"):
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
+    goes_with(opened, copy)
     return opened, len(answers.rows)
 
 
 class Answers:
-    """The answers in a file with questions, checked against the table that they are about.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    file : TableFile
-        The table.
-    """
+    """The answers in a file with questions, checked against the table that they are about."""
 
     def __init__(self, path, file):
         self._file, source = file, TableFile(path, None)
@@ -291,7 +241,7 @@ class Answers:
     def of(self, piece, scale):
         """Return what to write into the label columns of a piece, NaN where nothing changes."""
         out = np.full(piece.values.shape, np.nan)
-        whole = np.broadcast_to(whole_of(piece, scale), piece.size)
+        whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
         at = self.rows - 1 - piece.first
         here = np.flatnonzero((at >= 0) & (at < piece.size) & (at == np.floor(at)))
         left, names = _left(piece, whole), id_texts(piece.features, self.ids)

@@ -1,0 +1,157 @@
+"""Kernels of rows and landmarks, and the features that they make."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+
+from inldl import _kernels
+from inldl._file_state import Array as FileArray
+from inldl._file_state import FileState
+from inldl.solvers.masked_softmax import eigenbasis
+from inldl.solvers.softmax import Array
+
+ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
+LANES = 64  # rows that BLAS takes at a time, or some times over
+FAR = 1e3  # standard deviations: every kernel is 0 there, and squares keep their precision
+SMALLEST = 1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
+ROWS_PER_FEATURE = 20  # that tell a basis well enough
+
+
+@dataclass(frozen=True)
+class LandmarkKernel:
+    """The kernel exp(-gamma distance) between rows and landmarks.
+
+    Attributes
+    ----------
+    kernel : {"rbf", "laplacian"}
+        With squared Euclidean distances, or with sums of absolute differences.
+    gamma : float
+        Its width.
+    components_ : ndarray of shape (m, k)
+        The landmarks: rows in the same columns as those that are mapped.
+    """
+
+    _in_file: ClassVar = FileState({"components_": FileArray(2)})
+
+    kernel: str
+    gamma: float
+    components_: Array
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        """Return the kernel matrix, rows x landmarks, of a few rows in their precision."""
+        L, gamma = self.components_.astype(Z.dtype, copy=False), Z.dtype.type(self.gamma)
+        out = np.empty((len(Z), len(L)), Z.dtype) if out is None else out
+        if self.kernel == "laplacian":
+            _kernels.l1_distances(Z, np.ascontiguousarray(L.T), out)
+            out *= -gamma
+        else:
+            np.matmul(Z, (2 * gamma * L).T, out=out)
+            out -= gamma * np.einsum("ij,ij->i", Z, Z)[:, None]
+            out -= gamma * np.einsum("ij,ij->i", L, L)
+        return np.exp(out, out=out)
+
+    def pieces(self, Z: Array, dtype: Any = None) -> Iterator[tuple[slice, Array]]:
+        """Yield the kernel matrix a few rows at a time, and which rows these are.
+
+        All pieces have the same memory, since new memory takes longer than the kernel, and the
+        same shape: below the rows there may be others, which mean nothing. So what BLAS makes of
+        a row, to the bit, does not depend on the rows around it.
+        """
+        m, k = self.components_.shape
+        size = max(ENTRIES // m // LANES, 1) * LANES
+        near, room = (np.zeros((size, width), dtype or Z.dtype) for width in (k, m))
+        for start in range(0, len(Z), size):
+            rows = slice(start, min(start + size, len(Z)))
+            np.clip(Z[rows], -FAR, FAR, out=near[: rows.stop - start], casting="same_kind")
+            yield rows, self(near, room)
+
+
+@dataclass(frozen=True)
+class KernelFeatures(LandmarkKernel):
+    r"""Nystroem's features: products of two rows' are about the kernel of the two rows.
+
+    With :math:`K_{LL} = U \Lambda U'` the kernel of the landmarks, the features of rows are
+    :math:`K_{\cdot L} U \Lambda^{-1/2}`, without the directions that are noise.
+    """
+
+    _in_file: ClassVar = FileState({"normalization_": FileArray(2)})
+
+    normalization_: Array
+
+    @classmethod
+    def of(cls, kernel: LandmarkKernel) -> "KernelFeatures":
+        """Return the features of a kernel."""
+        values, vectors = linalg.eigh(kernel(kernel.components_.astype(float)), driver="evd")
+        kept = values > SMALLEST * values[-1]
+        normalization = vectors[:, kept] / np.sqrt(values[kept])
+        return cls(kernel.kernel, kernel.gamma, kernel.components_, normalization)
+
+    def transform(self, Z: Array, onto: Array | None = None) -> Array:
+        """Return the features of rows in their precision, or their products with a matrix."""
+        normal = self.normalization_ if onto is None else self.normalization_ @ onto
+        normal, out = normal.astype(Z.dtype), np.empty((len(Z), normal.shape[1]), Z.dtype)
+        for rows, K in self.pieces(Z):
+            out[rows] = (K @ normal)[: rows.stop - rows.start]
+        return out
+
+
+class Columnwise:
+    """The features of the linear kernel."""
+
+    _in_file = FileState()
+
+    def __init__(self, n_columns: int) -> None:
+        self.length = float(np.sqrt(n_columns))
+
+    def transform(self, Z: Array, onto: Array | None = None) -> Array:
+        """Return the features of rows in their precision, or their products with a matrix."""
+        features = Z / Z.dtype.type(self.length)
+        return features if onto is None else features @ onto.astype(Z.dtype)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Features in about the eigenbasis of their Gram matrix, in which L-BFGS has an easy time.
+
+    Attributes
+    ----------
+    map : KernelFeatures or Columnwise
+        The map to the features.
+    turn : ndarray of shape (r, r)
+        The eigenvectors, as columns.
+    center : ndarray of shape (r,)
+        What is subtracted from the turned features: about their mean.
+    squares : ndarray of shape (r,)
+        The eigenvalues.
+    """
+
+    map: Any
+    turn: Array
+    center: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, feature_map: Any, Z: Array, weights: Array | None = None) -> "Basis":
+        """Return the basis of rows in scaled columns, by some of them if there are many."""
+        size = feature_map.transform(Z[:1]).shape[1] * ROWS_PER_FEATURE
+        some = slice(None, None, max(len(Z) // size, 1))
+        features = feature_map.transform(Z[some].astype(float))
+        every = np.ones(len(Z)) if weights is None else weights
+        own = every[some]
+        center = np.average(features, 0, own)
+        features -= center
+        squares, turn = eigenbasis(features, own)
+        return cls(feature_map, turn, center @ turn, squares * every.sum() / own.sum())
+
+    def features(self, Z: Array) -> Array:
+        """Return the features of rows, in their precision."""
+        out = self.map.transform(Z, self.turn)
+        out -= self.center.astype(Z.dtype)
+        return out
+
+    def split(self, V: Array) -> tuple[Array, Array]:
+        """Return coefficients of the map, and the intercept, of parameters in this basis."""
+        return self.turn @ V[:-1], V[-1] - self.center @ V[:-1]
