@@ -5,10 +5,13 @@ import shutil
 import signal
 import threading
 import time
+from contextlib import suppress
+from subprocess import TimeoutExpired
 
 from inldl._processes import READY, end_process, start_process
 
 MOST = 4  # that work at the same time
+AFTER = 5  # seconds in which a process ends that says no more; then it is ended
 _CODE = "from inldl.studio.worker import main; main()"
 _BUSY = f"{MOST} tasks are running already; wait until one has ended, or stop one."
 _OTHERWISE = (
@@ -112,6 +115,9 @@ class Jobs:
                 job.progress = said
         except (OSError, ValueError):  # it has died, perhaps in the middle of a line
             status = "died"
+        if status == "died":
+            with suppress(TimeoutExpired):
+                job.process.wait(AFTER)
         code = end_process(job.process)
         if job.stopped:
             status, error = "stopped", job.stopped

@@ -201,9 +201,8 @@ def complete_table(
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
-    unit = whole_of(scale)
+    unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
-    ratios = model.known == "ratios"
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
@@ -303,8 +302,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    counts, notes = (n_rows, n_rows * len(labels), 0, n_rows), _warned(*unfamiliar)
-    return Written(*counts, *shown.frames(), notes, shown.ends(), coverage)
+    counts = n_rows, n_rows * len(labels), 0, n_rows
+    return Written(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
 
 
 def _warned(n_outside, n_unseen):
