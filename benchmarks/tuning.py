@@ -47,7 +47,7 @@ def measured(name, rate, split, method):
     X, y = rows_of(name)
     fold = make_fold(name, X, y, rate=rate, split=split)
     began = time.process_time()
-    tuned = TunedLDL(method, random_state=0).fit(fold.X, fold.y)
+    tuned = TunedLDL(make_method(method, 0), random_state=0).fit(fold.X, fold.y)
     seconds = time.process_time() - began
     found = []
     for trial in tuned.trials_:

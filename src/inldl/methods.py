@@ -110,13 +110,7 @@ register(
         extra="torch",
     )
 )
-register(
-    Method(
-        TUNED,
-        "inldl.tuning:TunedLDL",
-        "another method with constants chosen by degrees hidden on purpose: tuned(method=winldl)",
-    )
-)
+_add(TUNED, "tuned:TunedLDL", "winldl, or another: tuned(method=ldm), constants by hidden degrees")
 for _name, _about in [
     ("mean", "the mean of the observed degrees, for every row"),
     ("uniform", "1/C, for every row"),
@@ -163,12 +157,15 @@ def make_method(text: str, seed: int | None = None) -> Any:
     >>> make_method("winldl(mu=8)")
     WInLDL(mu=8)
     >>> make_method("winldl(mu=8, ridge=tuned)")
-    TunedLDL(grids=['ridge'], method='winldl(mu=8)')
+    TunedLDL(estimator=WInLDL(mu=8), grids=['ridge'])
     """
     spec = _with_tuner(parse(canonical_method(text)))
+    arguments = dict(spec.arguments)
+    if spec.name == TUNED and "method" in arguments:
+        arguments["estimator"] = make_method(arguments.pop("method"), seed)
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
-        estimator = make(**spec.arguments)
+        estimator = make(**arguments)
     except ValueError:
         raise
     except Exception as error:

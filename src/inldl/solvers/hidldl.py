@@ -89,7 +89,7 @@ class HidLDLProblem:
 
     def low_rank(self, T: Array) -> Array:
         """Shrink the singular values of T, whose rows count by their weights."""
-        L: Array = shrink_singular_values(self.root * T, self.alpha / RHO_LOW)[0]
+        L = shrink_singular_values(self.root * T, self.alpha / RHO_LOW)[0]
         return L / self.root
 
     def iterations(self, step: float, tol: float) -> Iterator[Iteration]:

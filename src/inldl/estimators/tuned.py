@@ -17,7 +17,7 @@ from inldl.estimators._groups import seed_from
 from inldl.estimators._held_out import with_every_label
 from inldl.estimators._parameters import Count, parameters
 from inldl.estimators.completing import complete
-from inldl.methods import make_method
+from inldl.estimators.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics._registry import measure_any
 from inldl.solvers.known_cells import known_cells
@@ -43,9 +43,8 @@ class TunedLDL(DistributionEstimator):
 
     Parameters
     ----------
-    method : str or estimator, default="winldl"
-        A name as in ``inldl methods``, with arguments if it has any; or an estimator, which is
-        cloned.
+    estimator : estimator or None, default=None
+        The method, or a pipeline that ends in one; it is cloned. None is ``WInLDL()``.
     grids : None, list of str or dict of str to list, default=None
         Constants and their candidates. None takes all that the class of the method declares, as
         ``WInLDL.tunable``; a list takes some of these.
@@ -60,7 +59,7 @@ class TunedLDL(DistributionEstimator):
     max_trials : int, default=20
         If there are more combinations of candidates, constants are chosen one after the other.
     random_state : int, RandomState instance, Generator or None, default=None
-        For what is hidden, and for a method that has no `random_state` of its own.
+        For what is hidden.
 
     Attributes
     ----------
@@ -77,16 +76,16 @@ class TunedLDL(DistributionEstimator):
 
     Examples
     --------
-    >>> from inldl import TunedLDL, hide
+    >>> from inldl import TunedLDL, WInLDL, hide
     >>> from inldl.datasets import make_distributions
     >>> X, y = make_distributions(200, random_state=0)
     >>> y = hide(y, 0.5, random_state=0)
-    >>> model = TunedLDL("winldl", {"ridge": [1e-5, 100.0]}, random_state=0).fit(X, y)
+    >>> model = TunedLDL(WInLDL(), {"ridge": [1e-5, 100.0]}, random_state=0).fit(X, y)
     >>> model.best_params_
     {'ridge': 1e-05}
     """
 
-    method: object = "winldl"
+    estimator: object = None
     grids: object = None
     hide: Literal["rows", "degrees"] = "rows"
     n_folds: Annotated[int, partial(check_number, low=2, integer=True)] = 3
@@ -167,10 +166,7 @@ class TunedLDL(DistributionEstimator):
 
     def _base(self):
         """Return the method, not fitted."""
-        if not isinstance(self.method, str):
-            return clone(self.method)
-        given = self.random_state
-        return make_method(self.method, given if isinstance(given, (int, np.integer)) else None)
+        return WInLDL() if self.estimator is None else clone(self.estimator)
 
     def _grids(self, base):
         """Return the candidates of each constant."""

@@ -76,7 +76,7 @@ def test_defaults_are_kept_if_nothing_is_better():
 
 def test_a_candidate_that_is_refused_is_left_out():
     grids = {"regressor__n_neighbors": [5, 1000]}
-    tuned = TunedLDL("knn", grids, random_state=0).fit(X, Y)
+    tuned = TunedLDL(make_method("knn"), grids, random_state=0).fit(X, Y)
     assert [trial["parameters"]["regressor__n_neighbors"] for trial in tuned.trials_] == [10, 5]
 
 
@@ -139,7 +139,8 @@ def test_refusals(tuner, why):
 
 def test_names():
     tuned = make_method("winldl(mu=4, ridge=tuned)", 3)
-    assert (tuned.method, tuned.grids, tuned.random_state) == ("winldl(mu=4)", ["ridge"], 3)
+    assert (tuned.estimator.mu, tuned.grids, tuned.random_state) == (4, ["ridge"], 3)
+    assert make_method("tuned(method='kernel-ridge')", 3).estimator.random_state == 3
     tuned = make_method("ridge(alpha=tuned)", 0).fit(X, Y)
     assert isinstance(tuned.estimator_, RegressorLDL)
     assert list(tuned.best_params_) == ["regressor__alpha"]
