@@ -380,10 +380,18 @@ export class Grid {
   }
 
   // Keeps a number for a cell of a row, by its number in the file; no text takes it back.
-  async put(row, label, text) {
-    const table = await request("PUT", `tables/${this.studio.table.id}/edits`, { run: this.run, row, label, value: text, revision: this.studio.table.revision });
-    this.onedit(table);
-    await this.refresh();
+  // A change in another tab is taken in first: it is about other cells, or older.
+  async put(row, label, text, again = true) {
+    const path = `tables/${this.studio.table.id}`;
+    try {
+      const body = { run: this.run, row, label, value: text, revision: this.studio.table.revision };
+      this.onedit(await request("PUT", `${path}/edits`, body));
+    } catch (error) {
+      if (error.status !== 409 || !again) throw error;
+      this.onedit(await request("GET", path));
+      return this.put(row, label, text, false);
+    }
+    return this.refresh();
   }
 
   // Fetches what is in sight again.
