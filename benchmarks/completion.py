@@ -10,6 +10,8 @@ sums of their rows do not give, CPU seconds on one thread, and the share of hidd
 """
 
 import argparse
+import json
+import os
 import time
 import warnings
 
@@ -102,6 +104,8 @@ OTHERS = {
     "soft-impute": soft_impute,
     "missForest": miss_forest,
 }
+OURS = "AutoInLDL"
+METHODS = [*OTHERS, OURS]
 
 
 def features_for_imputers(X):
@@ -113,34 +117,71 @@ def features_for_imputers(X):
     return X
 
 
-def table(name, rate, rows):
+def table(name, rate, rows, hiding):
     """Return features, the truth, degrees with holes, and which holes count."""
     X, truth = load(name, return_X_y=True)
     chosen = np.sort(np.random.default_rng(5).permutation(len(truth))[:rows])
     X, truth = X[chosen], truth[chosen]
-    y = hide(truth, rate, random_state=np.random.default_rng([0, 7]))
+    y = hide(truth, rate, random_state=np.random.default_rng([hiding, 7]))
     several = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]
     return X, truth, y, several
 
 
-def measure(name, rate, rows, others):
-    """Return the error and the seconds of each method, and the coverage of ours."""
-    X, truth, y, at = table(name, rate, rows)
-    plain, results = features_for_imputers(X), {}
-    for other in others:
-        start = time.process_time()
-        filled = OTHERS[other](plain, y)
-        results[other] = (rmse(filled, truth, at), time.process_time() - start)
+def ours(X, y):
+    """Return what AutoInLDL fills in, and the ends of its intervals."""
+    return AutoInLDL(random_state=0).fit(X, y).complete(X, y, return_interval=True)
+
+
+def measure(method, *cell):
+    """Return the error and the seconds of a method in a cell, and the coverage of ours."""
+    X, truth, y, at = table(*cell)
+    plain, inside = features_for_imputers(X), None
     start = time.process_time()
-    model = AutoInLDL(random_state=0).fit(X, y)
-    filled, low, high = model.complete(X, y, return_interval=True)
-    results["AutoInLDL"] = (rmse(filled, truth, at), time.process_time() - start)
-    inside = (low <= truth + 1e-5) & (truth - 1e-5 <= high)
-    return results, inside[at].mean()
+    if method == OURS:
+        filled, low, high = ours(X, y)
+        inside = ((low <= truth + 1e-5) & (truth - 1e-5 <= high))[at].mean()
+    else:
+        filled = OTHERS[method](plain, y)
+    seconds = time.process_time() - start
+    return {"rmse": rmse(filled, truth, at), "seconds": seconds, "inside": inside}
 
 
 def rmse(filled, truth, at):
     return np.sqrt(np.mean((filled - truth)[at] ** 2))
+
+
+class Kept:
+    """Measurements that are made once, and then read from a file, if there is one."""
+
+    def __init__(self, path):
+        self._path, self._found = path, {}
+        if path and os.path.exists(path):
+            with open(path) as lines:
+                self._found = {tuple(key): found for key, found in map(json.loads, lines)}
+
+    def __call__(self, *key):
+        """Return what `measure` does, from the file if it is there."""
+        if key not in self._found:
+            with threadpool_limits(1):
+                self._found[key] = measure(*key)
+            if self._path:
+                with open(self._path, "a") as lines:
+                    print(json.dumps([key, self._found[key]]), file=lines)
+        return self._found[key]
+
+
+def line(name, rate, found):
+    """Return a row of the table: root mean squares over hidings, and mean seconds and coverage."""
+    error = {m: np.sqrt(np.mean([r["rmse"] ** 2 for r in runs])) for m, runs in found.items()}
+    seconds = {m: np.mean([r["seconds"] for r in runs]) for m, runs in found.items()}
+    cells = [f"{error[m]:.4f} ({seconds[m]:.1f} s)" for m in found]
+    if OURS in found:
+        best = min((m for m in found if m != OURS), key=error.get, default=OURS)
+        single = [a["rmse"] / b["rmse"] for a, b in zip(found[OURS], found[best], strict=True)]
+        told = f" ({min(single):.2f} to {max(single):.2f})" if len(single) > 1 else ""
+        inside = np.mean([r["inside"] for r in found[OURS]])
+        cells += [f"{error[OURS] / error[best]:.2f}{told}, {best}", f"{inside:.0%}"]
+    return f"| {name} | {rate:.0%} | {' | '.join(cells)} |"
 
 
 def main():
@@ -148,21 +189,19 @@ def main():
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
     parser.add_argument("--rates", nargs="+", type=float, default=RATES)
     parser.add_argument("--rows", type=int, default=1000, help="at most, drawn at random")
-    parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS))
+    parser.add_argument("--hidings", type=int, default=1)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--keep", help="a file of measurements that need not be made again")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # imputers seldom converge
-    names = [*arguments.others, "AutoInLDL"]
-    print("| data | hidden |", " | ".join(names), "| of the best other | in 90% intervals |")
-    print("|---|---|" + "---|" * (len(names) + 2))
+    measured = Kept(arguments.keep)
+    print("| data | hidden |", " | ".join(arguments.methods), "| of the best other | in 90% |")
+    print("|---|---|" + "---|" * (len(arguments.methods) + 2))
     for rate in arguments.rates:
         for name in arguments.datasets:
-            with threadpool_limits(1):
-                found, inside = measure(name, rate, arguments.rows, arguments.others)
-            cells = [f"{error:.4f} ({seconds:.1f} s)" for error, seconds in found.values()]
-            best = min(found[other][0] for other in arguments.others)
-            ratio = found["AutoInLDL"][0] / best
-            cells += [f"{ratio:.2f}", f"{100 * inside:.0f}%"]
-            print(f"| {name} | {rate:.0%} |", " | ".join(cells), "|", flush=True)
+            cells = [(name, rate, arguments.rows, hiding) for hiding in range(arguments.hidings)]
+            found = {m: [measured(m, *cell) for cell in cells] for m in arguments.methods}
+            print(line(name, rate, found), flush=True)
 
 
 if __name__ == "__main__":

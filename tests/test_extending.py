@@ -1,15 +1,24 @@
-"""What CONTRIBUTING promises of new metrics, weightings and mechanisms: they touch one file."""
+"""What CONTRIBUTING promises of new metrics, weightings, mechanisms, figures and commands."""
+
+from functools import partial
+from importlib import reload
 
 import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from inldl import WInLDL, datasets, evaluate, hide, metrics, weighting
+from inldl.cli import _app, _options, _tables
 from inldl.cli._app import app
 from inldl.datasets import make_distributions
 from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
 from inldl.metrics._registry import metric
+from inldl.report import document, figures
+from inldl.report.figures import _bars
+from inldl.report.figures._panels import single_panel
+from inldl.report.style import COLUMN, drawn
 
 
 @pytest.fixture
@@ -52,3 +61,58 @@ def test_a_mechanism(monkeypatch):
     assert np.isnan(hide(np.full((4, 2), 0.5), 0.5, mechanism="first")[:, 0]).all()
     assert "first" in CliRunner().invoke(app, ["bench", "--help"]).output
     grid(["random(n=60)"], ["constant-mean"], mechanism="first")
+
+
+@pytest.fixture
+def added(monkeypatch):
+    """Give a function that adds to a module and reads the one anew that lists what is there."""
+    listing = []
+
+    def add(module, name, value, reader):
+        monkeypatch.setattr(module, name, value, raising=False)
+        listing.append(reader)
+        return reload(reader)
+
+    yield add
+    monkeypatch.undo()
+    for reader in listing:
+        reload(reader)
+
+
+def test_a_figure(added):
+    @drawn
+    def dots(frame, *, width=COLUMN):
+        """Draw the largest share of each row.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Shares.
+        """
+        axes = single_panel(width)
+        axes.plot(frame.max(axis=1), "o")
+        return axes.figure
+
+    assert added(_bars, "dots", dots, figures).FIGURES["dots"] is dots
+    assert "width : float" in dots.__doc__
+    picture = document.picture(partial(dots, pd.DataFrame({"joy": [0.5, 1.0]})), "Dots.", "dots")
+    page = document.Document("Shares", sections=[document.Section("All", [picture])]).html()
+    assert page.count("<svg") == 2  # one for narrow screens
+
+
+def test_a_command(added, tmp_path):
+    def largest(table: _options.File, *, options: _options.TableOptions) -> None:
+        """Say which share is the largest.
+
+        inldl largest survey.csv
+        """
+        [piece] = options.open(table, "joy,anger").pieces()
+        options.show(document.Document("Largest", [f"The largest is {piece.values.max():g}."]))
+
+    commands = (*_tables.COMMANDS, largest)
+    app = added(_tables, "COMMANDS", commands, _app).app
+    path = tmp_path / "survey.csv"
+    path.write_text("joy;anger\n0,25;0,75\n")
+    told = CliRunner().invoke(app, ["largest", str(path), "--decimal", ","]).output
+    assert told == "The largest is 0.75.\n"
+    assert "Say which share" in CliRunner().invoke(app, ["--help"]).output

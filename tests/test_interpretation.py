@@ -10,7 +10,19 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from inldl import BFGSLDL, EDLLRL, IISLDL, LDM, InLDLADMM, InLDLProx, RegressorLDL, WInLDL, hide
+from inldl import (
+    BFGSLDL,
+    EDLLRL,
+    I2LDL,
+    IISLDL,
+    LDM,
+    HidLDL,
+    InLDLADMM,
+    InLDLProx,
+    RegressorLDL,
+    WInLDL,
+    hide,
+)
 from inldl.datasets import make_distributions
 from inldl.interpretation import contributions, importance_by_label
 
@@ -27,7 +39,10 @@ def scores(model, X):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("method", [WInLDL, InLDLProx, InLDLADMM, BFGSLDL, IISLDL, LDM, EDLLRL])
+@pytest.mark.parametrize(
+    "method",
+    [WInLDL, InLDLProx, InLDLADMM, I2LDL, BFGSLDL, IISLDL, LDM, EDLLRL, HidLDL],
+)
 def test_they_sum_to_the_score_minus_the_mean_score(method):
     model = method().fit(X, HOLES)
     parts = contributions(model, X[:20])

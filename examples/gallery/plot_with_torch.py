@@ -57,7 +57,7 @@ def usual(log_probs, target):
 
 
 found = []
-for seed in range(10):
+for seed in range(10, 20):  # the settings were chosen on others
     rng = np.random.default_rng(seed)
     train, test = np.split(rng.permutation(len(images)), [900])
     given = votes_with_holes(train, rng)

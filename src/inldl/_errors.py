@@ -8,21 +8,10 @@ from functools import partial
 class DataError(ValueError):
     """Say what is wrong with the data, in a sentence made of facts.
 
-    Whoever knows more about a fact, such as the line of the file that a row stands in, says it
-    with `told`; nobody needs to read the sentence.
-
-    Parameters
-    ----------
-    sentence : str
-        What is wrong and what to do about it, with the facts in braces.
-    **facts
-        Their values. `row` counts from 0, or is a text such as "line 7"; `column` is a name;
-        `label` is a name, or a number where names are not known. Others are texts.
-
-    Attributes
-    ----------
-    row, column, label
-        These facts, or None.
+    The sentence has the facts in braces. `row` counts from 0, or is a text such as "line 7";
+    `column` is a name; `label` is a name, or a number where names are not known; these three are
+    attributes, None if not given. Whoever knows more about a fact, such as the line of the file
+    that a row stands in, says it with `told`; nobody needs to read the sentence.
 
     Examples
     --------

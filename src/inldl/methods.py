@@ -44,6 +44,8 @@ class Method:
         return kind.as_published(**arguments) if self.published else kind(**arguments)
 
 
+TUNED = "tuned"  # the method that chooses constants, and the value of a constant to be chosen
+
 METHODS: dict[str, Method] = {}
 """All methods by name. Any other one is named ``package.module:Class``."""
 
@@ -73,6 +75,11 @@ _add("bfgs-ldl", "bfgs:BFGSLDL", "softmax of a linear score, by L-BFGS", _BOTH)
 _add("iis-ldl", "iis:IISLDL", "softmax of a linear score, by iterative scaling", _BOTH)
 _add("edl-lrl", "edl_lrl:EDLLRL", "softmax of a linear score, low rank in groups of rows", _BOTH)
 _add("ldm", "ldm:LDM", "softmax of a linear score, with labels that explain each other", _BOTH)
+_add("hidldl", "hidldl:HidLDL", "softmax of a linear score, from ratios of the observed degrees")
+_add("i2ldl", "i2ldl:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "wsldl_mcsc:WSLDLMCSC", "features and degrees as one low-rank matrix", _BOTH)
+_add("incomldl-sni", "incomldl_sni:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
+_add("incomldl-lr", "incomldl_lr:IncomLDLLR", "holes from neighbours in PCA space, softmax")
 _add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three and a linear ridge")
 _add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
 _add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
@@ -103,6 +110,7 @@ register(
         extra="torch",
     )
 )
+_add(TUNED, "tuned:TunedLDL", "winldl, or another: tuned(method=ldm), constants by hidden degrees")
 for _name, _about in [
     ("mean", "the mean of the observed degrees, for every row"),
     ("uniform", "1/C, for every row"),
@@ -148,11 +156,16 @@ def make_method(text: str, seed: int | None = None) -> Any:
     --------
     >>> make_method("winldl(mu=8)")
     WInLDL(mu=8)
+    >>> make_method("winldl(mu=8, ridge=tuned)")
+    TunedLDL(estimator=WInLDL(mu=8), grids=['ridge'])
     """
-    spec = parse(canonical_method(text))
+    spec = _with_tuner(parse(canonical_method(text)))
+    arguments = dict(spec.arguments)
+    if spec.name == TUNED and "method" in arguments:
+        arguments["estimator"] = make_method(arguments.pop("method"), seed)
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
-        estimator = make(**spec.arguments)
+        estimator = make(**arguments)
     except ValueError:
         raise
     except Exception as error:
@@ -166,7 +179,37 @@ def make_method(text: str, seed: int | None = None) -> Any:
     return _seeded(estimator, seed)
 
 
+def _with_tuner(spec: Spec) -> Spec:
+    """Return `winldl(mu=8, ridge=tuned)` as the tuner of `winldl(mu=8)`, others as they are."""
+    wanted = [name for name, value in spec.arguments.items() if value == TUNED]
+    if not wanted:
+        return spec
+    rest = {name: value for name, value in spec.arguments.items() if name not in wanted}
+    known = METHODS.get(spec.name)
+    inside = "regressor__" if known is not None and known.regressor is not None else ""
+    grids = [f"{inside}{name}" for name in sorted(wanted)]
+    return Spec(TUNED, {"method": str(Spec(spec.name, rest)), "grids": grids})
+
+
 def _seeded(estimator: Any, seed: int | None) -> Any:
     parameters = estimator.get_params(deep=True)
     free = [k for k, v in parameters.items() if k.split("__")[-1] == "random_state" and v is None]
     return estimator.set_params(**dict.fromkeys(free, seed)) if free else estimator
+
+
+def with_ratios(method: str) -> str:
+    """Return a method that learns from ratios of degrees, or refuse one that cannot.
+
+    Examples
+    --------
+    >>> with_ratios("winldl(mu=8)")
+    "winldl(known='ratios', mu=8)"
+    """
+    spec = parse(canonical_method(method))
+    if "known" not in make_method(method).get_params(deep=False):
+        made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
+        able = [name for name in made if "known" in made[name].get_params(deep=False)]
+        raise ValueError(
+            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+        )
+    return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))

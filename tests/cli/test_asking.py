@@ -84,7 +84,7 @@ def test_it_can_be_played_through(inldl, survey):
     ("arguments", "words"),
     [
         ((), "Name the list of questions to write, such as -o ask.csv"),
-        (("-o", "ask.doc"), "no known kind of table"),
+        (("-o", "ask.doc"), "not a known kind of table"),
         (("-o", "ask.csv", "--by", "column"), "by must be"),
         (("-o", "ask.csv", "--budget", "0"), "budget must be"),
         (("-o", "ask.csv", "--row-cost", "0"), "row_cost must be"),

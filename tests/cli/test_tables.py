@@ -251,7 +251,7 @@ def test_large_tables_are_learned_from_in_part(inldl, tmp_path):
     options = ("-m", "winldl", "--learn-from", "100")
     code, out, _ = inldl("complete", "large.csv", "-l", LABELS, "-o", "whole.csv", *options)
     assert code == 0
-    learned = int(re.search(r"learned from (\d+) rows, drawn from all evenly; the first", out)[1])
+    learned = int(re.search(r"fitted to (\d+) rows, drawn evenly from all; the first", out)[1])
     assert 60 < learned < 140
     whole = pd.read_csv(tmp_path / "whole.csv")[LABELS.split(",")]
     assert whole.notna().all(axis=None)

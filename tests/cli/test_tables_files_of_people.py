@@ -27,7 +27,7 @@ def test_a_table_with_all_that_is_completed(inldl, messy, tmp_path):
     options = ["-l", messy, "--na", "s", "--id", "place", "--ignore", "tmp", "-m", "winldl"]
     code, out, err = inldl("complete", "t.csv.gz", *options, "-o", "whole.csv.gz")
     assert (code, err) == (0, "")
-    assert "The first line stands above the header and is no part of the table." in out
+    assert "The first line is above the header and was skipped." in out
     assert "Filled in" in out
     whole = gzip.decompress((tmp_path / "whole.csv.gz").read_bytes()).decode()
     assert whole.startswith("Budgets, 1980\n")

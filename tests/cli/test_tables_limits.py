@@ -144,7 +144,7 @@ def test_contradictions_are_told_with_their_line(inldl, tmp_path):
     for command in ("fit", "complete"):
         code, _, error = inldl(command, "t.csv", "-l", "a,b,c", "-o", f"o.{command}.csv")
         assert code == 1
-        assert "Line 3: by its cells, the sum of the row" in error
+        assert "Line 3: the cells of the row" in error
         assert "Traceback" not in error
 
 
@@ -170,17 +170,30 @@ def test_inspect_names_rows_that_their_bounds_forbid(inldl, tmp_path):
     assert f"{problem} Line 4 (sum 120);" in told
 
 
-def test_compare_and_evaluate_say_what_they_leave_out(inldl, counts):
+def test_compare_and_evaluate_use_bounds(inldl, counts):
     asked = ("counts.csv", "--total", "n")
     code, told, error = inldl("compare", *asked, "-l", "a,b,c,d", "--methods", "winldl")
     assert code == 0, error
-    assert "Methods are compared without the bounds of missing shares" in told
+    assert "without the bounds" not in told
     code, _, error = inldl("fit", *asked, "-l", "a,b,c,d", "-o", "m.inldl", "-m", "winldl")
     assert code == 0, error
     code, told, error = inldl("evaluate", "m.inldl", *asked)
     assert code == 0, error
     number = (counts[LABELS] < 5).to_numpy().sum()
-    assert f"Cells with bounds, such as <5, do not count: {number}." in told
+    assert f"{number} cells with bounds, such as <5, did not count." in told
+    assert "of their predictions lie within the bounds." in told
+
+
+def test_compare_says_that_it_leaves_bounds_out_where_sums_vary(inldl, tmp_path):
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet([4, 3, 2], 30) * rng.uniform(90, 100, (30, 1))
+    rows = [f"{a + b:.2f},{a:.1f},{b:.1f},{c:.1f}" for a, b, c in shares]
+    rows[3] = "70.5,60.0,<20,<20"
+    (tmp_path / "t.csv").write_text("\n".join(["x,a,b,c", *rows, ""]))
+    asked = ("t.csv", "-l", "a,b,c", "--normalize", "--methods", "winldl")
+    code, told, error = inldl("compare", *asked)
+    assert code == 0, error
+    assert "Methods are compared without the bounds of missing shares" in told
 
 
 def test_rows_of_no_weight_take_their_bounds_along(inldl, counts, tmp_path):

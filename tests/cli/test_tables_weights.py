@@ -154,9 +154,9 @@ def test_options_that_cannot_be_followed_say_why(shares, inldl, options, words):
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("-2", "Column 'w' has -2 in line 5, which is no weight; give a number"),
-        ("", "Column 'w' has no number in line 5, which is no weight"),
-        ("many", "Column 'w' has 'many' in line 5, which is no weight"),
+        ("-2", "Column 'w' has -2 in line 5, which is not a weight; give a number"),
+        ("", "Column 'w' has no number in line 5, which is not a weight"),
+        ("many", "Column 'w' has 'many' in line 5, which is not a weight"),
         ("inf", "in line 5"),
     ],
 )

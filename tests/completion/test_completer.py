@@ -8,8 +8,10 @@ from scipy import sparse
 
 from inldl import AutoInLDL, KernelRidgeLDL, Model, WInLDL, hide
 from inldl.completion import Completer
+from inldl.completion.beside import NOTHING
 from inldl.completion.examples import Examples, row_keys
-from inldl.completion.members import Near, Normal, RootNormal
+from inldl.completion.members import Near, RootNormal
+from inldl.completion.normal import Normal
 from inldl.datasets import load
 from inldl.solvers.completion import fill_forced
 
@@ -75,12 +77,12 @@ def test_hidden_degrees_never_reach_what_fills_them():
     truth, predicted = related(120)
     y = hide(truth, 0.3, random_state=0)
     completer = Completer().fit(y, predicted)
-    hidden, fills, _ = completer._trials(y, predicted, np.arange(len(y)))
+    hidden, fills, _ = completer._trials(y, predicted, NOTHING, np.arange(len(y)))
     for entry in range(0, len(hidden.rows), 100):
         row, label = hidden.rows[entry], hidden.labels[entry]
         changed = y.copy()
         changed[row, label] = 0.5 * (1 - np.nansum(np.delete(y[row], label)))
-        again, other, _ = completer._trials(changed, predicted, np.arange(len(y)))
+        again, other, _ = completer._trials(changed, predicted, NOTHING, np.arange(len(y)))
         assert (again.rows[entry], again.labels[entry]) == (row, label)
         np.testing.assert_array_equal(other[:, entry, label], fills[:, entry, label])
 

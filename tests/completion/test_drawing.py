@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from inldl import KernelRidgeLDL, Model, WInLDL, hide
 from inldl.completion import Completer
+from inldl.completion.beside import Beside
 from inldl.completion.completer import Refilled
 from inldl.completion.drawing import own_errors
 from inldl.completion.joint_normal import NormalRows
@@ -138,8 +139,8 @@ def test_draws_go_along_with_features_that_predictions_leave_out():
     slope = np.polyfit(x[:, 0], truth[:, 0], 1)[0]
 
     def error(features):
-        completer = Completer().fit(y, mean, features=features)
-        draws = completer.draw(y, mean, 10, 0, features=features)
+        completer = Completer().fit(y, mean, beside=Beside(features=features))
+        draws = completer.draw(y, mean, 10, 0, beside=Beside(features=features))
         return abs(np.mean([np.polyfit(x[:, 0], d[:, 0], 1)[0] for d in draws]) / slope - 1)
 
     assert error(x) < 0.1 < 0.15 < error(None)  # 0.04 and 0.20
@@ -149,7 +150,8 @@ def test_draws_vary_little_where_the_degrees_of_a_table_do():
     """b - 0.9 a varies little; where both are missing it must not vary much more in draws."""
     x, truth = related()
     y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
-    draws = Completer().fit(y, mean, features=x).draw(y, mean, 10, 0, features=x)
+    beside = Beside(features=x)
+    draws = Completer().fit(y, mean, beside=beside).draw(y, mean, 10, 0, beside=beside)
     both = np.isnan(y[:, :2]).all(axis=1) & ~np.isnan(y).all(axis=1)
     found, real = (np.std(d[..., both, 1] - 0.9 * d[..., both, 0]) for d in (draws, truth))
     assert found < 2.5 * real < 0.7 * np.std(draws[:, both, 0])
@@ -158,16 +160,19 @@ def test_draws_vary_little_where_the_degrees_of_a_table_do():
 def test_what_is_expected_of_normal_rows_counts_if_it_is_nearer_to_hidden_degrees():
     x, truth = related()
     y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
-    learned = Completer().fit(y, mean, features=x)._could_learn(5, 0)
-    assert learned.weight > 0.7  # the mean, which is what is predicted here, knows less
+    learned = Completer().fit(y, mean, beside=Beside(features=x))._could_learn(5, 0)
     rng = np.random.default_rng(0)
     rows, label = np.arange(len(x)), rng.integers(0, 4, len(x))
     left = truth.copy()
     left[rows, label] = left[rows, (label + 1) % 4] = np.nan
     degrees = truth[rows, label]
-    filled = degrees + 0.001 * rng.normal(size=len(x))
-    learned.weigh(x, Refilled(rows, label, degrees, filled, left, np.ones(len(x))))
-    assert learned.weight < 0.05
+
+    def weight(filled):
+        learned.weigh(x, Refilled(rows, label, degrees, filled, left, np.ones(len(x))))
+        return learned.weight
+
+    assert weight(mean[rows, label]) > 0.7  # the mean knows less
+    assert weight(degrees + 0.001 * rng.normal(size=len(x))) < 0.05
 
 
 # --- the same draws again ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from inldl.datasets import _fetching, _registry, catalogue, load
+from inldl.datasets import _fetching, catalogue, load
 from inldl.datasets._fetching import cache_folder
 
 
@@ -75,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     server = Server(tiny())
-    monkeypatch.setattr(_registry, "BASE_URL", server.url)
+    monkeypatch.setattr(_fetching, "BASE_URL", server.url)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield server
@@ -85,7 +85,7 @@ def server(monkeypatch):
 
 
 def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n_bytes=None):
-    record = _registry.Record(
+    record = _fetching.Record(
         name=name,
         source="made up",
         git_blob=git_blob(content),
@@ -93,7 +93,7 @@ def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n
         copies=copies or {},
         n_bytes=n_bytes,
     )
-    monkeypatch.setitem(_registry.records(), name, record)
+    monkeypatch.setitem(_fetching.records(), name, record)
     return record
 
 
@@ -248,7 +248,7 @@ def test_not_on_the_server(server, record):
 def test_no_network(monkeypatch, record):
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
         port = closed.server_port
-    monkeypatch.setattr(_registry, "BASE_URL", f"http://127.0.0.1:{port}")
+    monkeypatch.setattr(_fetching, "BASE_URL", f"http://127.0.0.1:{port}")
     with pytest.raises(OSError, match="Tiny could not be downloaded") as error:
         load("Tiny")
     for part in (record.url, str(cache_folder()), "INLDL_DATA"):
@@ -280,9 +280,9 @@ def test_cache_that_cannot_be_written(home, server, record):
 
 LOAD_TINY = """
 import sys
-from inldl.datasets import _registry, load
-_registry.BASE_URL, digest = sys.argv[1:]
-_registry.records()["Tiny"] = _registry.Record(
+from inldl.datasets import _fetching, load
+_fetching.BASE_URL, digest = sys.argv[1:]
+_fetching.records()["Tiny"] = _fetching.Record(
     name="Tiny", source="made up", git_blob="", sha256=digest, copies={})
 print(load("Tiny").y.shape)
 """

@@ -244,3 +244,27 @@ def test_refuses_legacy_generators(y):
         hide(y, 0.5, random_state=np.random.RandomState(0))
     with pytest.raises(TypeError):
         hide(y, 0.5, random_state="seven")
+
+
+class TestRenormalised:
+    """What is left of each row is divided by its sum."""
+
+    def test_ratios_stay_and_rows_sum_to_1(self):
+        y = np.random.default_rng(0).dirichlet(np.ones(5), 50)
+        plain = hide(y, 0.5, random_state=1)
+        found = hide(y, 0.5, random_state=1, renormalise=True)
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(plain))
+        sums = np.nansum(plain, axis=1, keepdims=True)
+        np.testing.assert_allclose(found * sums, plain, atol=1e-15)
+        known = ~np.isnan(found).all(axis=1)
+        np.testing.assert_allclose(np.nansum(found[known], axis=1), 1)
+
+    def test_nothing_but_zeros_stays_zero(self):
+        y = np.array([[0.0, 0.0, 1.0]] * 30)
+        found = hide(y, 0.5, random_state=0, renormalise=True)
+        assert set(found[~np.isnan(found)]) == {0.0, 1.0}
+
+    def test_no_bounds_of_ratios(self):
+        how = {"mechanism": "top", "renormalise": True, "return_bounds": True}
+        with pytest.raises(ValueError, match="leave renormalise out"):
+            hide(np.full((3, 2), 0.5), 0.5, **how)

@@ -70,7 +70,7 @@ def test_groups_are_known_by_their_sums(y):
         ({"rate": 0.1, "return_sums": True}, "return_sums is for mechanism='grouped'"),
         ({"rate": 0.1, "labels": [0, 1]}, "labels is for mechanism='grouped'"),
         ({"rate": 0.1, "mechanism": "grouped", "labels": [0]}, r"at least two labels of y, but g"),
-        ({"rate": 0.1, "mechanism": "grouped", "labels": [0, 9]}, "labels of y, but 9 is none"),
+        ({"rate": 0.1, "mechanism": "grouped", "labels": [0, 9]}, "labels of y, but 9 is not one"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(y, options, told):

@@ -134,3 +134,14 @@ def test_a_function_that_gives_no_dataset(monkeypatch, name, message):
     monkeypatch.syspath_prepend(Path(__file__).parent)
     with pytest.raises(ValueError, match=message):
         load_dataset(f"difficult_methods:{name}")
+
+
+def test_renormalised_holes_are_the_same_holes():
+    X, y = random_distributions(60, 3, 4)
+    how = {"rate": 0.5, "split": 0, "recipe": "raw"}
+    plain = make_fold("a", X, y, **how)
+    ratios = make_fold("a", X, y, **how, mechanism="uniform-renormalised")
+    np.testing.assert_array_equal(np.isnan(plain.y), np.isnan(ratios.y))
+    known = ~np.isnan(ratios.y).all(axis=1)
+    np.testing.assert_allclose(np.nansum(ratios.y[known], axis=1), 1)
+    assert grid(["random"], ["winldl"], mechanism="small-renormalised")

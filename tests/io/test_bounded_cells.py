@@ -70,7 +70,7 @@ def test_what_is_wrong_with_bounds_is_said():
     assert read_bounds("10-5", PLAIN) == (
         "runs from 10 down to 5; write the smaller number first."
     )
-    assert "none is below 0" in read_bounds("<0", PLAIN)
+    assert "no share is below 0" in read_bounds("<0", PLAIN)
     assert read_bounds("9. Jan", PLAIN).startswith("looks like a date")
 
 
@@ -187,9 +187,9 @@ def refusal(tmp_path, text, **options):
         ("80,9-Jan,10", "Line 3, column 'b': '9-Jan' looks like a date"),
         ("80,<5%,10", "write all degrees with the sign, or all without it"),
         ("80,<500,10", "Line 3, column 'b': the bound 500 is above 100; correct it, or give"),
-        ("80,>30,10", "cannot be less than 120, but it is 100 (1 such row)"),
-        ("80,<5,10", "cannot be more than 95, but it is 100 (1 such row); correct them, or give"),
-        ("80,<0,10", "Line 3, column 'b': '<0' leaves no share"),
+        ("80,>30,10", "at least 120, but the whole is 100 (1 such row)"),
+        ("80,<5,10", "at most 95, but the whole is 100 (1 such row); correct them, or give"),
+        ("80,<0,10", "Line 3, column 'b': '<0' leaves nothing"),
     ],
 )
 def test_refusals_say_where_and_why(tmp_path, row, told):

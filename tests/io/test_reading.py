@@ -308,7 +308,7 @@ def test_missing_file_folder_and_suffix(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
         read_table(tmp_path, "a,b")
     (tmp_path / "t.doc").touch()
-    with pytest.raises(ValueError, match=r"ends in '\.doc', which is no known kind of table; kn"):
+    with pytest.raises(ValueError, match=r"ends in '\.doc', which is not a known kind of table"):
         read_table(tmp_path / "t.doc", "a,b")
 
 

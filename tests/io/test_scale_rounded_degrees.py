@@ -150,7 +150,7 @@ def test_small_percentages_with_signs_are_no_fractions(tmp_path):
 
 def test_percent_signs_in_sheets_are_named(tmp_path):
     frame = pd.DataFrame({"x": [1, 2], "a": ["20%", "30%"], "b": [80, 70]})
-    with pytest.raises(ValueError, match="'20%' is not a number; write it without the sign"):
+    with pytest.raises(ValueError, match="'20%' has a percent sign, but other degrees have none"):
         read_table(save(frame, tmp_path / "t.xlsx"), "a,b")
 
 

@@ -37,5 +37,5 @@ def test_files_stay_unless_they_may_go(tmp_path):
         write_frame(FRAME, tmp_path / "t.csv")
     write_frame(FRAME.iloc[:1], tmp_path / "t.csv", overwrite=True)
     assert len((tmp_path / "t.csv").read_text().splitlines()) == 2
-    with pytest.raises(ValueError, match="no known kind of table"):
+    with pytest.raises(ValueError, match="not a known kind of table"):
         write_frame(FRAME, tmp_path / "t.doc")

@@ -181,6 +181,22 @@ def test_what_was_given_gives_the_same_limits(case):
     np.testing.assert_array_equal(again.sums, limits.sums)
 
 
+def test_limits_of_rows_of_which_less_is_observed():
+    limits = limits_of(Y, upper=at((1, 1, 0.2), (2, 2, 0.3)), sums={(1, 2): [0.5, 0.3, NAN]})
+    less = Y.copy()
+    less[0, 1], less[1, 0] = NAN, NAN
+    left = limits.with_holes(less)
+    np.testing.assert_array_equal(left.lower[0], [0.5, 0, 0.2, 0])
+    np.testing.assert_array_equal(left.upper[:2], [[0.5, 1, 0.2, 0], [1, 0.2, 1, 1]])
+    np.testing.assert_array_equal(left.sums, limits.sums)
+    more = Y.copy()
+    more[1, 1] = 0.9  # against what is known
+    left = limits.with_holes(more)
+    np.testing.assert_array_equal(left.sums, [[0.5], [NAN], [NAN]])
+    np.testing.assert_array_equal(np.argwhere(left.bounded), [[2, 2]])
+    assert limits.take([1]).with_holes(more[[1]]) is None
+
+
 def test_open_limits_bind_holes_only():
     limits = limits_of(Y, upper=at((1, 1, 0.2)), sums={(2, 3): [NAN, 0.5, NAN]})
     opened = limits.open()

@@ -93,3 +93,27 @@ def test_eigenbasis():
     squares, basis = eigenbasis(features)
     rotated = features @ basis
     np.testing.assert_allclose(rotated.T @ rotated, np.diag(squares), atol=1e-9 * squares.max())
+
+
+def test_ratios_have_their_own_likelihood():
+    """Of ratios, the softmax over the observed labels of a row is judged, whatever their scale."""
+    features, y = problem()
+    y = y / np.nansum(y, axis=1, keepdims=True)
+    built = MaskedSoftmax(features, (features**2).sum(axis=0), y, 0.3, ratios=True)
+    rng, told = np.random.default_rng(1), ~np.isnan(y).all(axis=1)
+
+    def conditional(u):
+        V = built.unit * u.reshape(4, 4)
+        logits = np.where(np.isnan(y), -np.inf, features @ V[:-1] + V[-1])[told]
+        likelihood = np.where(np.isnan(y[told]), 0, y[told] * log_softmax(logits, axis=1)).sum()
+        return told.sum() - likelihood + 0.3 / 2 * (V[:-1] ** 2).sum()
+
+    for _ in range(5):
+        U = rng.normal(size=(4, 4))
+        assert built.value_and_gradient(U)[0] == pytest.approx(conditional(U.ravel()))
+        error = check_grad(
+            conditional,
+            lambda u: built.value_and_gradient(u.reshape(4, 4))[1].ravel(),
+            U.ravel(),
+        )
+        assert error < 1e-5

@@ -154,7 +154,7 @@ def test_prices(data, model):
         ({"by": "column"}, "by must be"),
         ({"budget": 0}, "budget must be"),
         ({"coverage": 2}, "coverage must be"),
-        ({"row_cost": 0}, "row_cost is 0, which is no price"),
+        ({"row_cost": 0}, "row_cost is 0, which is not a price"),
         ({"row_cost": np.ones(3)}, "a number for each of the 50 rows"),
         ({"cell_cost": np.r_[np.ones(49), np.nan]}, r"cell_cost is nan in row 49"),
         ({"cell_cost": "much"}, "cell_cost must be a number"),
@@ -187,7 +187,7 @@ def test_parts_of_a_table_are_as_good_as_all_of_it(data, model):
     parts = []
     for rows in (slice(0, 13), slice(13, 14), slice(14, 50)):
         some = X[rows], y[rows] if isinstance(y, np.ndarray) else y.iloc[rows]
-        parts.append(Part(*model._given_and_predicted(*some), model._signs(some[0])))
+        parts.append(Part(*model._given_and_predicted(*some), model._beside(some[0])))
     found = suggestion(model, parts, model.label_names_, 10, "cell", Prices(), 0.9).table
     assert found["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(

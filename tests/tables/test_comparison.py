@@ -1,5 +1,7 @@
 """Comparing methods on a table: errors against direct formulas and scikit-learn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from inldl import RegressorLDL
 from inldl.datasets import hide, load_budget_shares
 from inldl.metrics import cosine
+from inldl.solvers.given_limits import limits_of
 from inldl.tables import _method_trials
 from inldl.tables._method_trials import Errors, completing_trials, predicting_trials, run_trial
 from inldl.tables.comparison import compare
@@ -96,6 +99,73 @@ def test_what_is_held_out_is_never_seen(budget, method):
         a, b = (run_trial(method, X, y.columns, each, 0, []) for each in (trial, other))
         np.testing.assert_array_equal(a[trial.judged], b[trial.judged])
         assert np.abs(b[trial.judged]).max() <= 1
+
+
+# Bounds and sums of labels
+
+
+@pytest.fixture
+def suppressed(budget):
+    """Return features, shares of which small ones have a bound, and what is known of them."""
+    X, y = budget[0][:80], budget[1][:80]
+    small = y < 0.08
+    together = y[["clothes", "alcohol"]].sum(axis=1)
+    known = {"upper": np.where(small, 0.08, NAN), "sums": {("clothes", "alcohol"): together}}
+    return X, y.mask(small), known
+
+
+@quickly
+@pytest.mark.parametrize("method", ["winldl", "constant-mean"])
+def test_methods_complete_within_bounds(suppressed, method):
+    X, y, known = suppressed
+    limits = limits_of(y, **known)
+    [trial, *_] = completing_trials(y.to_numpy(), 0.2, 0, limits=limits)
+    found = run_trial(method, X, y.columns, trial, 0, [])
+    assert (found[y.isna()] <= 0.08 + 1e-9).all()
+    np.testing.assert_allclose(found[:, [2, 3]].sum(axis=1), known["sums"]["clothes", "alcohol"])
+    [plain, *_] = completing_trials(y.to_numpy(), 0.2, 0)
+    found = run_trial(method, X, y.columns, plain, 0, [])
+    assert (found[y.isna()] > 0.08 + 1e-9).any()
+
+
+def test_shares_that_others_give_away_are_not_judged(suppressed):
+    _, y, known = suppressed
+    limits = limits_of(y, **known)
+    for trial in completing_trials(y.to_numpy(), 0.2, 0, limits=limits):
+        alone = np.isnan(trial.learned[:, [2, 3]]).sum(axis=1) == 1
+        assert not trial.judged[:, [2, 3]][alone].any()
+        assert trial.judged.sum() > 20
+
+
+@quickly
+def test_held_out_shares_are_not_told_by_bounds(suppressed):
+    X, y, known = suppressed
+    limits = limits_of(y, upper=known["upper"])
+    for make, option in ((completing_trials, 0.3), (predicting_trials, 3)):
+        trial = make(y.to_numpy(), option, 0, limits=limits)[0]
+        parts = {"y": y, "lower": limits.lower, "upper": limits.upper}
+        spoiled = {name: np.where(trial.judged, 1e6, part) for name, part in parts.items()}
+        other = replace(trial, truth=spoiled["y"], limits=replace(limits, **spoiled))
+        a, b = (run_trial("winldl", X, y.columns, each, 0, []) for each in (trial, other))
+        np.testing.assert_array_equal(a, b)
+
+
+@quickly
+def test_bounds_are_compared_with(suppressed):
+    X, y, known = suppressed
+    weights = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    kept = weights > 0
+    found, fewer = (
+        compare(
+            X[rows], y[rows], ["winldl"],
+            limits={"upper": known["upper"][rows]}, sample_weight=weights[rows],
+        )
+        for rows in (slice(None), kept)
+    )  # fmt: skip
+    columns = ["completing_rmse", "predicting_rmse", "cosine"]
+    np.testing.assert_allclose(found.table[columns], fewer.table[columns], rtol=1e-6)
+    with pytest.raises(ValueError, match="no share is between them"):
+        compare(X, y, ["winldl"], limits={"upper": known["upper"] - 1})
 
 
 # Errors

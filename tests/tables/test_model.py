@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from inldl import AutoInLDL, Model, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.tables import FeatureEncoder
-from inldl.tables import model as module
 
 
 @pytest.fixture(scope="module")
@@ -140,10 +139,10 @@ def test_arrays_get_names(budget):
 
 def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
     X, y, _ = budget
-    monkeypatch.setattr(module, "LARGE", 100)
-    monkeypatch.setattr(module, "ROWS", 77)
+    monkeypatch.setattr("inldl.tables.encoding.LARGE", 100)
+    monkeypatch.setattr("inldl.tables.encoding.ROWS", 77)
     model = Model("winldl", cross_fit=None).fit(X, y)
-    assert model._matrix(X).dtype == np.float32
+    assert model.encoder_.matrix(X).dtype == np.float32
     np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=2e-5)
 
 

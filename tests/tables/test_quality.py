@@ -6,8 +6,9 @@ import pytest
 
 from inldl import Model, hide
 from inldl.datasets import load_budget_shares
+from inldl.io._limits import Known
 from inldl.tables import quality
-from inldl.tables.quality import HeldOut, hide_more
+from inldl.tables.quality import HeldOut, hide_more, of_bounds
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +136,25 @@ def test_test_rows(budget):
     assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
     means = truth[:1000].mean()
     np.testing.assert_allclose(found.constant[:6], means / means.sum())
+
+
+@pytest.mark.parametrize(
+    ("weights", "within", "distance"), [(None, 0.5, 7.5), ([3.0, 1.0], 0.5, 6.25)]
+)
+def test_predictions_beside_bounds(weights, within, distance):
+    y = np.array([[0.5, np.nan, np.nan], [np.nan, np.nan, 0.9]])
+    known = Known(
+        y,
+        lower=np.array([[np.nan, 0.1, np.nan], [np.nan, 0.02, np.nan]]),
+        upper=np.array([[np.nan, 0.2, 0.3], [0.05, 0.1, np.nan]]),
+    )
+    predicted = np.array([[0.4, 0.25, 0.3], [0.15, 0.05, 0.8]])
+    found = of_bounds(known, predicted, None if weights is None else np.array(weights), "percent")
+    assert (found.n, found.unit) == (4, "percentage points")
+    assert found.within == pytest.approx(within)
+    assert found.distance == pytest.approx(distance)
+    assert of_bounds(Known(y), predicted) is None
+    assert of_bounds(known, np.array([[0, 0.1, 0.3], [0.05, 0.1, 0.85]])).distance == 0
 
 
 def test_few_degrees(budget):

@@ -37,8 +37,10 @@ def plain(log_probs, target):
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides:UserWarning")
 @pytest.mark.parametrize("kind", [torch.float32, DOUBLE])
 @pytest.mark.parametrize("reduction", ["batchmean", "sum", "mean"])
-def test_without_holes_it_is_kl_div(kind, reduction):
-    logits, whole, _ = drawn(300, 20, kind=kind)
+@pytest.mark.parametrize("n", [300, 600])
+def test_without_holes_it_is_kl_div(kind, reduction, n):
+    """Few cells are given to `kl_div` itself, many are not."""
+    logits, whole, _ = drawn(n, 20, kind=kind)
     logits.requires_grad_()
     losses = (
         partial_kl(logits.log_softmax(-1), whole, reduction=reduction),
@@ -94,6 +96,39 @@ def test_rows_with_nothing_known_count_but_say_nothing():
     assert partial_kl(log_probs, target) == rows[1] / 2
     [gradient] = torch.autograd.grad(rows.sum(), log_probs)
     assert (gradient[0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "rows", [[0], [0, 1, 2], [0, 1, 2, 3], [0, 4], [4, 5, 6], [0, 1, 2, 3, 7]]
+)
+def test_rows_of_all_kinds_are_as_if_alone(rows):
+    """Holes, nothing known, only zeros known, all known and rounded, unlikely, and impossible."""
+    target = torch.tensor(
+        [
+            [0.2, NAN, 0.3, NAN],
+            [NAN] * 4,
+            [0, NAN, NAN, 0],
+            [0.333333, 0.333333, 0.333333, 0],
+            [0.4, NAN, 0.2, NAN],
+            [0.5, 0.499996, NAN, NAN],
+            [0.3, 0.7, NAN, NAN],
+            [0.2, 0.2, 0.2, 0.2],
+        ],
+        dtype=DOUBLE,
+    )
+    logits = torch.randn(8, 4, dtype=DOUBLE, generator=torch.Generator().manual_seed(1))
+    logits[4:7, 2:] -= 1000
+    logits.requires_grad_()
+    together = partial_kl(logits[rows].log_softmax(-1), target[rows], reduction="none")
+    alone = torch.cat(
+        [partial_kl(logits[[i]].log_softmax(-1), target[[i]], reduction="none") for i in rows]
+    )
+    torch.testing.assert_close(together, alone, equal_nan=True)
+    expected = plain(logits.detach().log_softmax(-1), target)
+    expected[7] = NAN
+    torch.testing.assert_close(together.detach(), expected[rows], equal_nan=True)
+    gradients = [torch.autograd.grad(each.sum(), logits)[0] for each in (together, alone)]
+    torch.testing.assert_close(*gradients, equal_nan=True)
 
 
 @pytest.mark.parametrize("low", [-50.0, -500.0])

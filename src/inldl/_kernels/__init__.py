@@ -5,7 +5,7 @@ from importlib import import_module
 _ROOMS = {
     "forest_mean": "forest",
     "grow_forest": "forest",
-    "l1_distances": "distances",
+    "l1_distances": "products",
     "lane_count": "vectors",
     "masked_softmax_rows": "softmax",
     "narrow_fitted": "products",
@@ -15,8 +15,6 @@ _ROOMS = {
     "project_between": "simplex",
     "project_columns": "simplex",
     "read_numbers": "text",
-    "shrink_singular_values": "shrinkage",
-    "shrinker": "shrinkage",
     "weighted_simplex_columns": "simplex",
     "winldl_step": "winldl",
 }

@@ -101,24 +101,12 @@ def _grow(columns, y, n_tried, min_leaf, state, feature, threshold, child, value
 
 @exact_kernel
 def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
-    """Grow extra trees.
+    """Grow extra trees that learn `y` (n,) from `columns` (n_features, n), in C order.
 
-    Parameters
-    ----------
-    columns : ndarray of float32 of shape (n_features, n), C order
-        The features, one in each row; single precision is enough to tell rows apart.
-    y : ndarray of shape (n,)
-        What is learned.
-    n_trees, n_tried, min_leaf : int
-        Trees, features that a split looks at, and rows of a leaf at least.
-    seed : int
-        Of the random numbers.
-
-    Returns
-    -------
-    feature, threshold, child, value : ndarray of shape (n_trees, n_nodes)
-        A node goes to `child` where the feature is at most the threshold, else to the next one
-        after it. A leaf has child -1.
+    The features are float32, which is enough to tell rows apart. A split looks at `n_tried` of
+    them, and a leaf has at least `min_leaf` rows. Returns feature, threshold, child and value of
+    shape (n_trees, n_nodes): a node goes to `child` where the feature is at most the threshold,
+    else to the next one after it. A leaf has child -1.
     """
     most = max(1, 2 * (len(y) // min_leaf))
     feature, child = np.zeros((2, n_trees, most), np.int32)

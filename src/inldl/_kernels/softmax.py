@@ -9,19 +9,9 @@ from inldl._kernels.compile import kernel
 def masked_softmax_rows(scores, degrees, counted):
     """Return the loss of rows, and put its gradient in the place of their scores.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_labels), C order
-        Logits in single or double precision; the gradient with respect to them afterwards.
-    degrees : ndarray of shape (n, n_labels)
-        Degrees times the weights of their rows, 0 where unobserved.
-    counted : ndarray of shape (n, n_labels)
-        The weights of the rows, 0 where unobserved.
-
-    Returns
-    -------
-    float
-        The sum of ``counted * q - degrees * log(q)``, where q is the softmax of a row.
+    The loss is the sum of ``counted * q - degrees * log(q)``, where q is the softmax of a row of
+    scores. All are (n, n_labels) in C order; `degrees` are times the weights of their rows, which
+    are `counted`, and both are 0 where unobserved.
     """
     n, C = scores.shape
     q, total = np.empty(C), 0.0

@@ -13,7 +13,10 @@ Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl
 Jobs = Annotated[int, o.workers("Processes")]
 Timeout = Annotated[float | None, typer.Option(help="Seconds after which a cell is given up.")]
 COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
-HIDING = "How degrees are hidden: {mechanisms}."
+HIDING = (
+    "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
+    "divided by their sum."
+)
 SOME = "Some of the paper's datasets; all by default."
 SMALL = "Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
 Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]

@@ -114,6 +114,10 @@ _GROUPS = (
     'A column that holds what some labels have together: "alcohol=beer,wine". Repeat it for more '
     "columns."
 )
+_RATIOS = (
+    "Missing labels were dropped and the others rescaled to the whole, so that only ratios of "
+    "known shares are given; in rows with missing shares these are scaled back."
+)
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (
     "encoding", "na", "skip_rows", "skip_last", "sheet", "ignore", "features", "id", "long",
@@ -210,12 +214,30 @@ class ShareOptions(ScaleOptions):
 
 @dataclass(frozen=True)
 class FitOptions(ShareOptions):
-    """And which rows belong together, and how much work a fit may be."""
+    """And which rows belong together, what is known of them, and how much work a fit may be."""
 
     group: Annotated[str | None, _column(_GROUP)] = None
     votes: Annotated[bool, flag("--votes", help=_VOTES)] = False
+    ratios: Annotated[bool, flag("--ratios", help=_RATIOS)] = False
     learn_from: Annotated[int | None, typer.Option("--learn-from", help=_ROWS, min=2)] = None
     jobs: Annotated[int, workers("Threads")] = 1
+
+    def method_for(self, method):
+        """Return a method that learns what --ratios says, and refuse one that cannot."""
+        if not self.ratios:
+            return method
+        for option, used in (
+            ("--total", self.total),
+            ("--sum", self.sums),
+            ("--votes", self.votes),
+        ):
+            if used:
+                raise ValueError(
+                    f"{option} and --ratios exclude each other: ratios have no scale."
+                )
+        from inldl.methods import with_ratios
+
+        return with_ratios(method)
 
 
 _ROLES = {
@@ -252,6 +274,11 @@ def load_model_of_table(path, coverage=None, draws=0):
     from inldl.tables import Model
 
     model = load_model(path)
+    if (coverage is not None or draws) and getattr(model, "known", "") == "ratios":
+        raise ValueError(
+            f"{path} was fitted with --ratios, with which there are no intervals and no draws; "
+            "leave out --uncertainty and --draws."
+        )
     if not isinstance(model, Model):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
@@ -281,7 +308,8 @@ def scale_for(model, file, scale, context):
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
-    for option in given(context, ("method", "learn_from", "jobs", "weight", "votes", "dates")):
+    fitting = ("method", "learn_from", "jobs", "weight", "votes", "ratios", "dates")
+    for option in given(context, fitting):
         raise ValueError(f"{option} is for fitting, but --model is fitted; leave out one of them.")
     if list(model.label_names_) != list(file.labels):
         raise ValueError(

@@ -57,22 +57,9 @@ def choose_questions(errors, budget, *, whole_rows=False, first_cost=1.0, more_c
 
     The holes of a row are asked for one after another, that which is worth most first. What a
     part of such a path is worth for its price decides when it is its turn, so that a row that is
-    dear to open is asked for several holes at once.
-
-    Parameters
-    ----------
-    errors : RowErrors
-        Of the table.
-    budget : float
-        What all answers may cost together.
-    whole_rows : bool
-        Whether to ask for all holes of a row or for none.
-    first_cost, more_cost : float or ndarray of shape (n,)
-        The price of the first answer in a row, and of each further one.
-
-    Returns
-    -------
-    Questions
+    dear to open is asked for several holes at once. With `whole_rows`, all holes of a row are
+    asked for or none. Prices are those of the first answer in a row and of each further one:
+    numbers, or arrays with one for each row.
     """
     n, n_labels = errors.filled.shape
     first, more = (np.broadcast_to(np.asarray(c, float), n) for c in (first_cost, more_cost))
@@ -103,29 +90,18 @@ def _most_cells(budget, first, more, n_labels):
 
 
 def error_covariances(spread, covariance):
-    """Return the covariances of the errors at the holes of rows.
+    """Return the covariances of the errors at the holes of rows, of shape (n, C, C).
 
-    With B the covariance of the errors of whole rows before it is known that they sum to 0, and R
-    the correlations that it leaves at the m holes once the other degrees are known, the spreads s
-    give T_ij = s_i s_j R_ij. That the errors sum to 0 is one more thing to know:
+    With B the `covariance` of the errors of whole rows before it is known that they sum to 0, and
+    R the correlations that it leaves at the m holes once the other degrees are known, the spreads
+    s, 0 where a degree is known, give T_ij = s_i s_j R_ij. That the errors sum to 0 is one more
+    thing to know:
 
         S = f * (T - T 1 1' T / (1' T 1))
 
     The factor f makes up for what the sum takes away if all spreads of the row are the same, which
     for unrelated errors is m / (m - 1). Where the spreads contradict the sum, as a large and a
     small one of two holes do, the small one counts.
-
-    Parameters
-    ----------
-    spread : ndarray of shape (n, C)
-        The expected root mean squared error of each hole, 0 where a degree is known.
-    covariance : ndarray of shape (C, C)
-        Of the errors of whole rows.
-
-    Returns
-    -------
-    ndarray of shape (n, C, C)
-        0 in the rows and columns of known degrees.
     """
     patterns, which = np.unique(spread > 0, axis=0, return_inverse=True)
     R, m, which = _correlations(patterns, covariance), patterns.sum(axis=1), which.ravel()
@@ -161,21 +137,10 @@ def _correlations(patterns, covariance):
 
 
 def greedy_paths(S, depth):
-    """Ask for the holes of each row one after another, that which is worth most first.
+    """Ask for `depth` holes of each row one after another, that which is worth most first.
 
-    Parameters
-    ----------
-    S : ndarray of shape (n, C, C)
-        Covariances; they are changed.
-    depth : int
-        The number of holes to ask for in each row.
-
-    Returns
-    -------
-    labels : ndarray of int of shape (n, depth)
-        The holes in their order.
-    gains : ndarray of shape (n, depth)
-        By how much each reduces the expected squared error; 0 once nothing is left.
+    Returns their labels in this order, and by how much each reduces the expected squared error: 0
+    once nothing is left. The covariances `S` of shape (n, C, C) are changed.
     """
     n = len(S)
     labels, gains = np.zeros((n, depth), int), np.zeros((n, depth))

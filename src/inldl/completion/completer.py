@@ -7,6 +7,7 @@ import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
+from inldl.completion.beside import NOTHING
 from inldl.completion.drawing import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
@@ -80,7 +81,7 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None, features=None, limits=None):
+    def fit(self, y, predicted, groups=None, beside=NOTHING, limits=None):
         """Learn from rows.
 
         Parameters
@@ -91,10 +92,8 @@ class Completer:
             Predictions, each made without the row.
         groups : ndarray of int of shape (n,), optional
             Rows of one group are held out together.
-        signs : ndarray of shape (n, q), optional
-            What else may tell how large the errors of a row are, such as a number of votes.
-        features : ndarray of shape (n, k), optional
-            A few features, with which draws are to go along; the predictions by default.
+        beside : Beside, optional
+            What else is known of the rows.
         limits : Limits, optional
             Of degrees that are not observed; in `y` they are as expected.
 
@@ -105,27 +104,26 @@ class Completer:
         y = fill_forced(y)
         self.largest_ = LargestRecorded.of(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
-        told, self._learned = predicted if features is None else features, {}
-        y, predicted = y[known], predicted[known]
-        self._rows = y, predicted, told[known]
-        signs, self.limited_ = _some(signs, known), limits is not None
+        y, predicted, beside = y[known], predicted[known], beside[known]
+        self._rows, self._learned = (y, predicted, beside), {}
+        self.limited_ = limits is not None
         only_expected = None if limits is None else limits.take(known).told
         n, n_labels = y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
         for name in ("sizes_", "within_", "hole_weights_"):  # of an earlier fit
             vars(self).pop(name, None)
-        self.members_, self.refilled_ = self._learn(y, predicted, TREES), None
+        self.members_, self.refilled_ = self._learn(y, predicted, beside, TREES), None
         self._of_predictions = PredictionErrors(y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         self._judged = np.empty(0, int)
         groups = np.arange(n) if groups is None else groups[known]
-        trials = self._trials(y, predicted, groups)
+        trials = self._trials(y, predicted, beside, groups)
         if trials is not None:
-            self._weigh(known, y, predicted, signs, only_expected, *trials)
+            self._weigh(known, y, beside.signs, only_expected, *trials)
         return self
 
-    def _trials(self, y, predicted, groups):
+    def _trials(self, y, predicted, beside, groups):
         """Hide degrees, and let members fill them that were learned without their rows.
 
         Returns the hidden degrees, what each member filled in, and expected squared errors; None
@@ -141,8 +139,9 @@ class Completer:
             hidden = hide_each_label(y, self.seed, rows=np.flatnonzero(~others))
             if not len(hidden.rows) or not others.any() or judged >= enough:
                 continue
-            members = self._learn(y[others], predicted[others], TRIAL_TREES)
-            fills, variance = members.fills(hidden.left, predicted[hidden.rows])
+            members = self._learn(y[others], predicted[others], beside[others], TRIAL_TREES)
+            at = hidden.rows
+            fills, variance = members.fills(hidden.left, predicted[at], beside[at])
             found.append((hidden, fills, variance))
             judged += len(hidden.rows)
         if not found:
@@ -150,11 +149,11 @@ class Completer:
         hidden, fills, variance = zip(*found, strict=True)
         return Hidden.together(hidden), np.concatenate(fills, axis=1), np.concatenate(variance)
 
-    def _learn(self, y, predicted, most_trees):
+    def _learn(self, y, predicted, beside, most_trees):
         n_trees = int(self._share_of_trees * most_trees)
-        return Members(y, predicted, n_trees, self.seed, self.n_jobs)
+        return Members(y, predicted, n_trees, self.seed, self.n_jobs, beside)
 
-    def _weigh(self, known, y, predicted, signs, told, hidden, fills, variance):
+    def _weigh(self, known, y, signs, told, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, y)
@@ -171,7 +170,7 @@ class Completer:
         self.refilled_ = Refilled(
             known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
         )
-        signs = _some(signs, hidden.rows)
+        signs = None if signs is None else signs[hidden.rows]
         about = _about(hidden.left, mixed, variance, fills, signs)
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
@@ -208,7 +207,7 @@ class Completer:
             around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
         return WithinLimits.of(*around, y.shape[1], self.limited_)
 
-    def fill(self, y, predicted, limits=None):
+    def fill(self, y, predicted, beside=NOTHING, limits=None):
         """Return the rows with their holes filled.
 
         Parameters
@@ -217,22 +216,24 @@ class Completer:
             Degrees, NaN = unobserved.
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
+        beside : Beside, optional
+            What else is known of the rows, as for `fit`.
         limits : Limits, optional
             What else is known of the holes.
         """
         out = np.empty(y.shape)
         for rows in _blocks(len(y)):
-            out[rows] = self._filled(y[rows], predicted[rows])[0]
+            out[rows] = self._filled(y[rows], predicted[rows], beside[rows])[0]
         if limits is not None:
             some = limits.rows
             out[some] = self.within_.fill(out[some], limits.take(some))
         return out
 
-    def fill_with_intervals(self, y, predicted, coverage, signs=None, limits=None):
+    def fill_with_intervals(self, y, predicted, coverage, beside=NOTHING, limits=None):
         """Return the rows with their holes filled, and the ends of intervals."""
         out = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
-            filled, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
+            filled, about = self._filled(y[rows], predicted[rows], beside[rows])
             out[:, rows] = filled, *self._ends(y[rows], filled, about, coverage)
         if limits is not None:
             some = limits.rows
@@ -248,7 +249,7 @@ class Completer:
             upper = np.minimum(upper, np.maximum(most, filled))
         return within_rows(y, filled, np.maximum(filled - reach, 0), upper)
 
-    def row_errors(self, y, predicted, signs=None, limits=None):
+    def row_errors(self, y, predicted, beside=NOTHING, limits=None):
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
@@ -256,7 +257,7 @@ class Completer:
         """
         filled, spread, width = np.empty((3, *y.shape))
         for rows in _blocks(len(y)):
-            found, about = self._filled(y[rows], predicted[rows], _some(signs, rows))
+            found, about = self._filled(y[rows], predicted[rows], beside[rows])
             low, high = self._ends(y[rows], found, about, WIDTH)
             filled[rows], spread[rows], width[rows] = (
                 found,
@@ -270,9 +271,9 @@ class Completer:
             filled[some] = self.within_.fill(filled[some], limits.take(some))
             low, high = limits.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
-        return RowErrors(filled, spread, self.members_.plain["normal"].covariance)
+        return RowErrors(filled, spread, self.members_.normal.covariance)
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, beside=NOTHING, limits=None):
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
@@ -285,7 +286,7 @@ class Completer:
             Of the random numbers.
         first : int, default=0
             The number of the first row, if these are some rows of a table.
-        signs, features : ndarray of shape (n, q), optional
+        beside : Beside, optional
             As for `fit`.
         limits : Limits, optional
             What else is known of the holes.
@@ -295,16 +296,16 @@ class Completer:
         ndarray of shape (n_draws, n, n_labels)
             A degree that the row gives is the same in all of them.
         """
-        told = predicted if features is None else features
         out = np.empty((n_draws, *y.shape))
         size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * y.shape[1])))
         for rows in _blocks(len(y), size):
             generator = np.random.default_rng([seed, 1, first + rows.start])
-            given = y[rows].astype(np.float64), predicted[rows], _some(signs, rows), told[rows]
+            given = y[rows].astype(np.float64), predicted[rows], beside[rows]
             out[:, rows] = self._drawn(*given, n_draws, seed, generator)
         if limits is not None:
             some = limits.rows
-            expected, within = self._filled(y[some], predicted[some])[0], limits.take(some)
+            expected = self._filled(y[some], predicted[some], beside[some])[0]
+            within = limits.take(some)
             chance = np.random.default_rng([seed, 2, first])
             out[:, some] = self.within_.draw(expected, within, n_draws, chance)
         return out
@@ -312,22 +313,22 @@ class Completer:
     def _could_learn(self, n_draws, seed):
         """Return what could have been learned: the same for all pieces of a table."""
         if (n_draws, seed) not in self._learned:
-            y, predicted, told = self._rows
-            start = self.members_.plain["normal"](y, predicted)
-            chain = JointNormal(y, told, start)
+            y, predicted, beside = self._rows
+            told = _told(predicted, beside)
+            chain = JointNormal(y, told, self.members_.fill_normal(y, predicted, beside))
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
             if self.largest_ is None and len(self._judged) >= FEWEST:
                 learned.weigh(told[self._judged], self.refilled_)
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]
 
-    def _drawn(self, y, predicted, signs, told, n_draws, seed, generator):
+    def _drawn(self, y, predicted, beside, n_draws, seed, generator):
         """Return draws of rows: by what all rows share, and by chance of their own."""
-        filled, about = self._filled(y, predicted, signs)
+        filled, about = self._filled(y, predicted, beside)
         out = np.repeat(filled[None], n_draws, axis=0)
         unsure = np.isnan(fill_forced(y)).any(axis=1)
         if unsure.any():
-            y, filled, told = y[unsure], filled[unsure], told[unsure]
+            y, filled, told = y[unsure], filled[unsure], _told(predicted, beside)[unsure]
             spread, most = self._reach(y, about[unsure])
             around = self._could_learn(n_draws, seed).around(y, told, filled, generator)
             out[:, unsure] = draw_rows(y, *around, spread, most)
@@ -353,14 +354,14 @@ class Completer:
         normal = 1.0 if coverage is None else norm.ppf((1 + coverage) / 2)
         return np.maximum(reach, normal * self.largest_.spread(y)), self.largest_.limits(y)
 
-    def _filled(self, y, predicted, signs=None):
+    def _filled(self, y, predicted, beside):
         """Return completed rows, and what tells the sizes of their errors."""
         y = y.astype(np.float64)
-        fills, variance = self.members_.fills(y, predicted)
+        fills, variance = self.members_.fills(y, predicted, beside)
         filled = np.where(np.isnan(y), self._mixed(fills), y)
         if self.largest_ is not None:
             filled = self.largest_.fill(y)
-        return filled, _about(y, filled, variance, fills, signs)
+        return filled, _about(y, filled, variance, fills, beside.signs)
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
@@ -370,8 +371,9 @@ def _blocks(n, size=BLOCK):
     return [slice(start, start + size) for start in range(0, n, size)]
 
 
-def _some(signs, rows):
-    return None if signs is None else signs[rows]
+def _told(predicted, beside):
+    """Return numbers with which draws are to go along."""
+    return predicted if beside.features is None else beside.features
 
 
 def _about(y, filled, variance, fills, signs):

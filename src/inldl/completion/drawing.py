@@ -21,19 +21,8 @@ TINY = float(np.finfo(float).tiny) ** 0.5
 class Learned:
     """What could have been learned about a table, drawn at random; the same for all its rows.
 
-    Parameters
-    ----------
-    chain : JointNormal
-        What draws it.
-    n_draws : int
-        How often.
-    generator : Generator
-        Of the random numbers.
-
-    Attributes
-    ----------
-    weight : float
-        Of what is expected of normal rows; the rest is that of what was filled in.
+    `chain` draws it `n_draws` times. `weight` is that of what is expected of normal rows; the rest
+    is that of what was filled in.
     """
 
     def __init__(self, chain, n_draws, generator):
@@ -84,12 +73,7 @@ def own_errors(y, rows, n_draws, generator):
     """Draw the errors of the holes of rows, given that the other degrees have none.
 
     A normal vector minus what is expected of it once its observed part is known has just the
-    covariance that is left at the holes.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n, n_labels)
-        0 where y is observed.
+    covariance that is left at the holes. The draws have the shape (n_draws, n, n_labels).
     """
     errors = rows.errors(n_draws * len(y), generator)
     none = np.tile(np.where(np.isnan(y), np.nan, 0.0), (n_draws, 1))
@@ -98,27 +82,13 @@ def own_errors(y, rows, n_draws, generator):
 
 
 def draw_rows(y, centre, shared, errors, spread, most=None):
-    """Return draws of rows that have several holes.
+    """Return draws of rows that leave something to two holes at least, (n_draws, n, C).
 
-    Parameters
-    ----------
-    y : ndarray of shape (n, C)
-        Degrees, NaN = unobserved; each row leaves something to two holes at least.
-    centre : ndarray of shape (n, C)
-        Once projected onto what is possible, the means of the draws.
-    shared : ndarray of shape (n_draws, n, C)
-        Errors that rows have in common.
-    errors : ndarray of shape (TRIALS + n_draws, n, C)
-        Errors of their own, whose variances sum to 1 in each row.
-    spread : ndarray of shape (n, C)
-        The squares of each row sum to the variance of its draws, as far as degrees that are not
-        negative can have it.
-    most : ndarray of shape (n, 1), optional
-        What no hole of a row exceeds; what the row leaves to them by default.
-
-    Returns
-    -------
-    ndarray of shape (n_draws, n, C)
+    `centre` (n, C), once projected onto what is possible, is the mean of the draws. `shared`
+    (n_draws, n, C) are errors that rows have in common, `errors` (TRIALS + n_draws, n, C) their
+    own, whose variances sum to 1 in each row. The squares of `spread` (n, C) sum to the variance
+    of a row's draws, as far as degrees that are not negative can have it. No hole of a row exceeds
+    `most` (n, 1), by default what the row leaves to them.
     """
     holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
     possible = holes, rest, most

@@ -7,11 +7,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from inldl._file_state import Array, FileState
+from inldl.completion.beside import Beside
 from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly
 from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
 from inldl.solvers.inside import Inside
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.limits import Limits
 
 MOST_ROWS = 10_000  # more rows take their time and change little
@@ -19,7 +21,7 @@ FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
 SIGN_ROWS = 2000  # are enough to see which features tell the sizes of errors
 FEW_ROWS = 100  # fewer show no sign of the sizes of errors
-MOST_FEATURES = 20  # that draws go along with; predictions stand for more
+MOST_FEATURES = 20  # that degrees and draws go along with; predictions stand for more
 MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
 CHANCE = 4.0  # standard errors that a correlation of the best of many columns may have by chance
 
@@ -81,9 +83,10 @@ class Examples:
         """Return the features that tell how large errors are, or None if there are none."""
         return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
 
-    def features_of(self, X):
-        """Return the features that draws go along with, or None if predictions stand for them."""
-        return None if self.features is None else np.array(X, dtype=np.float64)
+    def beside(self, X):
+        """Return what is known of rows beside their degrees and predictions."""
+        features = None if self.features is None else np.array(X, dtype=np.float64)
+        return Beside(self.signs_of(X), features)
 
     def few(self):
         """Return a few of the examples, evenly spread."""
@@ -123,7 +126,7 @@ class Examples:
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = (self.degrees, self.predicted, self.groups, self.signs, self.features)
+            rows = self.degrees, self.predicted, self.groups, Beside(self.signs, self.features)
             self._completer = kind(n_jobs=n_jobs).fit(*rows, self.limits())
         return self._completer
 
@@ -162,8 +165,7 @@ def signs_of_size(X, errors):
 
 def relative_errors(errors):
     """Return the mean error of rows relative to the usual ones of their labels, and these rows."""
-    seen = ~np.isnan(errors)
-    usual = np.where(seen, errors, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    seen, usual = ~np.isnan(errors), mean_degrees(errors)
     relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
     rows = np.flatnonzero(seen.any(axis=1))
     return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows

@@ -16,16 +16,8 @@ PRIOR = 20  # squared errors of all labels that those of each label are averaged
 class ErrorSizes:
     """Learn the sizes of errors, as shares of the largest that can be, from what is known before.
 
-    Parameters
-    ----------
-    about : ndarray of shape (m, n_features)
-        What may tell the size of an error; the first is the largest that it can be.
-    row, label : ndarray of int of shape (m,)
-        Where each error is.
-    errors : ndarray of shape (m,)
-        The errors.
-    seed : int
-        Of the trees.
+    What may tell the size of an error is `about` (m, n_features), first the largest that it can
+    be. The errors (m,) are those of a row and a label each.
     """
 
     def __init__(self, about, row, label, errors, seed):
@@ -72,17 +64,8 @@ class ErrorSizes:
 class PredictionErrors:
     """Errors of predictions, which are all that is known of rows without an observed degree.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, n_labels)
-        Predictions, each made without the row.
-
-    Attributes
-    ----------
-    spread : ndarray of shape (n_labels,)
-        The root mean squared errors of the labels, averaged a little with those of all.
+    `predicted` were made without the rows of degrees `y`. `spread` (n_labels,) are the root mean
+    squared errors of the labels, averaged a little with those of all.
     """
 
     def __init__(self, y, predicted):
@@ -95,19 +78,10 @@ class PredictionErrors:
 
 
 class RowSizes:
-    """Learn how large the errors of rows are, relative to the usual ones.
+    """Learn from `signs` (n, q) how large the errors of rows are, relative to the usual ones.
 
-    Parameters
-    ----------
-    signs : ndarray of shape (n, q)
-        What tells it.
-    sizes : ndarray of shape (n,)
-        The mean size of the errors of each row, relative to the usual ones.
-
-    Attributes
-    ----------
-    expected : ndarray of shape (n,)
-        What is expected of each row from the others.
+    `sizes` (n,) are their means, relative to these; `expected` (n,) is what is expected of each
+    row from the others.
     """
 
     def __init__(self, signs, sizes):

@@ -49,24 +49,12 @@ class NormalRows:
 
 
 class JointNormal:
-    """Draw distributions that a table with holes may come from.
+    """Draw distributions that a table with holes, `y`, may come from.
 
     A whole row that is drawn from a distribution, plus what is expected of its holes once it is
-    known how far it is off at the observed degrees, is a draw of the holes.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    told : ndarray of shape (n, q)
-        What is known of the rows beside their degrees.
-    start : ndarray of shape (n, n_labels)
-        The table with its holes filled in some way.
-
-    Attributes
-    ----------
-    share : float
-        What is learned from some rows only varies more than it would; this corrects for it.
+    known how far it is off at the observed degrees, is a draw of the holes. `told` (n, q) is known
+    of the rows beside their degrees, `start` is the table with its holes filled in some way. What
+    is learned from some rows only varies more than it would; `share` corrects for it.
     """
 
     def __init__(self, y, told, start):
@@ -74,7 +62,7 @@ class JointNormal:
         rows = np.linspace(0, len(y) - 1, most).astype(int)
         self.share = np.sqrt(len(rows) / len(y))
         self._y, self._start, told = y[rows], start[rows], told[rows]
-        self._centre, self._axes = _axes(told)
+        self._centre, self._axes = principal_axes(told)
         self._known = self.known(told)
         self._basis = helmert(y.shape[1])  # of all rows that sum to 0
         self._prior = PRIOR * np.var(self._start @ self._basis.T, axis=0).mean() + LEAST**2
@@ -121,7 +109,7 @@ class JointNormal:
         return NormalRows(coef, self._basis.T @ covariance @ self._basis)
 
 
-def _axes(told):
+def principal_axes(told):
     """Return the means of columns, and the principal axes that enough rows are there for."""
     n, centre, scale = len(told), told.mean(axis=0), told.std(axis=0)
     varies = scale > LEAST * np.abs(told).max(axis=0, initial=0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from inldl.completion.beside import NOTHING
 from inldl.completion.completer import Completer
 
 
@@ -17,23 +18,18 @@ class LooseSums:
 
     It has the face of a `Completer`: rows and predictions of `n_labels` degrees, of which only the
     predictions sum to 1.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        As for `Completer`.
     """
 
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, signs=None, features=None, limits=None):
+    def fit(self, y, predicted, groups=None, beside=NOTHING, limits=None):
         """Learn from rows, as `Completer.fit` does."""
         self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
         opened = self._opened(y, predicted)
-        about = groups, signs, features, self._limits(limits)
+        about = groups, beside, self._limits(limits)
         self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, *about)
         self.weights_ = self.completer_.weights_
         return self
@@ -78,26 +74,27 @@ class LooseSums:
         opened = with_lack(y / self.sum_), with_lack(filled / self.sum_)
         return self.completer_.most_errors(*opened) * self.sum_
 
-    def fill(self, y, predicted, limits=None):
+    def fill(self, y, predicted, beside=NOTHING, limits=None):
         """Return the rows with their holes filled."""
         opened, limits = self._opened(y, predicted), self._limits(limits)
-        return self._kept(y, self.completer_.fill(*opened, limits))
+        return self._kept(y, self.completer_.fill(*opened, beside, limits))
 
-    def fill_with_intervals(self, y, predicted, coverage, signs=None, limits=None):
+    def fill_with_intervals(self, y, predicted, coverage, beside=NOTHING, limits=None):
         """Return the rows with their holes filled, and the ends of intervals."""
         opened, limits = self._opened(y, predicted), self._limits(limits)
-        return self._kept(y, self.completer_.fill_with_intervals(*opened, coverage, signs, limits))
+        found = self.completer_.fill_with_intervals(*opened, coverage, beside, limits)
+        return self._kept(y, found)
 
-    def row_errors(self, y, predicted, signs=None, limits=None):
+    def row_errors(self, y, predicted, beside=NOTHING, limits=None):
         """Return what is known about the errors; what a row lacks is one more unknown."""
         opened, limits = self._opened(y, predicted), self._limits(limits)
-        found = self.completer_.row_errors(*opened, signs, limits)
+        found = self.completer_.row_errors(*opened, beside, limits)
         filled, spread = self._kept(y, found.filled), found.spread * self.sum_
         return replace(found, filled=filled, spread=spread)
 
-    def draw(self, y, predicted, n_draws, seed, first=0, signs=None, features=None, limits=None):
+    def draw(self, y, predicted, n_draws, seed, first=0, beside=NOTHING, limits=None):
         """Return completed tables that differ as far as their holes are unsure."""
-        opened, about = self._opened(y, predicted), (signs, features, self._limits(limits))
+        opened, about = self._opened(y, predicted), (beside, self._limits(limits))
         return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, *about))
 
     def _limits(self, limits):

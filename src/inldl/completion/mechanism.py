@@ -49,20 +49,13 @@ class LargestRecorded:
 
 
 def weights_of_holes(y, refilled):
-    r"""Return weights with which observed degrees are like the missing ones of `y`.
+    r"""Return weights with which observed degrees, `refilled`, are like the missing ones of `y`.
 
     Rows with many holes count as they do by the weights so far, each label as often as it is
     missing, and the mean is that of the missing degrees, which the sums of the rows give: the
     weight of a degree d is multiplied by :math:`(C d + 0.1)^{-b}`, with the b that does it.
     Returns None if sizes decide what is missing and b is beyond -1 and 1: hardly any observed
     degrees are like the missing ones then.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved, without those that the sums of their rows give.
-    refilled : Refilled
-        The observed degrees.
     """
     holes, weights = np.isnan(y), refilled.weights
     if not holes.any():

@@ -8,34 +8,23 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from inldl import _kernels
+from inldl.completion.beside import NOTHING
 from inldl.completion.hiding import hide_each_label
+from inldl.completion.normal import Normal
 from inldl.solvers.completion import (
     TINY,
-    error_covariance,
     fill_in_proportion,
     fill_near,
     given_observed,
     pairwise_covariance,
 )
+from inldl.solvers.known_cells import mean_degrees
 
 
 class ExtraTrees:
-    """Extremely randomised trees that predict a number.
+    """Extremely randomised trees whose mean predicts a number `y` from features.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Features.
-    y : ndarray of shape (n,)
-        What is learned.
-    n_trees : int
-        Trees, whose mean is the prediction.
-    seed : int
-        Of the random numbers.
-    min_leaf : int, default=2
-        Rows of a leaf at least.
-    max_features : float, default=0.5
-        Share of the features that a split looks at.
+    A leaf has at least `min_leaf` rows, and a split looks at a share `max_features` of them.
     """
 
     def __init__(self, X, y, *, n_trees, seed, min_leaf=2, max_features=0.5):
@@ -53,9 +42,7 @@ class Near:
     """Fill near the prediction: labels that are predicted badly move more than others."""
 
     def __init__(self, y, predicted):
-        seen = ~np.isnan(y)
-        squares = np.where(seen, y - predicted, 0) ** 2
-        self.spread = squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1) + TINY
+        self.spread = mean_degrees((y - predicted) ** 2) + TINY
 
     def __call__(self, y, predicted):
         """Return completed rows."""
@@ -73,23 +60,11 @@ class Scaled:
         return fill_in_proportion(y, predicted)
 
 
-class Normal:
-    """Fill with what is expected if the errors of the prediction are normal."""
-
-    def __init__(self, y, predicted):
-        self.covariance = error_covariance(y - predicted)
-
-    def __call__(self, y, predicted):
-        """Return completed rows."""
-        expected, variance = given_observed(y, predicted, self.covariance)
-        return fill_near(y, expected, variance + TINY)
-
-
 class RootNormal:
-    """Do the same for square roots, whose errors are of one size for small and large degrees.
+    """Fill with what is expected if the errors of square roots are normal.
 
-    The square of a normal number of mean m and variance v has the mean m^2 + v and the variance
-    4 m^2 v + 2 v^2.
+    They are of one size for small and large degrees. The square of a normal number of mean m and
+    variance v has the mean m^2 + v and the variance 4 m^2 v + 2 v^2.
     """
 
     def __init__(self, y, predicted):
@@ -112,22 +87,8 @@ class Forests:
 
     The forest of a label learns from all rows in which the label is observed. It sees each of
     them as if the label was missing: the other degrees, the missing ones as another member fills
-    them without the label, which ones are known, their sum, and the prediction.
-
-    Parameters
-    ----------
-    hidden : Hidden
-        Observed degrees that are hidden one at a time.
-    filled : ndarray of shape (m, C)
-        Their rows, as the other member fills them.
-    predicted : ndarray of shape (m, C)
-        Predictions that were made without the rows.
-    n_trees : int
-        Of each forest.
-    seed : int
-        Of the trees.
-    n_jobs : int or None
-        Threads, over the labels.
+    them without the label, which ones are known, their sum, and the prediction. `hidden` are such
+    rows, `filled` what the other member makes of them.
     """
 
     def __init__(self, hidden, filled, predicted, *, n_trees, seed, n_jobs):
@@ -168,12 +129,12 @@ class Forests:
 class Members:
     """All members, learned from the same rows."""
 
-    def __init__(self, y, predicted, n_trees, seed, n_jobs):
+    def __init__(self, y, predicted, n_trees, seed, n_jobs, beside=NOTHING):
         self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
         predicted = self._heard(predicted)
-        kinds = {"near": Near, "scaled": Scaled, "normal": Normal}
-        self.plain = {name: kind(y, predicted) for name, kind in kinds.items()}
-        self.root, self.forests = RootNormal(y, predicted), {}
+        self.plain = {"near": Near(y, predicted), "scaled": Scaled(y, predicted)}
+        self.normal, self.root = Normal(y, predicted, beside), RootNormal(y, predicted)
+        self.forests = {}
         if n_trees:
             hidden = hide_each_label(y, seed)
             left, p = hidden.left, predicted[hidden.rows]
@@ -190,13 +151,18 @@ class Members:
     @property
     def names(self):
         """Names of the members, in the order of their fills."""
-        return [*self.plain, "root normal", *self.forests]
+        return [*self.plain, "normal", "root normal", *self.forests]
 
-    def fills(self, y, predicted):
+    def fill_normal(self, y, predicted, beside):
+        """Return what the normal member makes of rows."""
+        return self.normal(y, self._heard(predicted), beside)
+
+    def fills(self, y, predicted, beside=NOTHING):
         """Return what each member makes of rows, and expected squared errors."""
         predicted = self._heard(predicted)
         filled, variance = self.root.with_variance(y, predicted)
-        fills = [member(y, predicted) for member in self.plain.values()] + [filled]
+        fills = [member(y, predicted) for member in self.plain.values()]
+        fills += [self.normal(y, predicted, beside), filled]
         for forest in self.forests.values():
             fills.append(forest.after(y, predicted, fills[-1]))
         return np.array(fills), variance

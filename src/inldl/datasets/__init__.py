@@ -1,7 +1,6 @@
 """Datasets, and functions that hide some of their degrees."""
 
-from inldl.datasets._artificial import make_distributions
-from inldl.datasets._embedded import load_budget_shares, load_concrete
+from inldl.datasets._built_in import load_budget_shares, load_concrete, make_distributions
 from inldl.datasets._hiding import MECHANISMS, hide
 from inldl.datasets._public import canonical_name, catalogue, load, locate
 

@@ -16,6 +16,7 @@ def hide(
     labels=None,
     return_bounds=False,
     return_sums=False,
+    renormalise=False,
     random_state=None,
 ):
     r"""Return a copy of `y` with more degrees missing (NaN).
@@ -68,6 +69,10 @@ def hide(
         degree that their row keeps.
     return_sums : bool, default=False
         For "grouped": return the sums as well.
+    renormalise : bool, default=False
+        Divide what is left of each row by its sum, as where missing labels were dropped: only
+        ratios of observed degrees are then known, ``known="ratios"`` of a method. A row of which
+        nothing is left but zeros keeps them.
     random_state : None, int or numpy.random.Generator, default=None
         Seed or generator for the random choice.
 
@@ -101,15 +106,23 @@ def hide(
     ... )
     >>> y, upper
     (array([[ nan, 0.2 , 0.75]]), array([[0.1, nan, nan]]))
+
+    One of three labels is dropped, and the others are rescaled to 1:
+
+    >>> hide([[0.2, 0.2, 0.6]], 0.4, mechanism="keep", renormalise=True, random_state=3)
+    array([[0.25,  nan, 0.75]])
     """
     check_choice("mechanism", mechanism, MECHANISMS)
     _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums)
+    if renormalise and (return_bounds or return_sums):
+        raise ValueError("Bounds and sums are those of degrees; leave renormalise out for them.")
     degrees = as_degrees(y, name="y")
     options = {} if threshold is None else {"threshold": threshold}
     if labels is not None:
         options["labels"] = _columns(y, labels, degrees.shape[1])
     observed = MECHANISMS[mechanism](degrees, rate, generator(random_state), **options)
-    hidden = like(y, np.where(observed, degrees, np.nan))
+    left = np.where(observed, degrees, np.nan)
+    hidden = like(y, renormalised(left) if renormalise else left)
     newly = ~observed & ~np.isnan(degrees)
     if return_bounds:
         most = _most(degrees, observed, mechanism, threshold)
@@ -118,6 +131,12 @@ def hide(
     if return_sums:
         return hidden, _sums(y, degrees, newly)
     return hidden
+
+
+def renormalised(y):
+    """Return rows divided by the sum of what is observed of them, unless that is 0."""
+    sums = np.nansum(y, axis=1, keepdims=True)
+    return y / np.where(sums > 0, sums, 1)
 
 
 def _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums):
@@ -144,7 +163,7 @@ def _columns(y, labels, n_labels):
     names = list(getattr(y, "columns", range(n_labels)))
     strange = [label for label in labels if label not in names]
     if strange or len(set(labels)) < 2:
-        problem = f"{strange[0]!r} is none" if strange else f"got {list(labels)!r}"
+        problem = f"{strange[0]!r} is not one" if strange else f"got {list(labels)!r}"
         raise ValueError(f"labels must be at least two labels of y, but {problem}.")
     return [names.index(label) for label in labels]
 

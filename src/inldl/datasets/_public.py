@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from inldl.datasets._fetching import obtain, present
+from inldl.datasets._fetching import Record, find, obtain, present, records
 from inldl.datasets._reading import read
-from inldl.datasets._registry import Record, find, records
 
 
 def catalogue() -> list[Record]:

@@ -56,7 +56,7 @@ def fit_large(model, rows, labels):
                     f"A sample of {len(numbers)} of {n} rows was learned from: {reason}."
                 )
     model.held_out_rows_ = None if len(numbers) == n else numbers
-    model._keep_errors(sample.X, data.known, limits=limits)
+    model._keep_errors(sample.X, model._learned_from(sample.y, data.known), limits=limits)
     return model
 
 
@@ -66,6 +66,8 @@ def _why_sample_only(model, n, data, limits):
         return "there are no others"
     if limits is not None:
         return "bounds and sums of missing degrees are used in the sample only"
+    if model.known == "ratios":
+        return "ratios are scaled in the sample only"
     if data.mechanism in NOTES:
         return "degrees that are missing because of their size are filled in in the sample only"
     if SOFTMAX not in model._names():

@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -30,6 +31,7 @@ from inldl._validation import (
     like,
     weights_beside,
 )
+from inldl.estimators._ratios import KnownMixin, fill_chunk
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
 from inldl.solvers.given_limits import beside_rows, limits_of, limits_of_block
@@ -39,7 +41,7 @@ from inldl.solvers.loop import iterations, run
 TO_EXPORT = "fit with --method winldl to export."
 
 
-class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of estimators that predict distributions: tags, `complete` and `score`.
 
     For model files a class declares in `_in_file` what is special about its attributes, and for
@@ -61,6 +63,9 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         }
     )
 
+    tunable: ClassVar[
+        dict
+    ] = {}  # constants that `TunedLDL` may choose, and the candidates of each
     _takes_chunks = False  # whether it is fitted to Dask arrays and frames chunk by chunk
 
     @cached_property
@@ -100,7 +105,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Returns
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are the nearest values to the
+            `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
+            holes are scaled, and only their ratios stay). The others are the nearest values to the
             prediction that are not negative, within their bounds, and make the row sum to 1; they
             are 0 where the observed degrees sum to 1 already. It is a Dask array where `X` or `y`
             is one, if the method can be fitted to Dask arrays.
@@ -114,11 +120,15 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
             return self._complete_lazily(X, y, lower, upper, sums)
+        self._refuse_limits(lower, upper, sums)
         given, predicted = self._given_and_predicted(X, y)
         limits = limits_of(given, lower, upper, sums, label_names(y))
-        return like(y, self._fill(given, predicted, limits))
+        return like(y, self._fill(given, predicted, self._beside(X), limits))
 
-    def _fill(self, given, predicted, limits=None):
+    def _beside(self, X):
+        """Return what else is known of rows, which is nothing."""
+
+    def _fill(self, given, predicted, beside=None, limits=None):
         """Return the given degrees with the missing ones filled in."""
         return fill_rows(given, predicted, limits)
 
@@ -128,6 +138,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = self._expected(X)
+        _check_shape(given, predicted)
+        given = self._degrees_given(given, predicted)
         check_given(given, predicted)
         return given, predicted
 
@@ -320,6 +332,9 @@ class LinearDistributionEstimator(DistributionEstimator):
         predicted = rows.map(self._predictor(), self.n_labels_)
         _check_shape(rows.y, predicted)
         fill = partial(_fill_chunk, known=list(beside), labels=labels)
+        if self.known == "ratios":
+            self._refuse_limits(*known)
+            fill = partial(fill_chunk, fill_rows)
         arrays = rows.y, predicted, *rows.beside.values()
         return map_rows(fill, *arrays, n_columns=self.n_labels_, dtype=rows.y.dtype)
 

@@ -9,24 +9,8 @@ from sklearn.base import clone
 def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
     """Return predictions of the rows of `X`, each made by a clone that did not see the row.
 
-    Parameters
-    ----------
-    estimator : estimator
-        It is cloned, never fitted itself.
-    X : ndarray or CSR matrix of shape (n_samples, n_features)
-        The features.
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
-    n_folds : int
-        Clones; each predicts a random part of the rows, the same ones each time.
-    groups : ndarray of shape (n_samples,), optional
-        Rows of one group are predicted by the same clone.
-    sample_weight : ndarray of shape (n_samples,), optional
-        Weights of the rows, for the fits of the clones.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
+    There are `n_folds` clones; each predicts a random part of the rows, the same ones each time.
+    Rows of one group are predicted by the same clone. Weights are for the fits of the clones.
     """
     from sklearn.model_selection import GroupKFold, KFold  # time a plain fit need not pay
 

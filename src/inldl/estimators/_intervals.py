@@ -22,6 +22,7 @@ from inldl._validation import (
     validate_features,
 )
 from inldl.completion import Examples
+from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
 from inldl.solvers.given_limits import limits_of
 
@@ -52,11 +53,14 @@ class IntervalMixin:
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
             return
-        kept = [_evenly(np.flatnonzero(~np.isnan(column))) for column in y.T]
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
+        if self.known == "ratios":
+            return
+        seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
+        kept = [rows[evenly(len(rows), MOST)] for rows in seen]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
-        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
 
     def _predict_weightless(self, X, sample_weight):
         """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
@@ -145,6 +149,7 @@ class IntervalMixin:
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
+        self._refuse_intervals()
         if self.calibration_ is None:
             name = type(self).__name__
             raise NotFittedError(
@@ -208,17 +213,16 @@ class IntervalMixin:
             estimated from each of them.
         random_state : int, RandomState instance, Generator or None, default=None
             For the draws; an int makes them reproducible to the bit.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
-            upper bound of 0.05. It is filled with what is expected of it between its bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
-            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
+        lower, upper, sums
+            Bounds of unobserved degrees, and what groups of labels sum to, as for every
+            :class:`DistributionEstimator`. Degrees are filled with what is expected of them
+            between their bounds.
 
         Returns
         -------
         completed : ndarray or frame of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are. The others are not negative and make the
+            `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
+            holes are scaled, and only their ratios stay). The others are not negative and make the
             row sum to 1; they are 0 where the observed degrees sum to 1 already. With `n_draws`
             an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
         lower, upper : ndarray or frame of shape (n_samples, n_labels)
@@ -238,6 +242,7 @@ class IntervalMixin:
             from inldl.estimators._groups import seed_from  # time that a plain fit need not pay
 
             self._check_draws(n_draws, return_interval)
+            self._refuse_limits(lower, upper, sums)
             seed = seed_from(random_state)
             given, predicted = self._given_and_predicted(X, y)
             limits = limits_of(given, **limits, names=label_names(y))
@@ -245,7 +250,8 @@ class IntervalMixin:
             return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
         if not return_interval:
             return super().complete(X, y, **limits)
-        given = (*self._given_and_predicted(X, y), self._signs(X))
+        self._refuse_intervals()
+        given = (*self._given_and_predicted(X, y), self._beside(X))
         limits = limits_of(given[0], **limits, names=label_names(y))
         found = self._fill_with_intervals(*given, coverage, limits)
         return tuple(like(y, values) for values in found)
@@ -253,6 +259,7 @@ class IntervalMixin:
     def _check_draws(self, n_draws, return_interval=False):
         check_number("n_draws", n_draws, low=1, integer=True)
         check_is_fitted(self)
+        self._refuse_intervals()
         if return_interval:
             raise ValueError("Ask for intervals or for draws, not for both at once.")
         if self.examples_ is None:
@@ -270,23 +277,26 @@ class IntervalMixin:
 
     def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
         """Return completed tables of checked rows, whose first one has the number `first`."""
-        examples = self.examples_
-        told = examples.signs_of(X), examples.features_of(X), limits
+        told = self.examples_.beside(X), limits
         draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
         return draws.astype(given.dtype, copy=False)
 
-    def _fill(self, given, predicted, limits=None):
+    def _beside(self, X):
+        """Return what is known of rows beside their degrees and predictions, or None."""
+        return None if self.examples_ is None else self.examples_.beside(self._validated(X))
+
+    def _fill(self, given, predicted, beside=None, limits=None):
         completer = self._completer()
         if completer is None:
-            return super()._fill(given, predicted, limits)
-        return completer.fill(given, predicted, limits).astype(given.dtype, copy=False)
+            return super()._fill(given, predicted, limits=limits)
+        return completer.fill(given, predicted, beside, limits).astype(given.dtype, copy=False)
 
-    def _fill_with_intervals(self, given, predicted, signs, coverage, limits=None):
+    def _fill_with_intervals(self, given, predicted, beside, coverage, limits=None):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
         completer = self._completer()
         if completer is None:
-            completed = self._fill(given, predicted, limits)
+            completed = self._fill(given, predicted, limits=limits)
             ends = self._interval_around(predicted, coverage)
             found = (completed, *within_rows(given, completed, *ends))
             if limits is not None:
@@ -294,7 +304,7 @@ class IntervalMixin:
                 ends = (np.clip(each, low, high) for each in found[1:])
                 found = _around(completed, *ends)
         else:
-            found = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
+            found = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
         return tuple(values.astype(given.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
@@ -376,11 +386,6 @@ class _Errors:
     def _interval(self, predicted, below, above):
         size = self.size(predicted)
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
-
-
-def _evenly(rows):
-    """Return at most `MOST` of the rows, evenly spread."""
-    return rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(int)]
 
 
 def _both_bounds(model, coverage, X):

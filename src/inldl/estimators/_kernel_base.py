@@ -128,6 +128,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         self
         """
         self._check_parameters()
+        self._refuse_limits(lower, upper, sums)
         given, limits = X, limits_of(y, lower, upper, sums)
         if limits is not None:
             y = like(y, limits.any_filled())
@@ -138,7 +139,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         with one_blas_thread():  # the same sums for any n_jobs
             data = self._prepare(X, y, names, weights, limits)
             self._fit_prepared(data)
-        self._keep_errors(X, data.known, limits=limits)
+        self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
         self._predict_weightless(given, sample_weight)
         return self
 
@@ -185,13 +186,17 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
         if hasattr(self, "feature_names_in_"):
             names["feature_names_in_"] = self.feature_names_in_
-        dense, known = columns.dense(X), fill_forced(y)
+        dense = columns.dense(X)
+        if self.known == "ratios":
+            y = self._scaled_ratios(columns.scaled(dense), y, weights, seed)
+        known = fill_forced(y)
         about = columns, seed, started, names, weights
         data = Prepared(dense, known, known, "random", *about)
         if limits is not None:
             filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
             data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
-        data = replace(data, mechanism=mechanism_of(data.y))
+        if self.known == "degrees":  # else sums of rows tell nothing
+            data = replace(data, mechanism=mechanism_of(data.y))
         if data.mechanism not in NOTES:
             return data
         mechanism, y = fill_selected(data.scaled, data.y, data.mechanism, seed, self.n_jobs)

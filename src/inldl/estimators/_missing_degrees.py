@@ -21,29 +21,11 @@ NOTES = {
 def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     """Return why degrees are missing, and the degrees to learn from.
 
-    Holes are left to the method if a feature explains that small degrees are missing. Else they
-    are filled with what is expected of hidden degrees of a label; of rows with similar features,
-    if these tell much and any degree may be missing.
-
-    Parameters
-    ----------
-    scaled : ndarray of shape (n, n_features)
-        Scaled columns.
-    y : ndarray of shape (n, n_labels)
-        Degrees in double precision, NaN = unobserved.
-    mechanism : {"small", "rest"}
-        As in `inldl.solvers.selection.mechanism_of`.
-    seed : int
-        For landmarks and samples.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    mechanism : str
-        The same, or "random" if features explain it.
-    degrees : ndarray of shape (n, n_labels)
-        `y` itself if the mechanism is "random".
+    Holes are left to the method if a feature explains that small degrees are missing: the
+    `mechanism`, as `inldl.solvers.selection.mechanism_of` returns it, is "random" then, and the
+    degrees are `y` itself. Else they are filled with what is expected of hidden degrees of a
+    label; of rows with similar features, which are `scaled`, if these tell much and any degree may
+    be missing.
     """
     if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
         return "random", y

@@ -12,6 +12,7 @@ from inldl.estimators._auto_sample import is_large
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._missing_degrees import NOTES
+from inldl.estimators._ratio_scales import scale_ratios
 from inldl.estimators.forest import ForestLDL
 from inldl.estimators.kernel_ridge import KernelRidgeLDL
 from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
@@ -72,6 +73,11 @@ class AutoInLDL(KernelDistributionEstimator):
         Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
         1 prints a line for each part of the fit.
+    known : {"degrees", "ratios"}, default="degrees"
+        What a row with holes tells. "ratios" is for rows whose missing labels were dropped and the
+        others divided by their sum: what is observed sums to 1, and tells ratios only. Each such
+        row is then scaled by what is predicted for its observed labels together, in `fit` and in
+        `complete`. See :doc:`/ratios`.
 
     Attributes
     ----------
@@ -108,7 +114,8 @@ class AutoInLDL(KernelDistributionEstimator):
     on a random sample of as many, of which a fifth is held out. Then the softmax regression learns
     from all other rows where they are, with more landmarks if held-out rows gain by it
     (`inldl.solvers.kernel_surrogate`); the other members stay those of the sample. Only the sample
-    is learned from if degrees have bounds, or are missing because of their size.
+    is learned from if degrees have bounds, are missing because of their size, or only their ratios
+    are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned
@@ -142,6 +149,7 @@ class AutoInLDL(KernelDistributionEstimator):
         random_state=None,
         n_jobs=None,
         verbose=0,
+        known="degrees",
     ):
         self.members = members
         self.weights = weights
@@ -151,8 +159,10 @@ class AutoInLDL(KernelDistributionEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.known = known
 
     def _check_parameters(self):
+        check_choice("known", self.known, ("degrees", "ratios"))
         names = self._names()
         unknown = [name for name in names if name not in MEMBERS]
         if unknown or not names or len(set(names)) < len(names):
@@ -196,9 +206,13 @@ class AutoInLDL(KernelDistributionEstimator):
             vars(self).pop("held_out_rows_", None)
             return super().fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
         self._check_parameters()
+        self._refuse_limits(lower, upper, sums)
         known, labels = beside_rows(X, y, lower, upper, sums)
         beside = weights_beside(sample_weight) | known
         return fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
+
+    def _scaled_ratios(self, scaled, y, weights, seed):
+        return scale_ratios(scaled, y, weights, seed, self.n_jobs)
 
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)

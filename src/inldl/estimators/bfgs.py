@@ -1,6 +1,6 @@
 """The BFGS-LDL estimator."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -79,6 +79,8 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     max_iter: CountOrZero = 400
     tol: NotNegative = 2e-9
     start: Literal["zero", "eye"] = "zero"
+
+    tunable: ClassVar = {"l2": (1e-4, 1e-3, 1e-2, 0.1, 1.0)}
 
     @classmethod
     def as_published(cls, **changes):

@@ -9,6 +9,7 @@ from inldl._validation import validate_features, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._parameters import parameters
 from inldl.solvers.known_cells import mean_degrees
+from inldl.solvers.ratios import check_ratios, constant_distribution
 
 
 @parameters
@@ -20,6 +21,9 @@ class ConstantLDL(DistributionEstimator):
     strategy : {"mean", "uniform"}, default="mean"
         "mean" predicts the mean of the observed degrees of each label, scaled to sum to 1;
         "uniform" predicts 1/C.
+    known : {"degrees", "ratios"}, default="degrees"
+        What a row with holes tells. With "ratios", for rows whose missing labels were dropped and
+        the others divided by their sum, "mean" is the distribution that agrees best with them.
 
     Attributes
     ----------
@@ -38,6 +42,7 @@ class ConstantLDL(DistributionEstimator):
     """
 
     strategy: Literal["mean", "uniform"] = "mean"
+    known: Literal["degrees", "ratios"] = "degrees"
 
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
@@ -67,7 +72,11 @@ class ConstantLDL(DistributionEstimator):
         _, y, self.label_names_, weights = validate_weighted_fit(self, X, y, sample_weight)
         self.n_labels_ = y.shape[1]
         means = np.zeros(self.n_labels_)
-        if self.strategy == "mean":
+        if self.known == "ratios":
+            check_ratios(y)
+        if self.strategy == "mean" and self.known == "ratios":
+            means = constant_distribution(y, weights)
+        elif self.strategy == "mean":
             means = np.maximum(mean_degrees(y, weights), 0)
         uniform = np.full(self.n_labels_, 1 / self.n_labels_)
         self.distribution_ = means / means.sum() if means.sum() > 0 else uniform

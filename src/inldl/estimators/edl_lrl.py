@@ -1,6 +1,6 @@
 """The EDL-LRL estimator."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -110,6 +110,8 @@ class EDLLRL(SoftmaxDistributionEstimator):
     threshold: Literal["soft", "hard"] = "soft"
     start: Literal["zero", "uniform"] = "zero"
     random_state: object = 0
+
+    tunable: ClassVar = {"lam1": (1e-4, 1e-3, 1e-2, 0.1), "lam2": (1e-2, 0.1, 1.0)}
 
     @classmethod
     def as_published(cls, **changes):

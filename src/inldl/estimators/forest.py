@@ -1,5 +1,7 @@
 """Extra trees on completed distributions."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.model_selection import KFold
 
@@ -82,6 +84,7 @@ class ForestLDL(KernelDistributionEstimator):
     n_landmarks: Count = 300
     random_state: object = None
     n_jobs: Jobs = None
+    tunable: ClassVar = {"min_samples_leaf": (1, 2, 5, 10), "max_features": (0.3, 0.5, 1.0)}
 
     def _learn(self, data):
         if max(data.dense.max(), -data.dense.min()) > LARGEST:

@@ -1,6 +1,6 @@
 """The IIS-LDL estimator."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
@@ -82,6 +82,8 @@ class IISLDL(SoftmaxDistributionEstimator):
     fit_intercept: bool = True
     mass: Literal["unit", "observed"] = "unit"
     start: Literal["zero", "eye"] = "zero"
+
+    tunable: ClassVar = {"max_iter": (5, 10, 20, 50, 100)}
 
     @classmethod
     def as_published(cls, **changes):

@@ -1,5 +1,7 @@
 """The two InLDL estimators: low-rank label distributions."""
 
+from typing import ClassVar
+
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl._errors import warn_user
@@ -88,6 +90,8 @@ class InLDLProx(_LowRankEstimator):
     verbose: int = 0
     checkpoint: object = None
 
+    tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
+
     @classmethod
     def as_published(cls, **changes):
         """Return the setting behind the published numbers: no ridge, no bias, lam = 1e-3.
@@ -111,39 +115,17 @@ class InLDLADMM(_LowRankEstimator):
 
     Parameters
     ----------
-    lam : float, default=0.01
-        Weight of the trace norm.
     rho : float, default=1.0
         The penalty of ADMM.
-    ridge : float, default=1e-5
-        Added to the diagonal of X'X in the regression; more influential than `lam`.
-    fit_intercept : bool, default=True
-        Whether to add a bias, penalised by `ridge` like the rest.
-    max_iter : int, default=100
-        Iterations at most.
     tol : float, default=1e-3
         Stop when both residuals, relative to the size of what they compare, are below it.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
-    verbose : int, default=0
-        1 prints a line per iteration.
-    checkpoint : str, path or None, default=None
-        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
-        dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file goes when the fit has ended.
+    lam, ridge, fit_intercept, max_iter, n_jobs, verbose, checkpoint
+        As in :class:`InLDLProx`.
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
-        Coefficients W', and the bias of each label.
-    n_iter_, converged_ : int, bool
-        Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
-        "primal_residual" and "dual_residual".
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
+        "primal_residual" and "dual_residual". All others are as in :class:`InLDLProx`.
 
     References
     ----------
@@ -167,6 +149,8 @@ class InLDLADMM(_LowRankEstimator):
     n_jobs: Jobs = None
     verbose: int = 0
     checkpoint: object = None
+
+    tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
 
     @classmethod
     def as_published(cls, **changes):

@@ -12,6 +12,7 @@ from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.landmark_kernel import Basis
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
+from inldl.solvers.ratios import known_ratios
 from inldl.solvers.softmax import softmax
 
 ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
@@ -93,14 +94,23 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
 
 
+def held_out_of_ratios(features, scaled, y, weights, seed, n_jobs):
+    """Return held-out predictions of rows of which only ratios are known."""
+    basis = Basis.of(features, scaled, weights)
+    found = basis.features(scaled.astype(np.float32))
+    folds = _Folds(found, y, weights, basis.squares, seed, n_jobs, ratios=True)
+    return folds.cross_fit(folds.best_alpha())[0]
+
+
 class _Folds:
     """Softmax regressions without each fold of the rows, and with all rows.
 
-    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`.
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
+    with holes `ratios` may be all that is known.
     """
 
-    def __init__(self, features, y, weights, squares, seed, n_jobs):
-        self.features, self.y, self.weights = features, y, weights
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
         self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
         self.starts = None
         folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
@@ -149,14 +159,15 @@ class _Folds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, ROUGH)
-        known, there = known_cells(self.y[test], _predict(self.features[test], V))
+        cells = known_ratios if self.ratios else known_cells
+        known, there = cells(self.y[test], _predict(self.features[test], V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
 
     def _fit(self, alpha, V, rows, ftol=FINE):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
-        about = self.squares * share, y, alpha, weights
+        about = self.squares * share, y, alpha, weights, self.ratios
         return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
 
     def _start(self, rows):

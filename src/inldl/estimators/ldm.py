@@ -1,6 +1,6 @@
 """The LDM estimator."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -104,6 +104,8 @@ class LDM(SoftmaxDistributionEstimator):
     solver: Literal["lbfgs", "steepest"] = "lbfgs"
     start: Literal["zero", "uniform"] = "zero"
     random_state: object = 0
+
+    tunable: ClassVar = {"l1": (1e-4, 1e-2, 1.0), "l2": (0.1, 1.0, 10.0)}
 
     @classmethod
     def as_published(cls, **changes):

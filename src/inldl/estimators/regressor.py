@@ -17,6 +17,12 @@ from inldl.estimators._base import TO_EXPORT, DistributionEstimator
 from inldl.estimators._parameters import Jobs, parameters
 from inldl.solvers.completion import projected
 
+TUNABLE = {
+    "Ridge": {"alpha": (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)},
+    "KNeighborsRegressor": {"n_neighbors": (5, 10, 20, 40)},
+    "ExtraTreesRegressor": {"min_samples_leaf": (1, 2, 5), "max_features": (0.3, 1.0)},
+    "HistGradientBoostingRegressor": {"learning_rate": (0.03, 0.1), "max_leaf_nodes": (7, 31)},
+}
 MOST_COPIES = 100  # of a row, for a regressor that knows no weights
 
 
@@ -93,6 +99,12 @@ class RegressorLDL(DistributionEstimator):
         None
     )
     n_jobs: Jobs = None
+
+    @property
+    def tunable(self):
+        """Constants of the regressor that `TunedLDL` may choose, and the candidates of each."""
+        known = TUNABLE.get(type(self.regressor).__name__, {})
+        return {f"regressor__{name}": values for name, values in known.items()}
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

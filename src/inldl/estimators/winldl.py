@@ -1,7 +1,7 @@
 """The WInLDL estimator."""
 
 from numbers import Integral
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -27,6 +27,7 @@ from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.given_limits import Labels, beside_rows, limits_of_block
 from inldl.solvers.inside import Inside
 from inldl.solvers.mapped import MappedProblem
+from inldl.solvers.ratios import check_ratios
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import SCHEMES, get_weighting
 
@@ -94,6 +95,11 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         columns and the kernel come from a sample of at most 20000 rows.
     random_state : int, RandomState instance, Generator or None, default=None
         For the sample and the landmarks of a kernel.
+    known : {"degrees", "ratios"}, default="degrees"
+        What a row with holes tells. "ratios" is for rows whose missing labels were dropped and the
+        others divided by their sum: what is observed sums to 1, and tells ratios only. Each such
+        row is then scaled by what is predicted for its observed labels together, in `fit` and in
+        `complete`. See :doc:`/ratios`.
 
     Attributes
     ----------
@@ -157,6 +163,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     kernel: KernelOrNone = None
     n_landmarks: Count = 400
     random_state: object = None
+    known: Literal["degrees", "ratios"] = "degrees"
+    tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
     _labels = Labels()  # that limits are about, while it is fitted
     map_ = None  # as in files of earlier versions
 
@@ -183,6 +191,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         -------
         self
         """
+        self._refuse_limits(lower, upper, sums)
         known, self._labels = beside_rows(X, y, lower, upper, sums)
         try:
             return self._fit(X, y, weights_beside(sample_weight) | known)
@@ -197,6 +206,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             )
         if self.kernel is not None:
             self._check_kernel()
+        if self.known == "ratios" and rows.in_memory:
+            check_ratios(rows.y)  # other rows are looked at in blocks, which know no numbers
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         check_label_names(self, rows.label_names)
@@ -237,8 +248,10 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         return result.shared.coef.copy(), result.shared.intercept, result
 
     def _deciding(self):
-        """Leave out what is for kernels alone, as checkpoints of earlier versions do."""
+        """Leave out what is for kernels or ratios alone, as checkpoints of earlier versions do."""
         found = super()._deciding()
+        if self.known == "degrees":
+            del found["known"]
         if self.kernel is None:
             for name in ("kernel", "n_landmarks", "random_state"):
                 del found[name]
@@ -271,6 +284,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             expand=expand,
             initial=initial,
             labels=self._labels,
+            ratios=self.known == "ratios",
         )
 
     def _store(self, rows, coef, intercept, result):
@@ -289,5 +303,5 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             plain = clone(self).set_params(cross_fit=None, checkpoint=None)
             own = None if own is None else own.ravel()
             self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
-        self._keep_errors(X, kept.y, limits=limits)
+        self._keep_errors(X, self._learned_from(kept.y, kept.y), limits=limits)
         self._predict_weightless(rows.X, weights)

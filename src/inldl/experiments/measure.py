@@ -85,6 +85,7 @@ def _measure(cell: Cell) -> Row:
         peak_memory=peak_memory,
         n_iter=_attribute(model, "n_iter_", int),
         converged=_attribute(model, "converged_", bool),
+        chosen=_attribute(model, "chosen_", str) or "",
     )
     try:
         return replace(row, metrics=evaluate(fold.y_test, predicted))

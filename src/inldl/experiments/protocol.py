@@ -21,6 +21,9 @@ from inldl.methods import canonical_method, make_method
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The missing rates of the paper."""
 
+RENORMALISED = "-renormalised"
+"""After the name of a mechanism: what is left of each row is divided by its sum."""
+
 SPLITS = 5
 """The number of splits in the paper."""
 
@@ -40,7 +43,8 @@ class Cell:
     recipe : str
         Preparation of the data, a name in ``RECIPES``.
     mechanism : str
-        How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``.
+        How degrees are hidden, a name in ``inldl.datasets.MECHANISMS``. With "-renormalised" after
+        it what is left of each row is divided by its sum, so that only ratios are known.
     splits : {"seeded", "authors"}
         Whether splits and missing degrees come from seeds, or from the files of the paper's
         authors.
@@ -140,7 +144,8 @@ def grid(
     for rate in rates:
         check_number("rate", rate, low=0, below=1)
     check_number("splits", splits, low=1, integer=True)
-    for kind, name, known in (("recipe", recipe, RECIPES), ("mechanism", mechanism, MECHANISMS)):
+    hiding = [*MECHANISMS, *(f"{name}{RENORMALISED}" for name in MECHANISMS)]
+    for kind, name, known in (("recipe", recipe, RECIPES), ("mechanism", mechanism, hiding)):
         if name not in known:
             raise ValueError(f"There is no {kind} {name!r}{did_you_mean(name, known)}")
     for what, given in (("datasets", datasets), ("methods", methods)):
@@ -230,7 +235,9 @@ def make_fold(
     if given is None:
         train, test = partition(dataset, len(y), split)
         random_state = seed(dataset, rate, split)
-        holes = hide(y[train], rate, mechanism=mechanism, random_state=random_state)
+        plain, renormalise = mechanism.removesuffix(RENORMALISED), mechanism.endswith(RENORMALISED)
+        how = {"renormalise": renormalise, "random_state": random_state}
+        holes = hide(y[train], rate, mechanism=plain, **how)
     else:
         train, test, observed = given
         holes = np.where(observed, y[train], np.nan)

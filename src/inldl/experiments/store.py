@@ -23,6 +23,7 @@ _OTHER = "Choose another name for the results."
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
 _TEXT = ["status", "reason", "finished", "environment"]
+_LATER = {"chosen": "TEXT"}  # columns that older files do not have
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Row:
         Iterations, if the method counts them.
     converged : bool or None
         Whether the fit converged, if the method says.
+    chosen : str
+        The constants that the method has chosen, if it says.
     finished : str
         Date and time, UTC.
     environment : dict
@@ -63,12 +66,13 @@ class Row:
     peak_memory: int | None = None
     n_iter: int | None = None
     converged: bool | None = None
+    chosen: str = ""
     finished: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
     def flat(self) -> dict[str, object]:
         """Return the columns of the table."""
-        measured = {name: getattr(self, name) for name in [*MEASUREMENTS, *_TEXT[:3]]}
+        measured = {name: getattr(self, name) for name in [*MEASUREMENTS, *_TEXT[:3], *_LATER]}
         environment = json.dumps(self.environment, sort_keys=True)
         return {**asdict(self.cell), **measured, "environment": environment, **self.metrics}
 
@@ -110,8 +114,9 @@ class Store:
                 names = _columns(connection)
                 self._refuse_lack(names)
                 connection.execute("DELETE FROM cells WHERE 0")  # fails if read-only
-                for name in METRICS.keys() - names:  # a metric that is newer than the file
-                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" REAL')
+                newer = {**_LATER, **dict.fromkeys(METRICS, "REAL")}  # than the file may be
+                for name in newer.keys() - names:
+                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" {newer[name]}')
             return
         folder = next(each for each in self.path.resolve().parents if each.exists())
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
@@ -159,7 +164,8 @@ class Store:
         for name, kind in _kinds().items():
             if name in names:
                 self._refuse_other_kinds(name, kind, [row[names.index(name)] for row in rows])
-        return frame.reindex(columns=[*names, *(name for name in METRICS if name not in names)])
+        later = [name for name in (*_LATER, *METRICS) if name not in names]
+        return frame.reindex(columns=[*names, *later])
 
     def _select(self, query: str, *values: str) -> list[Any]:
         """Return what a query finds: nothing if there is no file yet."""
@@ -282,5 +288,6 @@ def _kinds() -> dict[str, str]:
         "peak_memory": "INTEGER",
         "n_iter": "INTEGER",
         "converged": "INTEGER",
+        **_LATER,
         **dict.fromkeys(METRICS, "REAL"),
     }

@@ -3,6 +3,7 @@
 Their numbers have the signs of the table, and percent signs where its degrees have them.
 """
 
+import datetime
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,6 +12,12 @@ import numpy as np
 from inldl._text import counted
 from inldl.io._numbers import MADE_DATE, looks_like_date, numbers, written_bounds
 from inldl.io._tokenizer import cells_of
+
+_SIGNS = "write all degrees with the sign, or all without it."
+_ADVICE = (
+    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
+    "empty if the degree is unknown."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,17 +88,7 @@ def _whole(lower, upper, strict):
 class BoundedCells:
     """Gather the bounds in the cells of a piece, some of a column at a time.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and label columns of the piece.
-    signs : Format
-        How its numbers are written.
-
-    Attributes
-    ----------
-    found : Bounds or None
-        What was read; None as long as no cell was bounded.
+    `signs` say how its numbers are written. `found` is None as long as no cell was bounded.
     """
 
     def __init__(self, shape, signs):
@@ -100,10 +97,7 @@ class BoundedCells:
     def add(self, column, rows, cells):
         """Read cells of a column.
 
-        Returns
-        -------
-        tuple of (int, str) or None
-            The row of the first cell that is no bound, and what is wrong with it or nothing.
+        Returns the row of the first cell that is no bound, and what is wrong with it or "".
         """
         for row, cell in zip(rows, cells, strict=True):
             read = read_bounds(cell, self._signs)
@@ -139,9 +133,22 @@ def read_bounds(cell, signs):
         return problem if low > high else (low, high, False)
     [number] = found
     if written.sign == "<" and number == 0:
-        return "leaves no share, since none is below 0; correct it."
+        return "leaves nothing, since no share is below 0; correct it."
     strict = written.sign in ("<", ">")
     return (np.nan, number, strict) if written.sign[0] == "<" else (number, np.nan, strict)
+
+
+def what_is_wrong(cell, signs):
+    """Return what to say of a cell among degrees that holds neither a number nor bounds."""
+    if isinstance(cell, datetime.date):
+        return f"is not a number; it is {MADE_DATE}"
+    text, plain = str(cell), replace(signs, percent=False)
+    known = numbers(cells_of([text]), 0, plain)[1] is None or read_bounds(text, plain)
+    if signs.percent and known:
+        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+    if not signs.percent and text.rstrip().endswith("%"):
+        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+    return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
 
 
 def _number(text, signs):

@@ -4,13 +4,12 @@ import bz2
 import gzip
 import lzma
 import shutil
-import weakref
 import zipfile
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-from inldl.io._replacing import temporary_copy
+from inldl.io._replacing import goes_with, temporary_copy
 
 SUFFIXES = (".gz", ".bz2", ".xz", ".zip")
 STARTS = {b"\x1f\x8b": ".gz", b"\xfd7zX": ".xz"}  # of files, as no text starts
@@ -42,9 +41,7 @@ def unpacked(path, owner):
             raise ValueError(
                 f"{path} cannot be unpacked as {path.suffix} ({error}); pack it again."
             ) from None
-    found = Path(copy.name)
-    weakref.finalize(owner, shutil.rmtree, found.parent, ignore_errors=True)
-    return found
+    return goes_with(owner, Path(copy.name))
 
 
 @contextmanager

@@ -1,14 +1,12 @@
 """The bytes of a text file: a piece at a time, as UTF-8, and back in their encoding."""
 
 import codecs
-import shutil
-import weakref
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 
-from inldl.io._replacing import temporary_copy
+from inldl.io._replacing import goes_with, temporary_copy
 
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -113,7 +111,7 @@ def _as_utf8(raw, encoding):
                 f"The file cannot be written back in {encoding} as it was; save it as UTF-8."
             )
     content = Content(Path(copy.name))
-    weakref.finalize(content, shutil.rmtree, content.path.parent, ignore_errors=True)
+    goes_with(content, content.path)
     return content
 
 

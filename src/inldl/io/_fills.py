@@ -12,18 +12,8 @@ _NEAR = 1e-6  # of a whole number
 class Fills:
     """What to write at the holes of some rows, NaN elsewhere.
 
-    Each row then sums to the whole, or to the sum of the completed one if that is another.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, C)
-        Degrees as fractions, NaN where there is a hole.
-    completed : ndarray of shape (n, C)
-        Fractions; only those at the holes are used.
-    whole : float or ndarray of shape (n,)
-        What the degrees of a row sum to in the file.
-    limits : Limits, optional
-        Bounds and sums of labels, in the units of the file.
+    Each row then sums to the whole, or to the sum of the completed one if that is another. `y` and
+    `completed` are fractions; the `whole` of each row, and limits, are in the units of the file.
     """
 
     def __init__(self, y, completed, whole, limits=None):

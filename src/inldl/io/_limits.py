@@ -96,14 +96,7 @@ class Beside:
 class Limits:
     """Check bounds and sums of groups against the degrees of their rows, and close rounded gaps.
 
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n, C)
-        Bounds as shares.
-    groups : dict of tuple of int to ndarray of shape (n,)
-        Sums as shares, by the numbers of the columns.
-    names : dict of tuple of int to str
-        The columns in which the sums stand.
+    All are shares. The groups are numbers of columns; `names` are the columns with their sums.
     """
 
     def __init__(self, lower, upper, groups, names):

@@ -24,11 +24,8 @@ from inldl.io._tokenizer import cells_of
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
            "#div/0!", "#value!", "#ref!", "#null!", "#num!")  # fmt: skip
-ADVICE = (
-    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
-    "empty if the degree is unknown."
-)
 DECIMALS = 10  # of the numbers that are written, at most
+_FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
 _AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%"
 _LONG = 1  # a number that the kernel cannot read to the last bit; it counts text as more
@@ -110,8 +107,13 @@ def _long_numbers(cells, decimal):
 
 def written(value, decimal):
     """Return a number as it is written into a text."""
-    text = f"{value:.{DECIMALS}f}".rstrip("0").rstrip(".")
-    return text if decimal == "." else text.replace(".", decimal)
+    return all_written([value], decimal)[0]
+
+
+def all_written(values, decimal):
+    """Do the same for many numbers, which is quicker than one by one."""
+    texts = [(_FORM % value).rstrip("0").rstrip(".") for value in values]
+    return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
 
 
 class SignEvidence:

@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import tempfile
+import weakref
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -116,6 +117,12 @@ def write_text(path, text, *, overwrite=True):
     """Do the same for text, in UTF-8 with a newline at the end."""
     content = (text.rstrip("\n") + "\n").encode("utf-8", "replace")
     return write_bytes(path, content, overwrite=overwrite)
+
+
+def goes_with(owner, path):
+    """Return the path of a temporary copy, whose folder is removed when `owner` is."""
+    weakref.finalize(owner, shutil.rmtree, path.parent, ignore_errors=True)
+    return path
 
 
 @contextmanager

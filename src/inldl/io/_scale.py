@@ -189,9 +189,9 @@ class Degrees:
         self._refuse_bounds(limits, whole, scale)
         limits.check_groups(y, gap, whole, self.labels, self._refuse)
         least, most = limits.reach(y)
-        self._refuse_reach(least > 1 + gap, least, whole, "cannot be less than", "correct them")
+        self._refuse_reach(least > 1 + gap, least, whole, "at least", "correct them")
         advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
-        self._refuse_reach(most < 1 - gap, most, whole, "cannot be more than", advice)
+        self._refuse_reach(most < 1 - gap, most, whole, "at most", advice)
         near = np.isnan(y).any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
         factors = np.where(near, np.clip(1, least, most), 1)
         limits.close(y, factors)
@@ -214,7 +214,7 @@ class Degrees:
         return rounding_gap(numbers, largest) * largest / whole
 
     def _refuse_bounds(self, limits, whole, scale):
-        """Refuse bounds that are none of a share."""
+        """Refuse bounds that no share can have."""
         lower, upper = limits.lower, limits.upper
         none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
         shown = [each * whole[:, None] for each in (lower, upper)]
@@ -230,15 +230,15 @@ class Degrees:
             refuse(lower > 1, f"the bound {{0:g}} {above}")
             refuse(upper > 1, f"the bound {{1:g}} {above}")
 
-    def _refuse_reach(self, bad, sums, whole, start, advice):
-        words = f"by its cells, the sum of the row ({self._span}) {start}"
-        end = f"({counted(int(bad.sum()), 'such row')}); {advice}."
-        self._refuse(
-            bad,
-            lambda at, place: (
-                f"{place}: {words} {sums[at] * whole[at]:.6g}, but it is {whole[at]:.6g} {end}"
-            ),
-        )
+    def _refuse_reach(self, bad, sums, whole, end, advice):
+        words = f"the cells of the row ({self._span}) sum to {end}"
+        rows = f"({counted(int(bad.sum()), 'such row')}); {advice}."
+
+        def problem(at, place):
+            found, wanted = sums[at] * whole[at], whole[at]
+            return f"{place}: {words} {found:.6g}, but the whole is {wanted:.6g} {rows}"
+
+        self._refuse(bad, problem)
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
@@ -280,7 +280,7 @@ class Degrees:
 
 def _if_no(scale):
     """Return what to do if degrees are counts after all."""
-    return f"give scale='count' (--scale count) if the columns are no {_WORDS[scale]}"
+    return f"give scale='count' (--scale count) if the columns are not {_WORDS[scale]}"
 
 
 def _missing_count(place, evidence):

@@ -1,11 +1,21 @@
-"""Which columns of a table are labels, features, ids, or of no use, as a user names them."""
+"""Which columns of a table are labels, features, ids, totals or sums, as a user names them."""
 
 import re
 from collections import Counter
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
+import numpy as np
+
 from inldl._text import listed, shortened
+from inldl._validation import rounding_gap
+from inldl.io._limits import WHOLE, Beside
+
+_EXAMPLE = '"alcohol=beer,wine"'
+_TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|totale?)([\W_].*)?")
+_FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
+_COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
 
 
 def check_columns(columns):
@@ -84,3 +94,157 @@ def _known(columns):
 
 def _shown(name):
     return repr(shortened(name))
+
+
+class BesideColumns:
+    """The columns with totals and with sums of labels, as a user names them.
+
+    `total` is the column with the total of each row, or None; `sums` has the labels of each column
+    with a sum, such as "alcohol=beer,wine".
+    """
+
+    def __init__(self, columns, total=None, sums=None):
+        self.total = None if total is None else _one(columns, total, "the total")
+        parted = _parted(sums)
+        self._names = columns
+        self.sums = {_one(columns, name, "a sum"): split_names(each) for name, each in parted}
+        if len(self.sums) < len(parted) or self.total in self.sums:
+            raise ValueError(
+                "A column is named for more than one sum (--sum) or total (--total); name each "
+                "column once."
+            )
+
+    @property
+    def columns(self):
+        """Return all these columns."""
+        return [*([] if self.total is None else [self.total]), *self.sums]
+
+    def check(self, labels):
+        """Refuse sums of columns that are no labels, or that share one."""
+        seen = {}
+        for name, wanted in self.sums.items():
+            members = tuple(named_by(self._names, wanted, f"labels of the sum {name!r}"))
+            strange = [each for each in members if each not in labels]
+            if strange or len(members) < 2:
+                problem = f"{strange[0]!r} is not a label" if strange else "it needs at least two"
+                raise ValueError(
+                    f"The sum in column {shortened(name)!r} (--sum) is one of labels, but "
+                    f"{problem}; name its labels, such as {_EXAMPLE}."
+                )
+            twice = [each for each in members if each in seen]
+            if twice:
+                raise ValueError(
+                    f"The label {twice[0]!r} is part of two sums (--sum), {seen[twice[0]]!r} and "
+                    f"{name!r}; a label can be part of one."
+                )
+            seen |= dict.fromkeys(members, name)
+            self.sums[name] = tuple(each for each in labels if each in members)
+
+    def check_scale(self, scale, normalize, percent):
+        """Refuse a total where the shares are no counts, or are to be divided by their sums."""
+        other = "percent signs" if percent else f"scale={scale!r} (--scale {scale})"
+        other = "normalize=True (--normalize)" if normalize else other
+        if self.total is not None and (normalize or scale not in ("auto", "count")):
+            raise ValueError(
+                f"A total (--total) is for counts, which are shares of it, but there are {other}; "
+                "leave out one of them."
+            )
+
+    def notes(self):
+        """Return sentences that say what is shares of what."""
+        if self.total is None:
+            return []
+        return [f"The shares are read as counts: shares of the total in column {self.total!r}."]
+
+    def apart(self, piece, where):
+        """Return a piece with these columns, which are its last, apart from the labels."""
+        n_labels = piece.values.shape[1] - len(self.columns)
+        beside = dict(zip(self.columns, piece.values[:, n_labels:].T, strict=True))
+        bounds = piece.bounds
+        if bounds is not None:
+            self._refuse_bounds(bounds.given()[:, n_labels:], where)
+            bounds = bounds.at(slice(None), slice(n_labels))
+        return replace(
+            piece,
+            values=np.ascontiguousarray(piece.values[:, :n_labels]),
+            bounds=bounds,
+            totals=beside.get(self.total),
+            sums={members: beside[name] for name, members in self.sums.items()},
+        )
+
+    def _refuse_bounds(self, given, where):
+        if given.any():
+            row, column = np.argwhere(given)[0].tolist()
+            raise ValueError(
+                f"{where(row)}, column {self.columns[column]!r}: only shares can have bounds, not "
+                "their total or their sum; write a number, or leave the cell empty."
+            )
+
+    def of(self, rows, whole=lambda: False):
+        """Return what is known beside the degrees of a piece or of gathered rows.
+
+        `whole` tells, when it is asked, whether all counts of the file are whole numbers.
+        """
+        names = {members: name for name, members in self.sums.items()}
+        return Beside(rows.bounds, rows.totals, self.total, rows.sums, names, whole)
+
+
+def are_whole(pieces):
+    """Return whether all numbers of label columns and all totals are whole."""
+    parts = (each for piece in pieces for each in (piece.values, piece.totals))
+    known = (each[np.isfinite(each)] for each in parts if each is not None)
+    return all((each == np.rint(each)).all() for each in known)
+
+
+def _one(columns, wanted, what):
+    """Return the one column that a user names."""
+    found = named_by(columns, [wanted], f"column for {what}")
+    if len(found) > 1:
+        raise ValueError(f"{wanted!r} fits {len(found)} columns; name one for {what}.")
+    return found[0]
+
+
+def _parted(sums):
+    """Return the columns of sums, and the labels of each, from a text, a list or a dict."""
+    if sums is None:
+        return []
+    if isinstance(sums, dict):
+        return list(sums.items())
+    parts = [str(each).partition("=") for each in ([sums] if isinstance(sums, str) else sums)]
+    if not all(sign for _, sign, _ in parts):
+        raise ValueError(
+            f"A sum (--sum) needs a column and the labels that it sums, such as {_EXAMPLE}."
+        )
+    return [(name.strip(), labels) for name, _, labels in parts]
+
+
+def refused_total(labels, values):
+    """Return a sentence about a label that is the sum of all others in each complete row, or None.
+
+    `values` are the numbers of the labels as they stand in the file. In a table of two labels, the
+    two would be equal, which proves nothing.
+    """
+    complete = values[~np.isnan(values).any(axis=1)]
+    sums = complete.sum(axis=1)
+    complete, sums = complete[sums > 0], sums[sums > 0]
+    if len(labels) < 3 or len(complete) < _FEWEST:
+        return None
+    # Each number may be off by half a unit of its last decimal.
+    largest = np.abs(complete).max()
+    gap = rounding_gap(complete, largest) * largest
+    totals = (np.abs(2 * complete - sums[:, None]) <= gap).all(axis=0)
+    others_vary = np.ptp(complete / sums[:, None], axis=0).max() > 0
+    shares = any(np.abs(sums / whole - 1).max() <= _COARSE for whole in WHOLE.values())
+    proved = len(complete) >= _FEW and others_vary and not (shares and gap > _COARSE * sums.min())
+    for j in np.flatnonzero(totals):
+        if proved or _TOTAL.fullmatch(labels[j]):
+            return (
+                f"The label {labels[j]!r} is the sum of the other labels in each of the "
+                f"{len(complete):,} complete rows, so it is their total, not a share of its own; "
+                f"leave it out of the labels (--ignore {_quoted(labels[j])})."
+            )
+    return None
+
+
+def _quoted(name):
+    return f'"{name}"' if re.search(r"[^\w.-]", name) else name

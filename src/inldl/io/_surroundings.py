@@ -63,14 +63,16 @@ def last_rows(rows, number):
 
 def told_titles(number, what):
     """Return a note on rows above the header."""
-    one = f"The first {what} stands" if number == 1 else f"The first {number} {what}s stand"
-    return f"{one} above the header and {'is' if number == 1 else 'are'} no part of the table."
+    if number == 1:
+        return f"The first {what} is above the header and was skipped."
+    return f"The first {number} {what}s are above the header and were skipped."
 
 
 def told_notes(number, what):
     """Return a note on rows below the table."""
-    one = f"The last {what} is a note" if number == 1 else f"The last {number} {what}s are notes"
-    return f"{one} below the table and no part of it."
+    if number == 1:
+        return f"The last {what} is a note below the table and was skipped."
+    return f"The last {number} {what}s are notes below the table and were skipped."
 
 
 def _width(rows):
@@ -111,12 +113,8 @@ def _is_note(row, width):
 class Surroundings:
     """Find the first and the last byte of the table in a text.
 
-    Parameters
-    ----------
-    content : Content
-        The text, as UTF-8.
-    skip_rows, skip_last : int or None
-        Lines above the header, and lines with content below the table; None to find them.
+    `skip_rows` are lines above the header, `skip_last` lines with content below the table; None
+    has them found.
     """
 
     def __init__(self, content, skip_rows, skip_last):

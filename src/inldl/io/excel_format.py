@@ -20,8 +20,8 @@ from inldl.io.frame_format import FrameFormat
 class Excel(FrameFormat):
     """A table in a sheet of an Excel file, the first one by default.
 
-    Rows and columns of the sheet without any content are none of the table. `rows` and `columns`
-    tell where the others stand in the sheet, from 1; the first row is that of the header.
+    Empty rows and columns of the sheet do not belong to the table. `rows` and `columns` tell where
+    the others stand in the sheet, from 1; the first row is that of the header.
     """
 
     kind = "excel"

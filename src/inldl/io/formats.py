@@ -7,13 +7,12 @@ line in `FORMATS`. Its module is imported when a file is opened, so that help te
 import shutil
 import stat
 import sys
-import weakref
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from inldl.io._compression import STARTS, SUFFIXES, plain_name
-from inldl.io._replacing import temporary_copy
+from inldl.io._replacing import goes_with, temporary_copy
 
 
 class Listing(NamedTuple):
@@ -44,7 +43,7 @@ def find_format(path):
             return listing
     ending = path.name.removeprefix(plain_name(path).stem)
     raise ValueError(
-        f"{path} ends in {ending!r}, which is no known kind of table; known "
+        f"{path} ends in {ending!r}, which is not a known kind of table; known kinds "
         f"are {', '.join(suffixes())}, also compressed ({', '.join(SUFFIXES)})."
     )
 
@@ -97,6 +96,4 @@ def _copied(source, name, owner):
     with temporary_copy(name, "a pipe", "to a file") as copy:
         copy.write(start)
         shutil.copyfileobj(source, copy)
-    path = Path(copy.name)
-    weakref.finalize(owner, shutil.rmtree, path.parent, ignore_errors=True)
-    return path
+    return goes_with(owner, Path(copy.name))

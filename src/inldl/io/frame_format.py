@@ -1,6 +1,5 @@
 """What the formats have in common whose files are read as frames."""
 
-import datetime
 from dataclasses import replace
 from functools import partial
 
@@ -8,10 +7,8 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import shortened
-from inldl.io._bounded_cells import BoundedCells
+from inldl.io._bounded_cells import BoundedCells, what_is_wrong
 from inldl.io._numbers import (
-    ADVICE,
-    MADE_DATE,
     SignEvidence,
     find_signs,
     is_hole,
@@ -132,18 +129,9 @@ class FrameFormat:
             cell = cells.iloc[row]
             raise ValueError(
                 f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
-                f"{problem or f'is not a number; {self._advice(cell)}'}"
+                f"{problem or what_is_wrong(cell, self.format)}"
             )
         return values
-
-    def _advice(self, cell):
-        """Return what to do about a cell in a label column that is neither number nor bound."""
-        signed = str(cell).rstrip().endswith("%")
-        if isinstance(cell, datetime.date):
-            return f"it is {MADE_DATE}"
-        if self.format.percent and not signed:
-            return "write all degrees with a percent sign, or all without it."
-        return "write it without the sign." if signed else ADVICE
 
 
 def _block(cells):

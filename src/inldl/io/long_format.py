@@ -56,17 +56,10 @@ def _parsed(text):
 
 
 class LongTable:
-    """A table in another one, which has a row per thing and label; see `TableFormat`.
+    """A table in another one, `inner`, with a row per thing and label; see `TableFormat`.
 
     A thing is a row, a label a column. Columns that are the same in all rows of a thing are
     features; others cannot be used. All rows are held in memory.
-
-    Parameters
-    ----------
-    inner : TableFormat
-        The table as it is in the file.
-    keys : Keys
-        Its columns.
     """
 
     def __init__(self, inner, keys):

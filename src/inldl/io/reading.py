@@ -6,14 +6,16 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io._beside import BesideColumns, are_whole, refused_total
 from inldl.io._compression import unpacked
 from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
 from inldl.io._selection import (
+    BesideColumns,
+    are_whole,
     check_columns,
     named_by,
+    refused_total,
     select_features,
     select_labels,
     split_names,

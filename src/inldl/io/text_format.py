@@ -3,7 +3,7 @@
 import re
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -11,16 +11,15 @@ import pandas as pd
 
 from inldl._text import shortened
 from inldl._validation import check_choice
-from inldl.io._bounded_cells import BoundedCells, read_bounds
+from inldl.io._bounded_cells import BoundedCells, what_is_wrong
 from inldl.io._encoding import from_utf8, open_text
 from inldl.io._numbers import (
-    ADVICE,
     SignEvidence,
+    all_written,
     find_signs,
     is_plain,
     numbers,
     numbers_and_text,
-    written,
 )
 from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
@@ -28,7 +27,6 @@ from inldl.io.table import Format, Piece
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-_SIGNS = "write all degrees with the sign, or all without it."
 _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 
 
@@ -98,6 +96,10 @@ class DelimitedText:
 
     def most_rows(self):
         """Return the number of lines."""
+        return self._n_lines
+
+    @cached_property
+    def _n_lines(self):
         return self.cells.content.count(self.cells.newline) + 1
 
     def pieces(self, labels, features, text=()):
@@ -120,27 +122,15 @@ class DelimitedText:
         column, percent = self.names.index(name), self.format.percent
         values, text = numbers_and_text(block, column, self.format, percent=percent)
         if len(text):
-            bad = add_bounds(text, block.rows(text).text(column))
+            cells = block.rows(text).text(column)
+            bad = add_bounds(text, cells)
             if bad is not None:
-                self._refuse(block, name, first, *bad)
+                cell = cells[text.tolist().index(bad[0])]
+                raise ValueError(
+                    f"{self.where(first + bad[0])}, column {name!r}: {shortened(cell)!r} "
+                    f"{bad[1] or what_is_wrong(cell, self.format)}"
+                )
         return values
-
-    def _refuse(self, block, name, first, row, problem):
-        """Refuse a cell that holds neither a number nor bounds; a `problem` may be known."""
-        column, percent = self.names.index(name), self.format.percent
-        one = block.rows(slice(row, row + 1))
-        cell = one.text(column)[0]
-        plain = replace(self.format, percent=False)
-        known = numbers(one, column, plain)[1] is None or read_bounds(cell, plain)
-        if not problem and percent and known:
-            problem = f"has no percent sign, but other degrees have one; {_SIGNS}"
-        elif not problem and not percent and cell.rstrip().endswith("%"):
-            problem = f"has a percent sign, but the degrees before it have none; {_SIGNS}"
-        elif not problem:
-            problem = f"is not a number with the decimal sign {self.format.decimal!r}; {ADVICE}"
-        raise ValueError(
-            f"{self.where(first + row)}, column {name!r}: {shortened(cell)!r} {problem}"
-        )
 
     def _feature(self, block, name, text):
         """Return a column as numbers, which may all have percent signs, or as text."""
@@ -238,7 +228,8 @@ class _Writer:
             return _quoted(value)
         if not isinstance(value, float):  # a truth value, or a date
             return _quoted(str(value))
-        return self._number(value, self._quotes, "%" * (percent and self._form.percent)).decode()
+        sign = "%" * (percent and self._form.percent)
+        return self._numbers([value], [self._quotes], sign)[0].decode()
 
     def _changes(self, block, fills, extra):
         """Return where to put which bytes, in the order of the text."""
@@ -248,8 +239,7 @@ class _Writer:
         if not self._quotes and len(columns):
             quote = np.column_stack([block.quoted(column) for column in columns])
         cells, sign = np.empty(at.shape, object), "%" if self._form.percent else ""
-        pairs = zip(fills[at].tolist(), quote[at].tolist(), strict=True)
-        cells[at] = [self._number(value, quoted, sign) for value, quoted in pairs]
+        cells[at] = self._numbers(fills[at].tolist(), quote[at].tolist(), sign)
         starts, ends = block.starts[:, columns], block.ends[:, columns]
         if extra is not None:
             last, every = block.ends[:, -1:], np.ones((len(at), 1), bool)
@@ -260,14 +250,19 @@ class _Writer:
     def _added(self, extra):
         """Return the cells that are added to each row, as one object each."""
         delimiter, rows = self._form.delimiter.encode(), np.empty(len(extra), object)
-        for i, row in enumerate(extra.tolist()):
-            cells = [b"" if x != x else self._number(x, self._quotes) for x in row]
-            rows[i] = delimiter + delimiter.join(cells)
+        cells, at = np.full(extra.shape, b"", object), ~np.isnan(extra)
+        cells[at] = self._numbers(extra[at].tolist(), [self._quotes] * at.sum())
+        for i, row in enumerate(cells.tolist()):
+            rows[i] = delimiter + delimiter.join(row)
         return rows
 
-    def _number(self, value, quoted, sign=""):
-        text = written(value, self._form.decimal) + sign
-        return (f'"{text}"' if quoted else text).encode()
+    def _numbers(self, values, quoted, sign=""):
+        """Return the bytes of numbers, in quotation marks where they are `quoted`."""
+        texts = all_written(values, self._form.decimal)
+        if sign or any(quoted):
+            pairs = zip(texts, quoted, strict=True)
+            texts = [f'"{text}{sign}"' if marks else text + sign for text, marks in pairs]
+        return "\n".join(texts).encode().split(b"\n") if texts else []
 
     def copy(self, stop):
         """Write what stands in the text up to `stop`."""

@@ -116,11 +116,11 @@ class TableWriter:
         limits = None
         if piece.bounds is not None or piece.sums:
             limits = self._file.written_limits(piece, scale)
-        fills = Fills(y, completed, whole_of(piece, scale), limits)
+        fills = Fills(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
 
-def whole_of(piece, scale):
+def row_wholes(piece, scale):
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
     return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
 
@@ -190,18 +190,10 @@ def _checked(known, completed):
 
 
 def write_frame(frame, path, *, like=None, overwrite=False):
-    """Write a frame to a new file.
+    """Write a frame to a new file; its index is left out, and NaN are empty cells.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        The table; its index is left out, and NaN are empty cells.
-    path : str or path
-        The file: .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed.
-    like : Format, optional
-        Of a text that it goes with, whose delimiter and decimal sign it gets.
-    overwrite : bool, default=False
-        Replace the file if there is one.
+    The file ends in .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed. `like` is the
+    `Format` of a text that it goes with, whose delimiter and decimal sign it gets.
     """
     path = Path(path)
     write = _WRITERS[check_new(path, overwrite=overwrite).suffixes[0]]

@@ -8,6 +8,7 @@ is NaN (missing), the metric ignores both p and q.
 from ._paper import *  # noqa: F403
 from ._probability import *  # noqa: F403
 from ._ranks import *  # noqa: F403
+from ._recovery import recovery
 from ._registry import METRICS, Metric, Pair, evaluate, scorer, scorers
 
-__all__ = ["METRICS", "Metric", "Pair", "evaluate", "scorer", "scorers", *METRICS]
+__all__ = ["METRICS", "Metric", "Pair", "evaluate", "recovery", "scorer", "scorers", *METRICS]

@@ -4,8 +4,7 @@ from functools import partial
 
 from inldl.tables._units import error, form_of, in_unit
 
-from ._pictures import picture_and_table
-from .document import Column, Paragraph, Section, Table
+from .document import Column, Paragraph, Section, Table, picture_and_table
 from .figures import errors_by_label, influence, reliability
 from .figures._maps import most_influential
 from .style import FULL

@@ -11,8 +11,7 @@ from inldl._text import counted, listed
 from inldl.experiments.results import ALPHA, Standing, against_rate, standing
 from inldl.metrics import METRICS
 
-from ._pictures import picture
-from .document import Choices, Chosen, Column, Controls, Heading, Note, Table
+from .document import Choices, Chosen, Column, Controls, Heading, Note, Table, picture
 from .figures import critical_difference, metric_against_rate
 from .figures._panels import shortened
 from .style import better

@@ -5,8 +5,7 @@ from functools import partial
 from inldl._text import counted
 from inldl.tables._units import error, form_of, in_unit
 
-from ._pictures import picture
-from .document import Column, Document, Section, Table
+from .document import Column, Document, Section, Table, picture
 from .figures import error_against_cost
 
 FEW = 10  # questions on a terminal

@@ -6,8 +6,7 @@ import numpy as np
 
 from inldl.tables._units import form_of, in_unit
 
-from ._pictures import picture
-from .document import Column, Document, Items, Paragraph, Section, Table
+from .document import Column, Document, Items, Paragraph, Section, Table, picture
 from .figures import comparison as comparison_figure
 
 

@@ -14,8 +14,11 @@ A document is a title, a summary, and sections of blocks. `inldl.report.terminal
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+
+from .style import COLUMN
 
 MISSING = "–"
 
@@ -136,6 +139,16 @@ class Figure(Block):
     caption: str
     name: str = ""  # of the downloaded file, without suffix
     narrow: Callable[[], Any] | None = None  # draws it for a screen as narrow as a phone's
+
+
+def picture(draw: Callable[..., Any], caption: str, name: str = "", when: str = "") -> Figure:
+    """Return a picture that is drawn again for narrow screens; `draw` takes the `width`."""
+    return Figure(draw, caption, name, partial(draw, width=COLUMN), when=when)
+
+
+def picture_and_table(draw: Callable[..., Any], caption: str, table: Table) -> list[Block]:
+    """Return a picture, and the table with its numbers, whose name it has."""
+    return [picture(draw, caption, table.name), table]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,16 @@ import numpy as np
 from inldl._text import counted, listed
 from inldl.tables._units import form_of, in_unit
 
-from ._pictures import picture, picture_and_table
-from .document import Column, Document, Items, Paragraph, Section, Table
+from .document import (
+    Column,
+    Document,
+    Items,
+    Paragraph,
+    Section,
+    Table,
+    picture,
+    picture_and_table,
+)
 from .figures import hidden_mass, holes_per_row, missing_map
 from .figures._panels import shortened
 from .style import FULL

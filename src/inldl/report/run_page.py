@@ -13,7 +13,6 @@ from inldl.experiments.results import bench_commands, costs, environments, mean_
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 
-from ._pictures import picture
 from ._run_results import percent, run_results, short_names
 from .document import (
     MISSING,
@@ -26,6 +25,7 @@ from .document import (
     Paragraph,
     Section,
     Table,
+    picture,
 )
 from .figures import run_time
 from .style import FULL

@@ -10,12 +10,16 @@ import numpy as np
 import pandas as pd
 
 from inldl._text import counted, listed
-from inldl.tables._findings import depends_on_size, notes_on_completing, notes_on_known
+from inldl.tables._findings import (
+    depends_on_size,
+    notes_on_completing,
+    notes_on_known,
+    notes_on_zeros,
+)
 from inldl.tables._units import error, form_of
 
 from ._error_sections import error_sentences, quality_sections
-from ._pictures import picture
-from .document import Code, Column, Document, Facts, Paragraph, Section, Table
+from .document import Code, Column, Document, Facts, Paragraph, Section, Table, picture
 from .figures import completion_map, predicted_map
 from .style import better
 
@@ -28,6 +32,14 @@ BELOW_RECORDED = (
     "The shares that were learned from seem to be the largest of their rows. A missing share is "
     "filled in with what is to be expected of the smaller ones, never above the smallest recorded "
     "of its row."
+)
+RATIOS = (
+    "Known shares of these rows were scaled, each row by a factor of its own; their ratios stay "
+    "as they are."
+)
+OF_RATIOS = (
+    "known shares of rows that were left out, as parts of the known ones of their row",
+    "Error of ratios",
 )
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
@@ -146,6 +158,9 @@ def completed(written, learned, model, table, out, influence=None):
         influence = None
     elif learned is None:
         summary.append(EARLIER)
+    elif written.ratios:
+        held_out = learned.new_rows
+        summary += [*error_sentences(learned.completion), *error_sentences(held_out, *OF_RATIOS)]
     else:
         held_out, what = _measured_at(learned)
         summary += [*error_sentences(held_out, what), *_at_most(written, held_out)]
@@ -170,6 +185,8 @@ def _filled_in(written):
     if written.n_bounded:
         many = "All" if written.n_bounded == written.n_filled else f"{written.n_bounded:,}"
         texts.append(f"{many} of them had bounds, and lie within these.")
+    if written.ratios:
+        texts.append(RATIOS)
     return texts
 
 
@@ -190,8 +207,10 @@ def _at_most(written, held_out):
 
 def _of_holes(written, held_out):
     """Return notes on why shares are missing; without `held_out` the model was fitted before."""
-    if written.size is None or written.n_exact == written.n_filled:
+    if written.size is None:
         return []
+    if written.n_exact == written.n_filled or written.size.answer == "zeros":
+        return notes_on_zeros(written.size)
     earlier = held_out is None
     told = {"earlier": earlier, "estimated": not earlier and not held_out.unknown}
     return notes_on_completing(written.size, written.below_recorded, **told)
@@ -277,10 +296,12 @@ def fitted(learned, table, influence=None):
     facts.append(("Labels", ", ".join(labels)))
     notes = [*learned.notes, *notes_on_known(learned.size)]
     error = "Error at known shares" if depends_on_size(learned.size) else "Expected error"
+    measured = ("known shares of rows that were left out", error)
+    measured = OF_RATIOS if learned.model.known == "ratios" else measured
     summary = [
         f"Learned {counted(len(labels), 'label')} from {counted(learned.n_rows, 'row')} with "
         f"{learned.missing:.1%} of the shares missing.",
-        *error_sentences(learned.new_rows, "known shares of rows that were left out", error),
+        *error_sentences(learned.new_rows, *measured),
     ]
     report = str(getattr(learned.model.estimator_, "report_", ""))
     about = (f"A model of {table}", facts, notes, learned.new_rows)
@@ -318,11 +339,25 @@ def evaluated(found, model, table, notes=()):
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
-    if found.n_bounded:
-        summary.append(f"Cells with bounds, such as <5, do not count: {found.n_bounded:,}.")
+    if found.bounded is not None:
+        summary += _bounded_sentences(found.bounded)
     return evaluation_page(
         f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
     )
+
+
+def _bounded_sentences(bounded):
+    """Return sentences on predictions of cells that have bounds."""
+    inside = "All" if bounded.within == 1 else f"{bounded.within:.1%}"
+    texts = [
+        f"{counted(bounded.n, 'cell')} with bounds, such as <5, did not count. {inside} of their "
+        "predictions lie within the bounds."
+    ]
+    if bounded.within < 1:
+        texts.append(
+            f"The others miss them by {error(bounded.distance, bounded.unit)} on average."
+        )
+    return texts
 
 
 def model_facts(info):

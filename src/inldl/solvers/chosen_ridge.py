@@ -55,6 +55,7 @@ class ChosenRidgeProblem(WInLDLProblem):
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Choose the ridge, and start from the regressions that it was chosen for."""
+        sums = self._settled(sums, sweep)
         features, C = FeatureSums(*sums.added[:-1]), len(sums.added[-1])
         n_features = len(check_finite(features.gram))
         most = max(ENTRIES // n_features**2, FEWEST_LABELS)

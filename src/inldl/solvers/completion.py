@@ -31,21 +31,8 @@ def fill_near(y: Array, predicted: Array, spread: Array) -> Array:
     """Return y with its holes filled so that rows sum to 1, near what is predicted.
 
     What the predicted holes of a row lack to its sum is shared out in proportion to `spread`,
-    the expected squared error of each label; then the holes are projected onto what is left.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees in double precision, NaN = unobserved.
-    predicted : ndarray of shape (n_samples, n_labels)
-        Any finite numbers.
-    spread : ndarray of shape (n_labels,) or (n_samples, n_labels)
-        Positive numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        `y` without holes, those of a row whose observed degrees sum to more than 1 being 0.
+    the expected squared error of each label, (n_labels,) or (n, n_labels); then the holes are
+    projected onto what is left. Those of a row whose observed degrees sum to more than 1 are 0.
     """
     rest = 1 - np.nansum(y, axis=1)
     out = np.where(np.isnan(y) & (rest <= 0)[:, None], 0, y)
@@ -80,13 +67,20 @@ def error_covariance(errors: Array) -> Array:
     have nothing to do with each other but for their sum, which is 0.
     """
     found, trust = _products(errors)
-    variance = np.diag(found)
-    unrelated = np.diag(variance) - np.outer(variance, variance) / variance.sum()
-    mixed = trust * found + (1 - trust) * unrelated
-    mixed -= mixed.mean(axis=0)  # errors of distributions sum to 0
-    mixed -= mixed.mean(axis=1, keepdims=True)
+    mixed = centred(trust * found + (1 - trust) * unrelated_errors(np.diag(found)))
     values, vectors = np.linalg.eigh((mixed + mixed.T) / 2)
     return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def unrelated_errors(variance: Array) -> Array:
+    """Return the covariance of errors that have nothing to do with each other but their sum, 0."""
+    return np.diag(variance) - np.outer(variance, variance) / variance.sum()
+
+
+def centred(covariance: Array) -> Array:
+    """Return what is left of a covariance for errors that sum to 0."""
+    covariance = covariance - covariance.mean(axis=0)
+    return covariance - covariance.mean(axis=1, keepdims=True)
 
 
 def pairwise_covariance(errors: Array) -> Array:

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from inldl import _kernels
 from inldl.solvers.loop import Iteration, Result, run
+from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.softmax import Array, Features, lbfgs, softmax, through_softmax
 
 
@@ -60,7 +60,7 @@ class EDLLRLProblem:
         Z, total, root = np.empty_like(A), 0.0, np.sqrt(self.rows)
         A = A * root
         for rows in self.groups:
-            Z[rows], norm = _kernels.shrink_singular_values(A[rows], tau, hard=self.hard)
+            Z[rows], norm = shrink_singular_values(A[rows], tau, hard=self.hard)
             total += norm
         return Z / root, total
 

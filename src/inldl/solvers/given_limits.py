@@ -30,18 +30,9 @@ def limits_of(
 ) -> Limits | None:
     """Check what a user knows of unobserved degrees; None if that is nothing.
 
-    Parameters
-    ----------
-    y : array-like of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    lower, upper : array-like of shape (n, n_labels), optional
-        Bounds, NaN = none.
-    sums : dict of tuple to array-like of shape (n,), optional
-        The sums of groups of labels, given by their names or numbers; NaN = unknown.
-    names : sequence of str, optional
-        Names of the labels; those of the columns of `y` by default.
-    first_row : int or ndarray of shape (n,), default=0
-        The number of the first row, or of each, for messages; None if it is not known.
+    Bounds and `sums`, of groups of labels by their names or numbers, are NaN where nothing is
+    known. `names` are those of the labels, by default of the columns of `y`. `first_row` is the
+    number of the first row, or of each, for messages; None if it is not known.
     """
     if lower is None and upper is None and not sums:
         return None

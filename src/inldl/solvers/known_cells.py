@@ -8,25 +8,13 @@ Array = np.ndarray
 
 
 def known_cells(y: Array, predicted: Array) -> tuple[Array, Array]:
-    """Return what is known of rows beside what is predicted there.
+    """Return what is known of rows beside what is predicted there, one cell more than labels.
 
     A prediction that is judged at the observed degrees only is judged by too large ones, where
-    small ones are missing. The sum of the holes is known as well: it is one more cell.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, n_labels)
-        Predictions of the rows.
-
-    Returns
-    -------
-    known : ndarray of shape (n, n_labels + 1)
-        `y`, then what the observed degrees leave. The latter is NaN in rows without holes, and in
-        rows without degrees, where it tells nothing.
-    predicted : ndarray of shape (n, n_labels + 1)
-        The predictions with 0 at the holes, then the sum of the predicted holes.
+    small ones are missing. The sum of the holes is known as well: it is one more cell. So `y` is
+    followed by what the observed degrees leave, NaN in rows without holes, and in rows without
+    degrees, where it tells nothing. The predictions are 0 at the holes, and followed by their sum
+    there.
     """
     holes = np.isnan(y)
     rest = np.where(partial_rows(y), np.maximum(1 - np.nansum(y, axis=1), 0), np.nan)
@@ -66,9 +54,11 @@ def _quantile(column: Array, level: float, weights: Array) -> float:
 def mean_degrees(y: Array, weights: Array | None = None) -> Array:
     """Return the mean of the observed degrees of each label, each counting as much as its row.
 
-    Every label is observed somewhere.
+    It is 0 for a label that is nowhere observed.
     """
-    if weights is None:
-        return np.nanmean(y, axis=0, dtype=float)
     seen = ~np.isnan(y)
-    return weights @ np.where(seen, y, 0) / (weights @ seen)
+    known = np.where(seen, y, 0)
+    if weights is None:
+        return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
+    count = weights @ seen
+    return weights @ known / np.where(count > 0, count, 1)

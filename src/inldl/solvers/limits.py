@@ -104,15 +104,8 @@ class Limits:
     def nearest(self, values: Array, spread: Array | float = 1.0) -> Array:
         """Return the rows within the limits that are nearest to given ones.
 
-        Observed degrees stay as they are.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n, n_labels)
-            Any finite numbers.
-        spread : ndarray of shape (n, n_labels) or float, default=1.0
-            Positive numbers: the expected squared errors of the values. Degrees move in
-            proportion to them.
+        Observed degrees stay as they are. `spread` are the expected squared errors of the values:
+        degrees move in proportion to them.
         """
         spread = np.broadcast_to(np.asarray(spread, dtype=np.float64), values.shape)
         if spread.size:
@@ -137,6 +130,20 @@ class Limits:
         groups = [tuple(columns.tolist()) for columns in self.groups]
         sums = {} if self.sums is None else dict(zip(groups, self.sums.T, strict=True))
         return {"lower": self.lower, "upper": self.upper, "sums": sums or None}
+
+    def with_holes(self, y: Array) -> "Limits | None":
+        """Return what still is known if only the degrees `y` of the rows are observed.
+
+        Nothing is known of a degree that was observed before, nor of a row that has one more.
+        """
+        missing, seen = np.isnan(self.y), ~np.isnan(y)
+        kept = ~(missing & seen).any(axis=1, keepdims=True)
+        given = missing & kept
+        lower = np.where(seen, y, np.where(given, self.lower, 0))
+        upper = np.where(seen, y, np.where(given, self.upper, 1))
+        sums = None if self.sums is None else np.where(kept, self.sums, np.nan)
+        limits = Limits(y, lower, upper, self.groups, sums)
+        return limits if limits.tell_something() else None
 
     def any_filled(self) -> Array:
         """Return rows in which all holes that more is known of have some degree."""

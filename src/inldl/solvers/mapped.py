@@ -54,6 +54,10 @@ class MappedProblem:
         """Do the second step of a chosen ridge."""
         return self._do("misses", block, *message)
 
+    def settle(self, block: MappedBlock, *message: Array) -> tuple[MappedBlock, Sums]:
+        """Scale rows of ratios."""
+        return self._do("settle", block, *message)
+
     def first(self, sums: Sums, sweep: Sweep) -> Any:
         """Return the shared part that the first iteration steps with."""
         return self.problem.first(sums, sweep)

@@ -24,6 +24,7 @@ from scipy import linalg
 
 from inldl.solvers.completion import fill_near
 from inldl.solvers.hidden_mass import partial_rows
+from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.softmax import Array
 
 SMALLEST = 1e-12
@@ -214,14 +215,7 @@ def leave_one_out(
 
 def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
     """Return the mean squared residual of each label, never 0."""
-    squares = (y - held_out) ** 2
-    seen = ~np.isnan(squares)
-    if weights is not None:
-        count = weights @ seen
-        mean = weights @ np.where(seen, squares, 0) / np.where(count > 0, count, 1)
-    else:
-        mean = np.where(seen, squares, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return np.maximum(mean, np.finfo(float).tiny ** 0.5)
+    return np.maximum(mean_degrees((y - held_out) ** 2, weights), np.finfo(float).tiny ** 0.5)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from inldl import _kernels
 from inldl.solvers.softmax import Array, lbfgs, softmax, zero_filled
 
 BLOCK = 1024  # rows
+NEVER = -1e30  # score of a label that cannot be
 
 
 class MaskedSoftmax:
@@ -29,6 +30,9 @@ class MaskedSoftmax:
     `squares`; products are done in their precision. `alpha` penalises all coefficients but the
     bias, which is the last row of the parameters. A negative degree in `y` counts as 0. Weights of
     the rows multiply their terms, and are part of the Gram matrix.
+
+    If `y` are `ratios`, q is the softmax over the observed labels of a row alone. The loss is then
+    the likelihood of its ratios, whatever their scale is.
     """
 
     def __init__(
@@ -38,8 +42,10 @@ class MaskedSoftmax:
         y: Array,
         alpha: float,
         weights: Array | None = None,
+        ratios: bool = False,
     ) -> None:
         degrees, observed = zero_filled(y)
+        self.ignored = ~observed if ratios else None
         self.features, self.degrees, self.counted = features, degrees, observed.astype(float)
         np.maximum(degrees, 0, out=degrees)
         (n, C), total = y.shape, float(len(y))
@@ -61,6 +67,8 @@ class MaskedSoftmax:
             rows = slice(start, start + BLOCK)
             scores = self.features[rows] @ coef
             scores += intercept
+            if self.ignored is not None:
+                scores[self.ignored[rows]] = NEVER
             about = self.degrees[rows], self.counted[rows]
             value += _kernels.masked_softmax_rows(scores, *about)
             gradient[:-1] += self.features[rows].T @ scores

@@ -9,18 +9,7 @@ from inldl.solvers.winldl import Array
 def simplex_weights(parts: Array, target: Array, weights: Array | None = None) -> Array:
     """Return w >= 0 of sum 1 that minimises the squared error of ``parts @ w``.
 
-    Parameters
-    ----------
-    parts : ndarray of shape (m, n_parts)
-        Predictions of each part.
-    target : ndarray of shape (m,)
-        What they predict.
-    weights : ndarray of shape (m,), optional
-        How much each error counts.
-
-    Returns
-    -------
-    ndarray of shape (n_parts,)
+    `parts` (m, n_parts) predict the `target` (m,); `weights` say how much each error counts.
     """
     weighted = parts if weights is None else parts * weights[:, None]
     gram, moments = parts.T @ weighted, weighted.T @ target

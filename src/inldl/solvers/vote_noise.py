@@ -36,17 +36,11 @@ class VoteNoise:
 
 
 def estimate_vote_noise(squares: Array, votes: Array) -> VoteNoise:
-    """Estimate the noise from squared errors of held-out rows.
+    """Estimate the noise from the mean squared errors of held-out rows, NaN where there are none.
 
-    The regression of the squares on 1 and 1/N has coefficients that are not negative. A squared
-    error varies in proportion to its expectation, so each counts by the inverse of that.
-
-    Parameters
-    ----------
-    squares : ndarray of shape (n,)
-        A mean squared error for each row, NaN if there is none.
-    votes : ndarray of shape (n,)
-        How many votes the shares of the row rest on.
+    The regression of the squares on 1 and 1/N, with N the votes that the shares of a row rest on,
+    has coefficients that are not negative. A squared error varies in proportion to its
+    expectation, so each counts by the inverse of that.
     """
     known = np.isfinite(squares) & (votes > 0)
     squares, votes = squares[known], votes[known]

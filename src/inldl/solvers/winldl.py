@@ -31,6 +31,7 @@ from inldl.solvers.linear import (
     predict_columns,
 )
 from inldl.solvers.loop import Sweep
+from inldl.solvers.ratios import RatioRows, check_ratios, settled, telling
 
 
 @dataclass
@@ -46,6 +47,23 @@ class Block:
     thresholds: Array
     weights: RowWeights | None = None
     limited: "LimitedRows | None" = None
+    ratios: "RatiosInLanes | None" = None
+
+
+@dataclass
+class RatiosInLanes:
+    """The ratios of rows, of which Y are some multiple, also as the kernel has them."""
+
+    rows: RatioRows
+    lanes: Array
+
+    def put(self, predicted: Array, given: Array) -> None:
+        """Scale the degrees Y by predictions, labels x rows, or labels x 1 for all rows."""
+        found = self.rows.scales(predicted)
+        groups, _, width = self.lanes.shape
+        padded = np.ones(groups * width, given.dtype)
+        padded[: len(found)] = found
+        np.multiply(self.lanes, padded.reshape(groups, 1, width), out=given[:, :, 0])
 
 
 @dataclass
@@ -113,6 +131,10 @@ class WInLDLProblem:
     and the weights of the missing degrees are those of the last iteration from the first one on.
     U = 0 all the same, so that the iterations have the same limit. `labels` are those that limits
     are about.
+
+    If only `ratios` are known, the target of an observed degree is its ratio times the scale of
+    the row, which follows XW in each iteration (`inldl.solvers.ratios`). Its weight is that of the
+    degree which the same distribution for all rows would make of it.
     """
 
     weighting: Any
@@ -125,6 +147,7 @@ class WInLDLProblem:
     expand: Callable[[Array], Array] | None = None
     initial: tuple[Array, Array] | None = None
     labels: Labels = field(default_factory=Labels)
+    ratios: bool = False
     watched = ("coef_change", "degree_change")
 
     def start(
@@ -140,7 +163,10 @@ class WInLDLProblem:
             y = weights.take(y.T).T
             if limits is not None and weights.kept is not None:
                 limits = limits.take(weights.kept)
-        if self.close_rows:
+        if self.ratios:
+            check_ratios(y)
+            y = telling(y)
+        elif self.close_rows:
             y = closed(y)
         degrees = np.where(np.isnan(y), 0, y)
         with np.errstate(over="ignore"):
@@ -155,15 +181,36 @@ class WInLDLProblem:
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
         block = Block(X, state, given, unknown_thresholds(state), weights, limited)
+        if self.ratios:
+            rows = RatioRows.of(y, None if weights is None else weights.own)
+            block.ratios = RatiosInLanes(rows, given[:, :, 0].copy())
         if weights is not None:
             degrees = degrees * weights.own[:, None]
         return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
 
     def first(self, sums: Sums, sweep: Sweep) -> Shared:
         """Factor X'X and regress 1/C onto X."""
+        sums = self._settled(sums, sweep)
         features = FeatureSums(*sums.added[:-1])
         regression = Regression(features, self.ridge, self.fit_intercept)
         return self._first(sums, regression, self.initial)
+
+    def _settled(self, sums: Sums, sweep: Sweep) -> Sums:
+        """Scale rows of ratios by the distribution that agrees with them; return the new sums."""
+        if not self.ratios:
+            return sums
+        p = settled(lambda p: sweep("settle", p).added, len(sums.added[-1]))
+        return Sums((*sums.added[:-1], sweep("settle", p).added[-1]))
+
+    def settle(self, block: Block, p: Array) -> tuple[Block, Sums]:
+        """Scale rows of ratios by one distribution; return sums of completed rows and degrees."""
+        assert block.ratios is not None
+        rows = block.ratios.rows
+        block.ratios.put(p[:, None], block.given)
+        degrees = rows.ratios * rows.scales(p[:, None])
+        ratio = self._ratio(self.weighting.observed(degrees.T))
+        block.given[:, :, 1] = lanes([ratio], block.given.dtype)[:, :, 0]
+        return block, Sums((*rows.completed(p), degrees @ rows.weights))
 
     def _first(
         self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None
@@ -191,6 +238,8 @@ class WInLDLProblem:
         S = fitted(block.X, coef.astype(dtype, copy=False))
         if block.weights is not None:
             S = block.weights.take(S)
+        if block.ratios is not None:
+            block.ratios.put(S + intercept[:, None], block.given)
         limited = block.limited
         products = S if limited is None else np.ascontiguousarray(S[:, limited.others])
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))

@@ -83,7 +83,11 @@ _ADVICE = {
         "Completing fills in nothing above the smallest recorded share of a row. Its error cannot "
         "be estimated, because no share as small as the missing ones is known."
     ),
-    "zeros": "If an empty cell means 0 in this table, write 0 into it.",
+    "zeros": (
+        "If an empty cell means 0 in this table, write 0 into it. If missing labels were dropped "
+        "and the others rescaled to the whole, complete it with --ratios (known='ratios' in "
+        "Python); without that every missing share becomes 0."
+    ),
     "few": "Take the completed shares with care.",
     "random": "Completing a table assumes this.",
     "rows": "Whether that is chance cannot be tested; only features can tell about such rows.",
@@ -118,16 +122,8 @@ _AS_IF = (
 def notes_on_completing(size, below_recorded, *, estimated, earlier):
     """Return notes on a table in which missing depends on the size of shares.
 
-    Parameters
-    ----------
-    size : SizeTest
-        What the sums of the rows tell.
-    below_recorded : bool
-        Whether shares were filled in as where only the largest are recorded.
-    estimated : bool
-        Whether an error is told.
-    earlier : bool
-        Whether the model was fitted before, and not to this table.
+    `below_recorded` says whether shares were filled in as where only the largest are recorded,
+    `estimated` whether an error is given, `earlier` whether the model was fitted to another table.
     """
     if earlier and below_recorded != (size.answer == "largest"):
         return [f"{size.mechanism} {_AS_IF if below_recorded else _ABOVE}".strip()]
@@ -135,6 +131,11 @@ def notes_on_completing(size, below_recorded, *, estimated, earlier):
         return []
     told = _WEIGHED if estimated else _IN_PART
     return [f"{size.mechanism} {_BELOW if below_recorded else told}"]
+
+
+def notes_on_zeros(size):
+    """Return a note on shares that are all filled with 0, because known ones are the whole."""
+    return [f"{size.verdict} {_ADVICE['zeros']}"] if size.answer == "zeros" else []
 
 
 def depends_on_size(size):

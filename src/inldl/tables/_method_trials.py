@@ -13,10 +13,12 @@ from threadpoolctl import threadpool_limits
 from inldl.estimators._held_out import with_every_label
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
+from inldl.solvers.limits import Limits
 from inldl.tables.model import Model
 from inldl.tables.quality import hide_more
 
 HIDINGS = 3
+EXACT = 1e-9  # between the bounds of a degree that is as good as known
 FOLDS = 5  # of the fits from whose errors completing is learned, as `Model` has them
 
 
@@ -27,7 +29,7 @@ class Trial:
     A method is fitted to the rows `rows` of the degrees `learned`, which are those of `truth` and
     NaN where they are held out. It `completes` these rows, or predicts the others; errors count
     where `judged` is True. If sums of rows are `loose`, and not just 1, complete rows are divided
-    by them before a method sees them.
+    by them before a method sees them. `limits` are those of the holes of `truth`.
     """
 
     truth: np.ndarray
@@ -36,17 +38,27 @@ class Trial:
     judged: np.ndarray
     completes: bool
     loose: bool = False
+    limits: Limits | None = None
 
 
-def completing_trials(y, hidden, random_state, loose=False):
-    """Return trials that hide a share of the observed degrees of all rows, three times."""
+def completing_trials(y, hidden, random_state, loose=False, limits=None):
+    """Return trials that hide a share of the observed degrees of all rows, three times.
+
+    Degrees that the limits of others give away are not judged.
+    """
     generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
-    holed = (hide_more(y, hidden, generator, loose) for generator in generators)
-    rows = np.arange(len(y))
-    return [Trial(y, left, rows, judged, completes=True, loose=loose) for left, judged in holed]
+    trials = []
+    for generator in generators:
+        left, judged = hide_more(y, hidden, generator, loose)
+        known = None if limits is None else limits.with_holes(left)
+        if known is not None:
+            low, high = known.possible
+            judged &= high - low > EXACT
+        trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose, limits))
+    return trials
 
 
-def predicting_trials(y, folds, random_state):
+def predicting_trials(y, folds, random_state, limits=None):
     """Return trials that hold out each row once."""
     order = np.random.default_rng([random_state, 1]).permutation(len(y))
     trials = []
@@ -55,7 +67,7 @@ def predicting_trials(y, folds, random_state):
         out[fold] = True
         learned = np.where(out[:, None], np.nan, y)
         judged = out[:, None] & ~np.isnan(y)
-        trials.append(Trial(y, learned, np.flatnonzero(~out), judged, completes=False))
+        trials.append(Trial(y, learned, np.flatnonzero(~out), judged, False, limits=limits))
     return trials
 
 
@@ -181,12 +193,16 @@ def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dat
     folds = FOLDS if trial.completes else None  # to learn how to complete
     model = Model(method, cross_fit=folds, random_state=random_state)
     some = None if weights is None else weights[trial.rows]
+    limits = None if trial.limits is None else trial.limits.take(trial.rows).with_holes(known)
     start = time.process_time()
     degrees = pd.DataFrame(known, index=rows.index, columns=labels)
     encoded = model._encode(rows, degrees, some, dates)
-    model._fit_encoded(*encoded, sums=sums, weights=some)
+    model._fit_encoded(*encoded, sums=sums, weights=some, limits=limits)
     if trial.completes:
-        return model.complete(X, pd.DataFrame(learned, index=X.index, columns=labels)).to_numpy()
+        left = None if trial.limits is None else trial.limits.with_holes(learned)
+        told = {} if left is None else left.as_given()
+        y = pd.DataFrame(learned, index=X.index, columns=labels)
+        return model.complete(X, y, **told).to_numpy()
     seconds.append(time.process_time() - start)
     out = np.zeros(learned.shape)
     new = np.setdiff1d(np.arange(len(X)), trial.rows)

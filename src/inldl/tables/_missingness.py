@@ -18,6 +18,7 @@ from inldl.tables._units import PERCENT, amount
 
 CONFIDENCE = 0.95
 COUNTS = "the totals of rows with a missing count are not known"
+RATIOS = "known shares are ratios, whose sum says nothing about the missing ones"
 FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
 
 

@@ -12,7 +12,7 @@ from inldl.io import TableWriter
 from inldl.io._compression import plain_name
 from inldl.solvers.completion import fill_forced
 from inldl.tables._cell_values import level_name
-from inldl.tables._missingness import COUNTS, judge_size
+from inldl.tables._missingness import COUNTS, RATIOS, judge_size
 from inldl.tables._units import whole_of
 from inldl.tables.columns import ID, NEARLY_ID, RUNNING
 
@@ -113,14 +113,17 @@ class Tally:
         self._labels, self._scale, self._whole = file.labels, scale, whole_of(scale)
         self._step = max(1, -(-file.source.most_rows() // MOST_ROWS))
         self._loose = model.examples_ is not None and model.examples_.loose
-        self._completer = model._completer()
+        self._ratios = model.known == "ratios"
+        self._completer = None if self._ratios else model._completer()
         self._counts, self._most, self._rows = np.zeros(4, int), 0.0, []
         self._n_bounded = 0
 
     def add(self, piece, y, completed, limits=None):
         """Add a piece, of which `y` are the degrees as fractions."""
         missing = np.isnan(y)
-        exact = 0 if self._loose else missing.sum() - np.isnan(fill_forced(y)).sum()
+        exact = (
+            0 if self._loose or self._ratios else missing.sum() - np.isnan(fill_forced(y)).sum()
+        )
         self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
         self._n_bounded += 0 if piece.bounds is None else int(piece.bounds.given().sum())
         if self._completer is not None:
@@ -138,6 +141,8 @@ class Tally:
         """Return what else is known of the filled degrees, by the names in `Written`."""
         unsure, known = self._counts[1] - self._counts[2], self._completer is not None
         rows = np.concatenate(self._rows) if self._rows else np.empty((0, len(self._labels)))
+        if self._ratios:  # sums of rows tell nothing then
+            return {"ratios": True}
         return {
             "n_bounded": self._n_bounded,
             "below_recorded": known and self._completer.largest_ is not None,
@@ -156,12 +161,13 @@ def _most_errors(completer, y, completed, limits):
     return found.sum()
 
 
-def size_of_holes(y, labels, scale, loose):
+def size_of_holes(y, labels, scale, loose, ratios=False):
     """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
     y = np.asarray(y, dtype=np.float64)
     if loose:  # then a row hides what it lacks, too
         y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
-    return judge_size(y, labels, untold=COUNTS if scale == "count" else "")
+    untold = COUNTS if scale == "count" else RATIOS if ratios else ""
+    return judge_size(y, labels, untold=untold)
 
 
 def draw_paths(path, n_draws):

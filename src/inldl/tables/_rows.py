@@ -10,6 +10,8 @@ from inldl._errors import DataError
 from inldl._sample_weights import WEIGHTLESS
 from inldl._text import counted, listed
 from inldl.completion.examples import row_keys
+from inldl.solvers.known_cells import mean_degrees
+from inldl.solvers.ratios import constant_distribution
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
@@ -101,8 +103,8 @@ def take_weights(features, name, file, rows=None):
         cell = cells.iloc[bad[0]]
         shown = repr(cell) if isinstance(cell, str) else f"{cell:g}"
         error = DataError(
-            "Column {column} has {value} in {row}, which is no weight; give a number that is not "
-            "negative, 0 to leave the row out.",
+            "Column {column} has {value} in {row}, which is not a weight; give a number that is "
+            "not negative, 0 to leave the row out.",
             column=name,
             value="no number" if pd.isna(cell) else shown,
             row=int(bad[0]),
@@ -161,3 +163,11 @@ def weights_notes(name, n_left_out, weights, votes):
             told += f"{votes[least]:,.0f}"
         notes.append(f"{told}.")
     return notes
+
+
+def means_of_labels(degrees, weights=None, ratios=False):
+    """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
+    if ratios:
+        return constant_distribution(degrees, weights)
+    means = mean_degrees(degrees, weights)
+    return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))

@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from inldl._validation import as_degrees, check_choice, check_number, label_names, names_or_numbers
 from inldl.completion.asking import RowErrors, choose_questions
+from inldl.completion.beside import NOTHING, Beside
 from inldl.estimators._intervals import check_coverage
 from inldl.solvers.given_limits import limits_of
 from inldl.tables.model import Model
@@ -30,7 +31,7 @@ class Prices:
         return {"first_cost": self.row, "more_cost": self.row if self.cell is None else self.cell}
 
     def check(self, n):
-        """Refuse what is no price of n rows."""
+        """Refuse what is not a price of n rows."""
         for name, price in (("row_cost", self.row), ("cell_cost", self.cell)):
             if price is None:
                 continue
@@ -44,8 +45,8 @@ class Prices:
             if bad.size:
                 where = f" in row {bad[0]} (counted from 0)" if values.ndim else ""
                 raise ValueError(
-                    f"{name} is {values.flat[bad[0]]:g}{where}, which is no price; give a number "
-                    "above 0."
+                    f"{name} is {values.flat[bad[0]]:g}{where}, which is not a price; give a "
+                    "number above 0."
                 )
 
 
@@ -165,7 +166,7 @@ def suggest(
     model, X = _fitted(model, X, y, limits)
     given, predicted = model._given_and_predicted(X, y)
     limits = limits_of(given, **limits, names=label_names(y))
-    part = Part(given, predicted, model._signs(X), limits)
+    part = Part(given, predicted, model._beside(X), limits)
     return suggestion(model, [part], names_or_numbers(y), budget, by, prices, coverage)
 
 
@@ -201,14 +202,13 @@ class Part:
 
     given: np.ndarray  # (n, C) degrees, NaN = unobserved, and predictions
     predicted: np.ndarray  # (n, C)
-    signs: np.ndarray | None = None  # (n, q) what tells how large errors are
+    beside: Beside = NOTHING  # what else is known of the rows
     limits: object = None  # what else is known of the holes
 
     def take(self, rows):
         """Return what a `Completer` is given about some of the rows, but for the coverage."""
-        signs = None if self.signs is None else self.signs[rows]
         limits = None if self.limits is None else self.limits.take(rows)
-        return self.given[rows], self.predicted[rows], signs, limits
+        return self.given[rows], self.predicted[rows], self.beside[rows], limits
 
 
 def suggestion(model, parts, labels, budget, by, prices, coverage):
@@ -262,7 +262,7 @@ def _intervals(model, parts, starts, found, coverage):
         if len(here):
             rows, at = np.unique(found.row[here] - start, return_inverse=True)
             *known, limits = part.take(rows)
-            given, predicted, signs = known
-            _, *both = completer.fill_with_intervals(given, predicted, coverage, signs, limits)
+            given, predicted, beside = known
+            _, *both = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
             ends[:, here] = [end[at, found.label[here]] for end in both]
     return ends

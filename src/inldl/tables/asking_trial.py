@@ -181,9 +181,9 @@ class _Game:
     def standing(self, y):
         """Fit the method to what is known."""
         model = Model(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
-        part = Part(*model._given_and_predicted(self.X, y), model._signs(self.X))
-        given, predicted, signs, _ = part.take(slice(None))
-        how = given, predicted, COVERAGE, signs
+        part = Part(*model._given_and_predicted(self.X, y), model._beside(self.X))
+        given, predicted, beside, _ = part.take(slice(None))
+        how = given, predicted, COVERAGE, beside
         _, low, high = model._completer().fill_with_intervals(*how)
         return Standing(self.X, y, errors_of(model, [part]), high - low)
 

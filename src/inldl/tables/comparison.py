@@ -14,6 +14,7 @@ from inldl._validation import (
     names_or_numbers,
 )
 from inldl.methods import canonical_method
+from inldl.solvers.given_limits import limits_of
 from inldl.tables._method_trials import (
     NOT_CONVERGED,
     completing_trials,
@@ -32,7 +33,8 @@ DEFAULT = (
 """What is compared if nothing is named, the fastest first.
 
 Left out are the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto
-does, and methods as they were published, with the weights of others, or without a mean.
+does, the methods of later papers (such as hidldl and i2ldl), and methods as they were published,
+with the weights of others, or without a mean.
 """
 FEW = 50  # rows, with which chance decides more than the method
 
@@ -96,6 +98,7 @@ def compare(
     scale="fraction",
     sample_weight=None,
     sums=None,
+    limits=None,
     dates="auto",
     done=None,
 ):
@@ -136,6 +139,10 @@ def compare(
     sums : array-like of shape (n,), optional
         What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
         `inldl.io.read_table` returns. Methods then complete rows as they were before.
+    limits : dict, optional
+        What is known of missing degrees: `lower`, `upper` and `sums` as `Model.fit` takes them, or
+        ``known.limits`` of what `inldl.io.read_table` returns. Methods that can learn from it do,
+        and all complete within it. It is not used where `sums` vary.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.
     done : callable, optional
@@ -164,13 +171,16 @@ def compare(
     _check(folds, hidden, max_rows, random_state)
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
-    X, y, weights = _tables(X, y, sample_weight)
+    X, y, weights, limits = _tables(X, y, sample_weight, limits or {})
     rows, notes = _sample(len(y), max_rows, random_state)
     rows, weights, notes = _without_copies(X, y, weights, rows, notes, dates)
     X, y, sums = X.iloc[rows], y.iloc[rows], None if sums is None else np.asarray(sums)[rows]
     given = y if sums is None else y.mul(sums, axis=0)
-    completing = completing_trials(given.to_numpy(), hidden, random_state, sums is not None)
-    trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state)]
+    limits = None if limits is None or sums is not None else limits.take(rows)
+    completing = completing_trials(
+        given.to_numpy(), hidden, random_state, sums is not None, limits
+    )
+    trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state, limits)]
     attempts = {}
     for name in names:
         attempts[name] = try_method(name, X, y.columns, trials, random_state, weights, dates)
@@ -194,15 +204,16 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _tables(X, y, sample_weight):
-    """Return both as frames with the same index, and degrees and weights as floats."""
+def _tables(X, y, sample_weight, limits):
+    """Return both as frames with the same index, weights as floats, and the limits of holes."""
     degrees, names = as_degrees(y).astype(np.float64), list(names_or_numbers(y))
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     check_rows(X, degrees)
-    weights = as_weights(sample_weight, len(X))
+    weights, limits = as_weights(sample_weight, len(X)), limits_of(degrees, **limits, names=names)
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         X, degrees, weights = X.iloc[kept], degrees[kept], weights[kept]
+        limits = None if limits is None else limits.take(kept)
     if len(X) < 3:
         raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
     unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
@@ -211,7 +222,7 @@ def _tables(X, y, sample_weight):
             f"The label {names[unseen[0]]!r} has no observed degree; drop it, or observe it in at "
             "least one row."
         )
-    return X, pd.DataFrame(degrees, index=X.index, columns=names), weights
+    return X, pd.DataFrame(degrees, index=X.index, columns=names), weights, limits
 
 
 def _sample(n, max_rows, random_state):

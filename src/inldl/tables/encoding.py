@@ -23,6 +23,8 @@ NO_FEATURES = (
 )
 _LARGEST = np.finfo(np.float64).max
 
+LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+
 
 class FeatureEncoder(TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers that a linear model can use.
@@ -130,6 +132,17 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             or nowhere if there is none.
         """
         return self._encoded(self._read(X))
+
+    def matrix(self, X):
+        """Encode a table; a large one in single precision, which takes half as much."""
+        n, width = len(X), len(self.sources_)
+        if n * width <= LARGE:
+            return self.transform(X)
+        out = np.empty((n, width), np.float32)
+        for start in range(0, n, ROWS):
+            rows = slice(start, start + ROWS)
+            out[rows] = self.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+        return out
 
     def _read(self, X):
         """Return the cells of each column that is used, as its kind reads them."""

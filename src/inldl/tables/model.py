@@ -21,11 +21,16 @@ from inldl.estimators.vote_weights import checked_votes, weights_by_votes
 from inldl.methods import make_method
 from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
-from inldl.tables._rows import distinct_rows, fit_weighted, group_numbers, weights_of_copies
+from inldl.tables._rows import (
+    distinct_rows,
+    fit_weighted,
+    group_numbers,
+    means_of_labels,
+    weights_of_copies,
+)
 from inldl.tables.encoding import FeatureEncoder
 from inldl.tables.quality import error_rises
 
-LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
@@ -165,7 +170,8 @@ class Model(IntervalMixin, DistributionEstimator):
         """
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
-        vars(self).pop("encoder_", None)
+        for name in ("encoder_", "estimator_"):
+            vars(self).pop(name, None)
         self._unfitted()  # refuses an unknown method before any work
         X, degrees = as_table(X), as_degrees(y)
         check_rows(X, degrees)
@@ -177,19 +183,8 @@ class Model(IntervalMixin, DistributionEstimator):
         self.encoder_ = FeatureEncoder(dates=dates).fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
-        self.means_ = _means(degrees, weights)
-        return self._matrix(X), degrees
-
-    def _matrix(self, X):
-        """Return the encoded columns; large ones in single precision, which takes half as much."""
-        n, width = len(X), len(self.encoder_.sources_)
-        if n * width <= LARGE:
-            return self.encoder_.transform(X)
-        out = np.empty((n, width), np.float32)
-        for start in range(0, n, ROWS):
-            rows = slice(start, start + ROWS)
-            out[rows] = self.encoder_.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
-        return out
+        self.means_ = means_of_labels(degrees, weights, ratios=self.known == "ratios")
+        return self.encoder_.matrix(X), degrees
 
     def _fit_encoded(
         self, encoded, degrees, groups=None, sums=None, weights=None, votes=None, limits=None
@@ -203,6 +198,7 @@ class Model(IntervalMixin, DistributionEstimator):
         before they were divided by them, if they vary; completing is then not learned from
         `limits`.
         """
+        self._refuse_limits(limits)
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
         weights = weights_of_copies(encoded, degrees, weights, once)
@@ -221,7 +217,8 @@ class Model(IntervalMixin, DistributionEstimator):
                 weights = own if weights is None else own * weights
             rows = self._fit_method(encoded, degrees, rows, held_out, weights, limits)
         self.held_out_rows_ = rows if once is None else once[rows]
-        known = degrees[rows] if sums is None else degrees[rows] * sums[rows, None]
+        known = self._learned_from(degrees[rows], degrees[rows])
+        known = known if sums is None else known * sums[rows, None]
         limits = None if limits is None or sums is not None else limits.take(rows)
         self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, limits=limits)
         return None if weights is None else weights[rows]
@@ -292,6 +289,11 @@ class Model(IntervalMixin, DistributionEstimator):
             return "the scale of its degrees is unknown"
         return super()._fault(degrees)
 
+    @property
+    def known(self):
+        """What rows with holes tell, "degrees" or "ratios": a parameter of the method."""
+        return getattr(getattr(self, "estimator_", None) or self._template(), "known", "degrees")
+
     def _method(self):
         return self.estimator_
 
@@ -316,9 +318,15 @@ class Model(IntervalMixin, DistributionEstimator):
         check_is_fitted(self)
         encoded, given = self._validated(X), as_degrees(known.y)
         predicted = self._held_out_if_known(encoded, self.estimator_.predict(encoded))
+        if self.known == "ratios":
+            given = self._degrees_given(given, predicted)
         check_given(given, predicted)
+        self._refuse_limits(*known.limits.values())
         limits = limits_of(given, **known.limits, names=self.label_names_)
         return encoded, given, predicted, limits
+
+    def _beside_of(self, encoded):
+        return None if self.examples_ is None else self.examples_.beside(encoded)
 
     def _signs_of(self, encoded):
         return None if self.examples_ is None else self.examples_.signs_of(encoded)
@@ -377,23 +385,15 @@ class Model(IntervalMixin, DistributionEstimator):
 
     def _unfitted(self):
         """Return the method, not fitted; without features all methods are the constant mean."""
+        estimator = self._template()
         if hasattr(self, "encoder_") and not self.encoder_.columns_:
-            return ConstantLDL()
-        if isinstance(self.method, str):
-            estimator = make_method(self.method, self.random_state)
-        else:
-            estimator = clone(self.method)
+            return ConstantLDL(known=getattr(estimator, "known", "degrees"))
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
 
-
-def _means(degrees, weights=None):
-    """Return the means of the labels, which sum to 1."""
-    seen = ~np.isnan(degrees)
-    if weights is not None:
-        count = weights @ seen
-        means = weights @ np.where(seen, degrees, 0) / np.where(count > 0, count, 1)
-    else:
-        means = np.where(seen, degrees, 0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
+    def _template(self):
+        """Return the method that was asked for, not fitted."""
+        if isinstance(self.method, str):
+            return make_method(self.method, self.random_state)
+        return clone(self.method)

@@ -8,7 +8,10 @@ import pandas as pd
 from inldl.datasets import hide
 from inldl.estimators._base import fill_rows
 from inldl.solvers.completion import fill_in_proportion
+from inldl.solvers.ratios import known_ratios
 from inldl.tables._units import POINTS, whole_of
+
+ROUNDING = 1e-9  # by which a prediction may miss a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +121,15 @@ class HeldOut:
 def of_new_rows(model, y, weights=None):
     """Judge the predictions of training rows that were each made without the row.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
-    y : array-like of shape (n, C)
-        The degrees it was fitted to.
-    weights : ndarray of shape (m,), optional
-        How much each of its held-out rows counts.
+    `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
     """
     y = np.asarray(y)[model.held_out_rows_]
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
-    found = _at(~np.isnan(y), y, model.held_out_, _means_of_others(y, weights), model, how)
+    predicted, constant = model.held_out_, _means_of_others(y, weights)
+    if model.known == "ratios":
+        how += " Shares are compared as parts of the known ones of their row."
+        y, predicted, constant = as_ratios(y, predicted, np.broadcast_to(model.means_, y.shape))
+    found = _at(~np.isnan(y), y, predicted, constant, model, how)
     return _weighted(found, weights)
 
 
@@ -139,19 +139,15 @@ def of_completion(model):
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
     count as often as such are missing: in rows with as many holes, of the same label, and so that
     their mean is that of the missing ones. If hardly any known degrees are like the missing ones,
-    no error is told.
-
-    Parameters
-    ----------
-    model : Model
-        Fitted, with held-out predictions.
+    no error is given.
     """
-    completer, labels = model._completer(), list(model.label_names_)
+    labels = list(model.label_names_)
+    if model.known == "ratios":
+        return _nothing(labels, "only ratios of known shares are given")
+    completer = model._completer()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
-        nothing, why = np.empty(0), "" if found is None else _unlike(completer)
-        arrays = (nothing,) * 3 + (nothing.astype(int),) * 2
-        return HeldOut(*arrays, labels, "", unknown=why)
+        return _nothing(labels, "" if found is None else _unlike(completer))
     how = (
         f"{len(found.degrees):,} known shares were hidden on purpose, one at a time, and filled "
         "in by what was learned without their rows. Each counts as often as shares like it are "
@@ -166,6 +162,18 @@ def of_completion(model):
         found.degrees, found.filled, constant, found.label, found.row, labels, how,
         weights=weights,
     )  # fmt: skip
+
+
+def as_ratios(y, *predictions):
+    """Return ratios beside those that predictions, one array after another, give instead."""
+    found = [known_ratios(y, each) for each in predictions]
+    return found[0][0], *(there for _, there in found)
+
+
+def _nothing(labels, why):
+    """Return that no error can be told, and why."""
+    arrays = (np.empty(0),) * 3 + (np.empty(0, int),) * 2
+    return HeldOut(*arrays, labels, "", unknown=why)
 
 
 def _unlike(completer):
@@ -183,31 +191,70 @@ def _unlike(completer):
     )
 
 
-def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None):
-    """Judge the predictions of rows that the model was not fitted to.
+def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
+    """Judge the predictions of rows that the model was not fitted to, and intervals around them.
 
-    Parameters
-    ----------
-    model : Model
-        Fitted.
-    y : array-like of shape (n, C)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n, C)
-        What the model predicts.
-    coverage : float
-        Of the intervals.
-    signs : ndarray of shape (n, q), optional
-        What the model says that tells how large the errors of the rows are.
-    weights : ndarray of shape (n,), optional
-        How much each row counts.
+    `signs` are what the model says that tells how large the errors of the rows are, `constant` is
+    what the constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
-    constant = np.broadcast_to(model.means_, y.shape)
+    constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
     at, bounds = ~np.isnan(y), (None, None)
     if model.calibration_ is not None:
         bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
     how = f"The model predicted the {len(y):,} rows of the table."
     return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """How predictions agree with degrees of which only bounds are known.
+
+    Attributes
+    ----------
+    n : int
+        Such degrees.
+    within : float
+        Share of the predictions that lie within the bounds.
+    distance : float
+        By how much the others miss the nearest bound, on average; 0 if there are none.
+    unit : str
+        Of the distance: "percentage points", or nothing for fractions.
+    """
+
+    n: int
+    within: float
+    distance: float
+    unit: str = ""
+
+
+def of_bounds(known, predicted, weights=None, scale="fraction"):
+    """Judge predictions by bounds of missing degrees; None if there are no bounds.
+
+    Parameters
+    ----------
+    known : inldl.io._limits.Known
+        What is known of the rows.
+    predicted : ndarray of shape (n, C)
+        What is predicted for them.
+    weights : ndarray of shape (n,), optional
+        How much each row counts.
+    scale : {"fraction", "percent", "count"}
+        That of the table.
+    """
+    if not known.n_bounded:
+        return None
+    free = np.full(predicted.shape, np.nan)
+    low, high = (free if each is None else each for each in (known.lower, known.upper))
+    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)
+    at = ~(np.isnan(low) & np.isnan(high))
+    off, each = off[at], None if weights is None else weights[np.nonzero(at)[0]]
+    if each is not None and not each.any():
+        each = None
+    outside = float(np.average(off > ROUNDING, weights=each))
+    distance = float(np.average(off, weights=each)) / outside if outside else 0.0
+    unit = POINTS if whole_of(scale) > 1 else ""
+    return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
 
 
 def _weighted(found, weights):

@@ -2,8 +2,6 @@
 
 import shutil
 import tempfile
-import weakref
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +10,12 @@ import pandas as pd
 
 from inldl._text import listed
 from inldl.io import TableFile
-from inldl.io._compression import packing
-from inldl.io.writing import whole_of, write_frame
+from inldl.io._replacing import goes_with
+from inldl.io.writing import row_wholes, write_frame
 from inldl.tables._pieces import id_columns, id_texts, pieces_for
-from inldl.tables._units import POINTS
-from inldl.tables._units import whole_of as shown_whole
+from inldl.tables._units import POINTS, whole_of
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
+from inldl.tables.edits import write_cells
 
 COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -88,12 +86,12 @@ def ask_table(
     for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(Part(given, predicted, model._signs_of(encoded), limits))
+        parts.append(Part(given, predicted, model._beside_of(encoded), limits))
         rows.add(piece)
     prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
     prices.check(rows.n)
     found = suggestion(model, parts, file.labels, budget, by, prices, coverage)
-    asked = Asked(rows.questions(found), found, rows.n, shown_whole(scale), by)
+    asked = Asked(rows.questions(found), found, rows.n, whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -121,7 +119,7 @@ class _Rows:
         self._names = {name: [] for name in ids}
 
     def add(self, piece):
-        whole = np.broadcast_to(whole_of(piece, self._scale), piece.size)
+        whole = np.broadcast_to(row_wholes(piece, self._scale), piece.size)
         self._whole.append(whole)
         self._left.append(_left(piece, whole))
         for name, texts in self._names.items():
@@ -135,7 +133,7 @@ class _Rows:
 
     def questions(self, found):
         """Return the table of questions, in the units of the file."""
-        table, error = found.table, shown_whole(self._scale)
+        table, error = found.table, whole_of(self._scale)
         rows = table["row"].to_numpy()
         whole, left = (np.concatenate([*each, []])[rows] for each in (self._whole, self._left))
         out = {"rank": table["rank"], "row": rows + 1}
@@ -160,62 +158,36 @@ def _prices(piece, name, file):
         cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
         told = "nothing" if pd.isna(cell) else repr(cell)
         raise ValueError(
-            f"{place}, column {name!r}: {told} is no price; give a number above 0 in each row."
+            f"{place}, column {name!r}: {told} is not a price; give a number above 0 in each row."
         )
     return prices
 
 
 def with_answers(file, path, reopen, *, scale="auto"):
-    """Return a table like that of a file, with the answers of another file put in.
+    """Return a table like that of a file, with the answers of another file put in; and how many.
 
-    Parameters
-    ----------
-    file : TableFile
-        The table that the questions are about.
-    path : str or path
-        The file with the questions and the answers; questions without an answer are skipped.
-    reopen : callable
-        Opens the table that it is given as a path, as `file` was opened.
-    scale : {"auto", "fraction", "percent", "count"}
-        What the shares are.
-
-    Returns
-    -------
-    TableFile
-        Its file is a copy, which goes when it does; the files that were given stay as they are.
-    n_answers : int
-        How many answers there are.
+    The file at `path` has the questions and the answers; questions without an answer are skipped.
+    `reopen` opens a table at a path as `file` was opened. The file of the new table is a copy,
+    which goes when that does; the files that were given stay as they are.
     """
     scale = file.find_scale()[0] if scale == "auto" else scale
     answers = Answers(path, file)
     folder = Path(tempfile.mkdtemp(prefix="inldl-"))
     try:
         copy = folder / file.path.name
-        with ExitStack() as stack:
-            plain = stack.enter_context(packing(copy, copy))
-            named = [name for name in file.labels if name in set(answers.labels)]
-            write = stack.enter_context(file.source.writer(plain, file.labels, named, ()))
-            for piece in file.pieces(answers.ids, set(answers.ids)):
-                write(piece.raw, answers.of(piece, scale), None)
+        named = [name for name in file.labels if name in set(answers.labels)]
+        write_cells(file, copy, named, lambda piece: answers.of(piece, scale), answers.ids)
         answers.check_rows()
         opened = reopen(copy)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(opened, shutil.rmtree, folder, ignore_errors=True)
+    goes_with(opened, copy)
     return opened, len(answers.rows)
 
 
 class Answers:
-    """The answers in a file with questions, checked against the table that they are about.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    file : TableFile
-        The table.
-    """
+    """The answers in a file with questions, checked against the table that they are about."""
 
     def __init__(self, path, file):
         self._file, source = file, TableFile(path, None)
@@ -269,7 +241,7 @@ class Answers:
     def of(self, piece, scale):
         """Return what to write into the label columns of a piece, NaN where nothing changes."""
         out = np.full(piece.values.shape, np.nan)
-        whole = np.broadcast_to(whole_of(piece, scale), piece.size)
+        whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
         at = self.rows - 1 - piece.first
         here = np.flatnonzero((at >= 0) & (at < piece.size) & (at == np.floor(at)))
         left, names = _left(piece, whole), id_texts(piece.features, self.ids)

@@ -9,10 +9,11 @@ from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
 from inldl.estimators._intervals import check_coverage
 from inldl.io import TableWriter
-from inldl.io.writing import check_writable, whole_of
+from inldl.io.writing import check_writable, row_wholes
 from inldl.metrics import evaluate
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.known_cells import known_cells
+from inldl.solvers.ratios import check_ratios
 from inldl.tables import quality
 from inldl.tables._pieces import (
     DrawFiles,
@@ -33,8 +34,7 @@ from inldl.tables._rows import (
     votes_of,
     weights_notes,
 )
-from inldl.tables._units import paired_ends, rounded_rows
-from inldl.tables._units import whole_of as shown_whole
+from inldl.tables._units import paired_ends, rounded_rows, whole_of
 from inldl.tables.model import Model
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -91,15 +91,13 @@ def fit_table(
     limits = table.known.limits
     groups, sums = _groups(table.features, group, file), table.sums
     votes = votes_of(table) if votes else None
-    if sampled:
-        notes.append(
-            f"The model was learned from {len(degrees)} rows, drawn from all evenly; the first "
-            "rows with a share of each label are always among them."
-        )
+    notes += [_SAMPLED.format(len(degrees))] if sampled else []
     rows = evenly(len(degrees), SAMPLE)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees, weights, dates)
+        if model.known == "ratios":
+            check_ratios(y)
         limits = limits_of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
     weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
@@ -109,9 +107,6 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
-    raw = y if sums is None else y * sums[:, None]
-    if limits is not None:  # bounds say why these are missing
-        raw = np.where(limits.told, limits.any_filled(), raw)
     return Learned(
         model,
         scale,
@@ -123,8 +118,22 @@ def fit_table(
         notes,
         quality.of_new_rows(model, y, weights).in_units_of(scale),
         sample,
-        size_of_holes(raw, list(degrees), scale, sums is not None),
+        _size_of_holes(y, list(degrees), scale, sums, limits, model.known == "ratios"),
     )
+
+
+_SAMPLED = (
+    "The model was fitted to {} rows, drawn evenly from all; the first rows with a share of each "
+    "label are always among them."
+)
+
+
+def _size_of_holes(y, labels, scale, sums, limits, ratios):
+    """Return what the sums of rows tell about the holes that no bounds explain."""
+    raw = y if sums is None else y * sums[:, None]
+    if limits is not None:  # bounds say why these are missing
+        raw = np.where(limits.told, limits.any_filled(), raw)
+    return size_of_holes(raw, labels, scale, sums is not None, ratios)
 
 
 def _groups(features, name, file):
@@ -150,6 +159,7 @@ def complete_table(
     random_state=0,
     overwrite=False,
     done=None,
+    each=lambda *parts: None,
 ):
     """Write a file with its holes filled by a model.
 
@@ -182,6 +192,8 @@ def complete_table(
         Replace the files if there are some.
     done : callable, optional
         Called with the share of the rows that are written.
+    each : callable, optional
+        Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
 
     Returns
     -------
@@ -189,9 +201,9 @@ def complete_table(
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
-    unit = shown_whole(scale)
+    unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
-    how = {"filled": file.labels if holes is None else holes, "whole": whole}
+    how = {"filled": file.labels if holes is None or ratios else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
@@ -204,12 +216,19 @@ def complete_table(
                 completed, *ends = _completed(model, rows, coverage)
             tally.add(piece, known.y, completed, rows[-1])
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
-            added = _pairs(ends, np.reshape(whole_of(piece, scale), (-1, 1)))
+            added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
+            each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if mark else []
-            writer.write(piece, known.y, completed, scale, np.hstack(added) if added else None)
+            kept = _kept(known.y) if ratios else known.y
+            writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
             draws.write(piece, known.y, scale, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
     return Written(*tally.counts(), *shown.frames(), **found)
+
+
+def _kept(y):
+    """Return what stays as it is of ratios: complete rows; known shares of others are scaled."""
+    return np.where(np.isnan(y).any(axis=1, keepdims=True), np.nan, y)
 
 
 def _pairs(ends, units):
@@ -263,7 +282,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     Written
     """
     labels = list(model.label_names_)
-    whole = shown_whole(getattr(model, "scale_", "fraction"))
+    whole = whole_of(getattr(model, "scale_", "fraction"))
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
@@ -283,8 +302,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    counts, notes = (n_rows, n_rows * len(labels), 0, n_rows), _warned(*unfamiliar)
-    return Written(*counts, *shown.frames(), notes, shown.ends(), coverage)
+    counts = n_rows, n_rows * len(labels), 0, n_rows
+    return Written(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
 
 
 def _warned(n_outside, n_unseen):
@@ -322,16 +341,20 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     weights = take_weights(table.features, weight, file)
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
-    constant = np.broadcast_to(model.means_, predicted.shape)
+    constant, y = np.broadcast_to(model.means_, predicted.shape), table.y
+    if model.known == "ratios":
+        with _placed(file.place_of()):
+            check_ratios(y)
+        y, predicted, constant = quality.as_ratios(y, predicted, constant)
     signs = model._signs(table.features)
-    held_out = quality.of_test_rows(model, table.y, predicted, coverage, signs, weights)
+    held_out = quality.of_test_rows(model, y, predicted, coverage, signs, weights, constant)
     return Evaluation(
-        _scores(table.y, predicted, weights),
-        _scores(table.y, constant, weights),
+        _scores(y, predicted, weights),
+        _scores(y, constant, weights),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
-        table.known.n_bounded,
+        quality.of_bounds(table.known, predicted, weights, table.scale),
     )
 
 
@@ -362,10 +385,10 @@ def _completed(model, rows, coverage):
     `rows` are what `Model._to_complete` returns.
     """
     encoded, given, predicted, limits = rows
+    beside = model._beside_of(encoded)
     if coverage is None:
-        return (model._fill(given, predicted, limits),)
-    signs = model._signs_of(encoded)
-    completed, *ends = model._fill_with_intervals(given, predicted, signs, coverage, limits)
+        return (model._fill(given, predicted, beside, limits),)
+    completed, *ends = model._fill_with_intervals(given, predicted, beside, coverage, limits)
     seen = ~np.isnan(given)
     return completed, *(np.where(seen, np.nan, end) for end in ends)
 

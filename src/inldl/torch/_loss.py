@@ -10,6 +10,8 @@ from torch.nn import functional
 from inldl._validation import check_choice
 
 REDUCTIONS = ("batchmean", "sum", "mean", "none")
+FEW = 2**13  # cells, of which `kl_div` is quicker
+LARGE = 1e17
 SHORT = 64  # labels
 
 
@@ -78,13 +80,16 @@ def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean
             "give one degree for each probability, NaN = unobserved."
         )
     log_probs, target = in_precision(log_probs, target)
-    if bounds is None:
-        rows = _PartialKL.apply(log_probs, target)
-    else:
+    if bounds is not None:
         from inldl.torch._between import BetweenKL
 
         rows = BetweenKL.apply(log_probs, target, *bounds)
-    return reduced(rows, weight, reduction, log_probs.shape[-1])
+    elif weight is None and reduction != "none":
+        count = target.shape[:-1].numel()
+        return _mean(log_probs, target, divisor(reduction, count, target.shape[-1]))
+    else:
+        rows = _PartialKL.apply(log_probs, target, _is_whole(target), None)
+    return reduced(rows, weight, reduction, target.shape[-1])
 
 
 def check_arguments(scores, target, weight, reduction):
@@ -113,10 +118,13 @@ def reduced(rows, weight, reduction, n_labels):
         rows = torch.where(weight == 0, 0, rows * weight)
     if reduction == "none":
         return rows
-    if reduction == "sum":
-        return rows.sum()
     count = rows.numel() if weight is None else weight.sum()
-    return rows.sum() / (count * (n_labels if reduction == "mean" else 1))
+    return rows.sum() / divisor(reduction, count, n_labels)
+
+
+def divisor(reduction, count, n_labels):
+    """Return what the sum over `count` rows is divided by."""
+    return {"sum": 1, "batchmean": count, "mean": count * n_labels}[reduction]
 
 
 def tolerance(kind):
@@ -129,11 +137,9 @@ def log_of(t):
     return (t + torch.finfo(t.dtype).tiny).log_()
 
 
-def row_sums(cells):
-    """Return the sums of rows; of short ones as a product, which takes half of the time."""
-    if cells.shape[-1] > SHORT:
-        return cells.sum(-1)
-    return cells @ cells.new_ones(cells.shape[-1])
+def row_sums(cells, ones):
+    """Return the sums of rows as a column; of short rows as a product, in half of the time."""
+    return cells @ ones if len(ones) <= SHORT else cells.sum(-1, keepdim=True)
 
 
 def times(t, log_ratio):
@@ -153,63 +159,87 @@ def rest_of(total, count, n_labels):
     return torch.where(fault, torch.nan, torch.where(some, rest, 0))
 
 
+def _mean(log_probs, target, divisor):
+    """Return the sum of the losses of rows, divided by a number."""
+    whole = _is_whole(target)
+    if whole and target.numel() <= FEW:
+        loss = functional.kl_div(log_probs, target, reduction="sum") / divisor
+        if 0 <= loss.item() < math.inf:
+            return loss
+    return _PartialKL.apply(log_probs, target, whole, divisor)
+
+
+def _is_whole(target):
+    """Return whether all is known, and sums to 1."""
+    if not target.numel():
+        return False
+    least, most = target.sum(-1).aminmax()  # NaN if there are holes
+    slack = tolerance(target.dtype)
+    return least.item() >= 1 - slack and most.item() <= 1 + slack
+
+
 class _PartialKL(Function):
-    """The loss of each row, in as few passes over the cells as it takes.
+    """The losses of rows, or their sum divided by a number.
 
     `where` and `logsumexp` over cells take longer than all else together, so they are kept for
     numbers that need them: tiny probabilities, 0, and rows that are no distributions.
     """
 
     @staticmethod
-    def forward(ctx, log_probs, target):
+    def forward(ctx, log_probs, target, whole, divisor):
         """Return the losses."""
-        ways = (_of_all, _of_some, _of_any) if target.numel() else (_of_any,)
-        found = (way(log_probs, target) for way in ways)
-        rows, *saved = next(each for each in found if each is not None)
-        ctx.save_for_backward(*saved)
-        return rows.clamp_min_(0)
+        ones = target.new_ones(target.shape[-1], 1)
+        nearest = target if whole else _nearest(log_probs, target, ones)
+        if nearest is not None:
+            cells = log_of(nearest).sub_(log_probs).mul_(nearest)
+            rows = row_sums(cells, ones).squeeze(-1).clamp_min_(0)
+            total = rows.sum()
+        if nearest is None or not math.isfinite(total.item()):
+            rows, nearest = _of_any(log_probs, target)
+            total = rows.sum()
+        ctx.save_for_backward(nearest)
+        ctx.divisor = divisor
+        return rows if divisor is None else total.div_(divisor)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, gradient):
         """Return minus the distribution with the known cells that is nearest to the prediction."""
-        t, *hidden = ctx.saved_tensors
-        gradient = -gradient.unsqueeze(-1)
-        nearest = t * gradient
-        if hidden:
-            hidden, share = hidden
-            nearest.addcmul_(hidden, share.unsqueeze(-1) * gradient)
-        return nearest, None
+        [nearest] = ctx.saved_tensors
+        if ctx.divisor is None:
+            return nearest * -gradient.unsqueeze(-1), None, None, None
+        return nearest * (gradient / -ctx.divisor), None, None, None
 
 
-def _of_all(log_probs, target):
-    """Return losses and the gradient's parts, or None unless all is known and as it should be."""
-    least, most = (float(each) for each in row_sums(target).aminmax())  # NaN if there are holes
-    slack = tolerance(target.dtype)
-    if not (least >= 1 - slack and most <= 1 + slack):
+def _nearest(log_probs, target, ones):
+    """Return the distributions with the known cells that are nearest to the prediction.
+
+    The divergence from them is the loss. They are 0 where nothing is known. None, if a row cannot
+    be a part of a distribution, or the probability of what is unknown is tiny.
+    """
+    if not target.numel():
         return None
-    rows = row_sums(log_of(target).sub_(log_probs).mul_(target))
-    return (rows, target) if math.isfinite(rows.sum()) else None
-
-
-def _of_some(log_probs, target):
-    """Return the same, or None unless there are holes and what is known is as it should be."""
-    t = target.nan_to_num(nan=0.0)
+    t, kind = target.nan_to_num(nan=0.0), torch.finfo(target.dtype)
     unknown = (target - target).nan_to_num_(nan=1.0)  # 0 and 1
-    count, n_labels, slack = row_sums(unknown), target.shape[-1], tolerance(t.dtype)
-    some = (count * (n_labels - count)).clamp_max_(1)  # 0 and 1
-    left = 1 - row_sums(t)
-    rest = functional.threshold(left * some, 8 * torch.finfo(t.dtype).eps, 0.0)
     hidden = log_probs.exp().mul_(unknown)  # their probabilities
-    share = rest / (row_sums(hidden) + (1 - some))
-    rows = row_sums(log_of(t).sub_(log_probs).mul_(t)) + torch.xlogy(rest, share)
-    off = torch.maximum(left * (count == 0), -left)  # by which sums are wrong
-    good = float(off.max()) <= slack and float(share.max()) < 1e17 and math.isfinite(rows.sum())
-    return (rows, t, hidden, share) if good else None
+    total, mass = row_sums(t, ones), row_sums(hidden, ones)
+    rest = torch.threshold(torch.rsub(total, 1), 8 * kind.eps, 0.0)
+    share = rest / mass.clamp_min_(kind.tiny)
+    (least, most), slack = total.aminmax(), tolerance(target.dtype)
+    if most.item() > 1 + slack:
+        return None
+    if share.max().item() > LARGE:  # of a row all is known, or the unknown has no probability
+        all_known = row_sums(unknown, ones) == 0
+        share.masked_fill_(all_known, 0)
+        if share.max().item() > LARGE or (rest * all_known).max().item() > slack:
+            return None
+    if least.item() <= 0:
+        share.masked_fill_(row_sums(unknown, ones) == target.shape[-1], 0)  # nothing is known
+    return t.addcmul_(hidden, share)
 
 
 def _of_any(log_probs, target):
-    """Return the same, whatever the numbers are."""
+    """Return the losses of rows, and what minus the gradient is, whatever the numbers are."""
     unknown = target.isnan()
     t, count = torch.where(unknown, 0, target), (~unknown).sum(-1)
     rest = rest_of(t.sum(-1), count, target.shape[-1])
@@ -218,4 +248,5 @@ def _of_any(log_probs, target):
     rows = times(t, log_of(t) - log_probs)
     rows += torch.where(rest == 0, 0, rest * (rest.log() - log_rest))
     least = torch.finfo(t.dtype).min
-    return rows, t, (hidden - log_rest.clamp_min(least).unsqueeze(-1)).exp_(), rest
+    within = (hidden - log_rest.clamp_min(least).unsqueeze(-1)).exp_()
+    return rows.clamp_min_(0), t + within * rest.unsqueeze(-1)

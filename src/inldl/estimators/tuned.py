@@ -1,0 +1,286 @@
+"""Constants of a method, chosen by degrees that were hidden on purpose, never by the truth."""
+
+import warnings
+from functools import partial
+from itertools import product
+from typing import Annotated, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from inldl._sample_weights import as_weights
+from inldl._validation import check_choice, check_number, validate_fit
+from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._groups import seed_from
+from inldl.estimators._held_out import with_every_label
+from inldl.estimators._parameters import Count, parameters
+from inldl.estimators.completing import complete
+from inldl.estimators.winldl import WInLDL
+from inldl.metrics import METRICS
+from inldl.metrics._registry import measure_any
+from inldl.solvers.known_cells import known_cells
+from inldl.solvers.ratios import known_ratios
+
+SQUARES = "rmse"
+
+
+def _check_metric(name, value):
+    check_choice(name, value, (SQUARES, *METRICS))
+
+
+@parameters
+class TunedLDL(DistributionEstimator):
+    """Fit a method with constants that are chosen by hiding further observed degrees.
+
+    Programs of papers often choose their constants by the error at the true degrees, which nobody
+    has in use. Here a part of the observed degrees is hidden, the method is fitted to the others
+    with each candidate, and what it predicts is compared with what was hidden. Then it is fitted
+    to all of them with the best candidate. The constants that the method has already are among
+    the candidates, and are kept unless others are better. A candidate that the method refuses is
+    left out.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The method, or a pipeline that ends in one; it is cloned. None is ``WInLDL()``.
+    grids : None, list of str or dict of str to list, default=None
+        Constants and their candidates. None takes all that the class of the method declares, as
+        ``WInLDL.tunable``; a list takes some of these.
+    hide : {"rows", "degrees"}, default="rows"
+        "rows" hides all degrees of some rows and judges predictions of these rows, as of new ones;
+        "degrees" hides degrees here and there and judges how they are completed.
+    n_folds : int, default=3
+        Parts that are hidden in turn.
+    metric : str, default="rmse"
+        What is compared: the root of the mean squared error at hidden degrees (and at the sum of
+        those that nobody knows), or a name in ``inldl.metrics.METRICS``.
+    max_trials : int, default=20
+        If there are more combinations of candidates, constants are chosen one after the other.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For what is hidden.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The method, fitted to all observed degrees with the best constants.
+    best_params_ : dict
+        These constants.
+    trials_ : list of dict
+        The candidates ("parameters") in the order of trial, and the "error" of each.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
+
+    Examples
+    --------
+    >>> from inldl import TunedLDL, WInLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.5, random_state=0)
+    >>> model = TunedLDL(WInLDL(), {"ridge": [1e-5, 100.0]}, random_state=0).fit(X, y)
+    >>> model.best_params_
+    {'ridge': 1e-05}
+    """
+
+    estimator: object = None
+    grids: object = None
+    hide: Literal["rows", "degrees"] = "rows"
+    n_folds: Annotated[int, partial(check_number, low=2, integer=True)] = 3
+    metric: Annotated[str, _check_metric] = SQUARES
+    max_trials: Count = 20
+    random_state: object = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    @property
+    def known(self):
+        """What rows with holes tell, "degrees" or "ratios": a parameter of the method."""
+        return getattr(self._base(), "known", "degrees")
+
+    @property
+    def chosen_(self):
+        """The chosen constants in one line, as results of `inldl bench` record them."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose the constants, and fit the method with them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts, for a method that takes weights.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        base, weights = self._base(), as_weights(sample_weight)
+        sparse = "csr" if get_tags(base).input_tags.sparse else False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the fit to all rows says it
+            about = {"accept_sparse": sparse, "sample_weight": weights}
+            _, degrees, self.label_names_ = validate_fit(self, X, y, **about)
+        self.n_labels_ = degrees.shape[1]
+        seed = seed_from(self.random_state)
+        search = _Search(self, base, list(self._parts(X, degrees, weights, seed)))
+        search.run(self._grids(base), self.max_trials)
+        self.trials_, self.best_params_ = search.trials, search.best
+        base.set_params(**self.best_params_)
+        self.estimator_ = _fitted(base, X, y, weights)
+        return self
+
+    def predict(self, X):
+        """Predict a distribution for each row, as the method does.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def complete(self, X, y, **options):
+        """Fill the unobserved degrees of `y`, as the method does; it takes the `options`."""
+        check_is_fitted(self)
+        return complete(self.estimator_, X, y, **options)
+
+    def _to_onnx(self, graph, features):
+        return self.estimator_._to_onnx(graph, features)
+
+    def _base(self):
+        """Return the method, not fitted."""
+        return WInLDL() if self.estimator is None else clone(self.estimator)
+
+    def _grids(self, base):
+        """Return the candidates of each constant."""
+        declared = getattr(base, "tunable", {})
+        if isinstance(self.grids, dict):
+            return {name: list(values) for name, values in self.grids.items()}
+        wanted = list(declared) if self.grids is None else list(self.grids)
+        unknown = [name for name in wanted if name not in declared]
+        if unknown or not wanted:
+            lack = f"no candidates for {unknown[0]!r}" if unknown else "nothing that can be tuned"
+            raise ValueError(
+                f"{type(base).__name__} declares {lack}; give grids={{'name': [candidates]}}."
+            )
+        return {name: list(declared[name]) for name in wanted}
+
+    def _parts(self, X, y, weights, seed):
+        """Yield rows and degrees to learn from, then rows and degrees to be judged by."""
+        from sklearn.model_selection import KFold  # time that other methods need not pay
+
+        if len(y) < 2:
+            raise ValueError("Tuning needs at least two rows to hide one, got n_samples=1.")
+        if self.hide == "rows":
+            for train, test in KFold(
+                min(self.n_folds, len(y)), shuffle=True, random_state=seed
+            ).split(y):
+                yield _Part(X, with_every_label(y[train]), y[test], weights, train, test)
+            return
+        rows, fold = (
+            np.arange(len(y)),
+            np.random.default_rng(seed).integers(self.n_folds, size=y.shape),
+        )
+        for i in range(self.n_folds):
+            left = with_every_label(np.where(fold == i, np.nan, y))
+            hidden = np.where(np.isnan(left), y, np.nan)
+            yield _Part(X, left, hidden, weights, rows, rows)
+
+
+class _Part:
+    """Rows to learn from, and rows to be judged by."""
+
+    def __init__(self, X, left, hidden, weights, train, test):
+        self.left, self.hidden = left, hidden
+        self.X, self.X_judged = _safe_indexing(X, train), _safe_indexing(X, test)
+        self.weights, self.judged = (
+            None if weights is None else weights[rows] for rows in (train, test)
+        )
+
+
+class _Search:
+    """Try candidates, and remember the best."""
+
+    def __init__(self, tuner, base, parts):
+        self.tuner, self.base, self.parts = tuner, base, parts
+        self.trials, self.best, self.least = [], {}, np.inf
+
+    def run(self, grids, max_trials):
+        """Try all combinations if they are few enough, else the candidates of each in turn."""
+        own = self.base.get_params()
+        start = {name: own[name] for name in grids}
+        self.try_out(start)
+        if np.prod([len(values) for values in grids.values()]) <= max_trials:
+            for values in product(*grids.values()):
+                self.try_out(dict(zip(grids, values, strict=True)))
+            return
+        for name, values in grids.items():
+            before = self.best
+            for value in values:
+                self.try_out({**before, name: value})
+
+    def try_out(self, candidate):
+        """Fit the method with a candidate, and judge it, unless that was done before."""
+        if any(trial["parameters"] == candidate for trial in self.trials):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                error = float(np.mean([self.error(candidate, part) for part in self.parts]))
+            except ValueError:  # such as more neighbours than rows
+                if not self.trials:
+                    raise
+                return
+        self.trials.append({"parameters": candidate, "error": error})
+        if error < self.least or not self.best:
+            self.best, self.least = candidate, error
+
+    def error(self, candidate, part):
+        """Return the error of a part whose degrees were not learned from."""
+        model = clone(self.base).set_params(**candidate)
+        _fitted(model, part.X, part.left, part.weights)
+        if self.tuner.hide == "degrees":
+            return self.measured(part.hidden, complete(model, part.X, part.left), part.judged)
+        cells = known_ratios if self.tuner.known == "ratios" else known_cells
+        predicted = np.asarray(model.predict(part.X_judged), dtype=float)
+        return self.measured(*cells(part.hidden, predicted), part.judged)
+
+    def measured(self, known, there, weights):
+        """Return how far predictions are from what is known; smaller is better."""
+        name = self.tuner.metric
+        if name != SQUARES:
+            value = measure_any(known, there, name=name, sample_weight=weights)
+            return -value if METRICS[name].higher_is_better else value
+        squares = (known - there) ** 2
+        own = np.ones(len(squares)) if weights is None else weights
+        count = own @ (~np.isnan(squares)).sum(axis=1)
+        return float(np.sqrt(own @ np.nansum(squares, axis=1) / max(count, 1e-300)))
+
+
+def _fitted(model, X, y, weights):
+    """Return the model, fitted; weights need a method that takes some."""
+    if weights is None:
+        return model.fit(X, y)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise ValueError(
+            f"The fit of {type(model).__name__} has no sample_weight, so rows cannot be weighted; "
+            "take another method, or leave the weights out."
+        )
+    return model.fit(X, y, sample_weight=weights)
