@@ -26,6 +26,12 @@ def test_labels_are_needed_unless_the_table_is_long():
     assert options.columns({**options.DEFAULTS, "long": "id=a,label=b,value=c"})["labels"] is None
 
 
+@pytest.mark.parametrize("method", ["os:system", "winldl:WInLDL", "", None])
+def test_methods_are_those_of_the_list(method):
+    with pytest.raises(ValueError, match="These settings are not possible"):
+        options.checked({"method": method})
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "stale"),
     [

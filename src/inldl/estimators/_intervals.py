@@ -24,11 +24,9 @@ from inldl._validation import (
 from inldl.completion import Examples
 from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
+from inldl.estimators._label_errors import LabelErrors
 from inldl.solvers.given_limits import limits_of
 
-GROUPS = 5  # of similar predictions, for each of which the usual size of an error is estimated
-PRIOR = 20  # errors of average size that each group starts with, so that small ones are not wild
-SHARES = (0.5, 0.2, 0.8)  # of an interval that may lie below the prediction
 MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
 
 
@@ -163,13 +161,13 @@ class IntervalMixin:
         labels, scale = [], 1.0
         if signs is None:
             for pairs in self.calibration_.T:
-                labels.append(_Errors(*pairs[~np.isnan(pairs[:, 0])].T))
+                labels.append(LabelErrors(*pairs[~np.isnan(pairs[:, 0])].T))
         else:
             rows, sizes = self.examples_.row_sizes()
             scale, each = sizes(signs), (self.examples_.predicted, self.examples_.observed())
             for p, y in zip(*(values[rows].T for values in each), strict=True):
                 seen = ~np.isnan(y)
-                labels.append(_Errors(p[seen], y[seen], sizes.expected[seen]))
+                labels.append(LabelErrors(p[seen], y[seen], sizes.expected[seen]))
         self._warn_about_rare_labels(labels, coverage)
         pairs = zip(labels, predicted.T, strict=True)
         bounds = [label.around(p, coverage, scale) for label, p in pairs]
@@ -324,68 +322,6 @@ class IntervalMixin:
 def _around(completed, lower, upper):
     """Return degrees and intervals that hold them, whatever was rounded."""
     return completed, np.minimum(lower, completed), np.maximum(upper, completed)
-
-
-class _Errors:
-    """The errors of the held-out predictions of one label.
-
-    Parameters
-    ----------
-    predicted, degrees : ndarray of shape (m,)
-        Held-out predictions and what was observed.
-    scale : ndarray of shape (m,), default=1.0
-        How large errors are expected to be, relative to others of predictions of the same size.
-    """
-
-    def __init__(self, predicted, degrees, scale=1.0):
-        errors = (degrees - predicted) / scale
-        self.predicted, self.errors = predicted, errors
-        self.centres, self.sizes = [0.0], [1.0]
-        if not len(errors):  # only bounds of the label are known
-            return
-        groups = np.array_split(np.argsort(predicted, kind="stable"), min(GROUPS, len(errors)))
-        total = PRIOR * np.abs(errors).mean()
-        self.centres = [predicted[rows].mean() for rows in groups]
-        self.sizes = [
-            (np.abs(errors[rows]).sum() + total) / (len(rows) + PRIOR) for rows in groups
-        ]
-        self.errors = errors / self.size(predicted)
-
-    def size(self, predicted):
-        """Return the usual absolute error of predictions of the given sizes; never 0."""
-        sizes = np.interp(predicted, self.centres, self.sizes)
-        return np.maximum(sizes, np.finfo(float).tiny)
-
-    def rank(self, coverage):
-        """Return how many of the errors must be covered; it may be one more than there are."""
-        return math.ceil((len(self.errors) + 1) * coverage - 1e-9)
-
-    def around(self, predicted, coverage, scale=1.0):
-        """Return the lower and the upper ends of intervals around predictions."""
-        below, above = self._reach(coverage)
-        return self._interval(predicted, below * scale, above * scale)
-
-    def _reach(self, coverage):
-        """Return how many sizes an interval reaches below and above a prediction.
-
-        A lopsided interval must be narrower by more than chance, since choosing costs coverage.
-        """
-        rank = self.rank(coverage)
-        if rank > len(self.errors):
-            return np.inf, np.inf
-        reaches, widths = [], []
-        for share in SHARES:
-            scores = np.maximum(self.errors / (1 - share), -self.errors / share)
-            radius = np.partition(scores, rank - 1)[rank - 1]
-            reaches.append((share * radius, (1 - share) * radius))
-            lower, upper = self._interval(self.predicted, *reaches[-1])
-            handicap = 0 if share == 0.5 else 2 / math.sqrt(len(scores))
-            widths.append((upper - lower).mean() * (1 + handicap))
-        return reaches[np.argmin(widths)]
-
-    def _interval(self, predicted, below, above):
-        size = self.size(predicted)
-        return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
 
 
 def _both_bounds(model, coverage, X):

@@ -1,5 +1,7 @@
 """What a user says about a table on the page, and the options that it stands for."""
 
+from inldl.methods import METHODS
+
 ROLES = {
     "label": "holds shares; missing ones are filled in",
     "feature": "is learned from",
@@ -42,6 +44,7 @@ def checked(settings):
     good = good and all(role in ROLES for role in settings["roles"].values())
     good = good and all(settings[name] in choices for name, choices in CHOICES.items())
     good = good and all(isinstance(settings[name], bool) for name in FLAGS)
+    good = good and settings["method"] in METHODS  # no class from elsewhere
     texts = [settings[name] for name in TEXTS] if good else []
     if not good or not all(isinstance(text, str) and len(text) <= LONGEST for text in texts):
         raise ValueError("These settings are not possible; load the page again.")
