@@ -73,6 +73,7 @@ benchmark: $(VENV)/test
 images: $(VENV)/test
 	$(BIN)/python examples/demo.py --picture docs/images/demo.png
 	$(BIN)/python examples/draw_docs.py
+	$(BIN)/python examples/draw_studio.py
 	$(BIN)/python benchmarks/fit_speed.py --draw docs/images/performance.svg
 	mkdir -p docs/_build/runs
 	$(BIN)/python benchmarks/scale.py docs/_build/runs/times.csv

@@ -65,6 +65,7 @@ TABLES = (
     "ask",
     "export",
     "model info",
+    "studio",
 )
 COMMANDS = (*TABLES, "datasets", "methods", "bench", "report", "reproduce")
 BLOCK = re.compile(r"^```(python|bash|text)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)

@@ -174,6 +174,14 @@ def test_dask_gives_the_same_but_for_rounding_and_predicts_lazily(softmax_alone)
     np.testing.assert_allclose(predicted.compute(), found.predict(X), atol=1e-6)
 
 
+def test_intervals_of_dask_rows_are_lazy(softmax_alone):
+    lazy = da.from_array(NEW, chunks=(170, 3))
+    found = softmax_alone.predict_interval(lazy, coverage=0.8)
+    assert [bound.chunks[0] for bound in found] == [lazy.chunks[0]] * 2
+    for bound, expected in zip(found, softmax_alone.predict_interval(NEW, 0.8), strict=True):
+        np.testing.assert_allclose(bound.compute(), expected, atol=1e-6)
+
+
 def test_frames_of_unknown_length_keep_their_names(softmax_alone):
     names = ["a", "b", "c"], ["u", "v", "w"]
     table = pd.DataFrame(np.hstack([X, Y]), columns=[*names[0], *names[1]])

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from inldl._version import __version__
-from inldl.cli import _asking, _experiments, _tables, interrupted
+from inldl.cli import _asking, _experiments, _studio, _tables, interrupted
 
 EXAMPLES = """
 **Examples**
@@ -31,6 +31,10 @@ Look at a table first, and find the method that suits it:
 Find out which missing shares to ask for next:
 
     inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
+
+Do all of this on a page in the browser:
+
+    inldl studio survey.csv
 
 Take a model elsewhere:
 
@@ -132,7 +136,10 @@ def _add(command, group, panel=None):
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
-LISTED = {TABLES: _tables.COMMANDS + _asking.COMMANDS, RESEARCH: _experiments.COMMANDS}
+LISTED = {
+    TABLES: _tables.COMMANDS + _asking.COMMANDS + _studio.COMMANDS,
+    RESEARCH: _experiments.COMMANDS,
+}
 for panel, commands in LISTED.items():
     for command in commands:
         _add(command, app, panel)

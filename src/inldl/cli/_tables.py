@@ -10,7 +10,6 @@ from inldl._text import say
 from inldl.cli import _options as o
 from inldl.cli._progress import bar, steps, working
 
-MOST_COLUMNS = 100  # that are shuffled for a page: more take too long
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
 MARK = "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5."
@@ -115,15 +114,7 @@ def fit(
     check_free(out, overwrite=options.overwrite)
     check_savable(Model(method))
     learned = fit_file(file, method, options)
-    overall = learned.new_rows.overall()
-    info = {
-        "table": file.path.name,
-        "rows": learned.n_rows,
-        "scale": learned.scale,
-        "missing": learned.missing,
-        **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
-    }
-    save_model(learned.model, out, info=info, overwrite=options.overwrite)
+    save_model(learned.model, out, info=learned.info(file.path.name), overwrite=options.overwrite)
     document = partial(fitted, learned, file.path.name)
     options.show(document(), out, lambda: document(_influence(learned)))
 
@@ -186,15 +177,11 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
     from inldl.report import inspection_page
-    from inldl.tables import inspect_table
+    from inldl.tables.looks import inspect_file
 
     file = options.open(table, labels)
-    read = file.read(scale=options.scale, check=False)
-    how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
-    how |= {"lower": read.lower, "upper": read.upper, "dates": options.dates}
-    found = inspect_table(read.features, read.degrees, file.source.where, **how)
+    found, read, notes = inspect_file(file, scale=options.scale, dates=options.dates)
     known = None if options.page is None else read.degrees.notna().to_numpy()
-    notes = [*read.notes, *_of_counts(read)]
     options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
 
 
@@ -216,19 +203,14 @@ def compare(
     """
     from inldl._specs import split_list
     from inldl.report import comparison_page
-    from inldl.tables import compare as compare_methods
-    from inldl.tables._rows import take_weights
     from inldl.tables.comparison import CONSTANT, DEFAULT
+    from inldl.tables.looks import compare_file
 
     file = options.open(table, labels)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
-    read = file.read(scale=options.scale, normalize=options.normalize)
-    weights = take_weights(read.features, options.weight, file)
+    how = {name: getattr(options, name) for name in ("scale", "normalize", "weight", "dates")}
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        how = {"max_rows": rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
-        how |= {"sample_weight": weights, "limits": read.known.limits}
-        found = compare_methods(read.features, read.degrees, wanted, **how, done=done)
-    notes = [*file.notes, *_of_counts(read), *_of_sums(read), *_of_limits(read)]
+        found, notes = compare_file(file, wanted, max_rows=rows, **how, done=done)
     options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
@@ -291,37 +273,7 @@ def _answered(file, answers, labels, options):
     return file
 
 
-def _of_counts(read):
-    """Return a note on the units of a table of counts."""
-    whole = "sum" if read.totals is None else "total"
-    return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []
-
-
-def _of_limits(read):
-    """Return a note on bounds or sums of labels that comparing takes no account of."""
-    what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
-    what += ["sums of labels"] if read.groups else []
-    if not what or read.sums is None:
-        return []
-    return [
-        f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "
-        "takes them into account."
-    ]
-
-
-def _of_sums(read):
-    """Return a note on methods that are compared on a table whose sums vary."""
-    if read.sums is None:
-        return []
-    return [
-        "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
-        "complete does; predictions are compared with rows that are divided by their sums."
-    ]
-
-
 def _influence(learned):
     """Return the influence of the columns, if there are few enough to measure it."""
-    if len(learned.model.encoder_.columns_) > MOST_COLUMNS:
-        return None
     with working("Measuring the influence of the columns"):
         return learned.influence()

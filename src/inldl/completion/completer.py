@@ -15,7 +15,7 @@ from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.completion.members import Members
 from inldl.completion.within import WithinLimits
-from inldl.solvers.completion import fill_forced
+from inldl.solvers.completion import error_covariance, fill_forced
 from inldl.solvers.stacking import simplex_weights
 
 FOLDS = 5
@@ -271,7 +271,8 @@ class Completer:
             filled[some] = self.within_.fill(filled[some], limits.take(some))
             low, high = limits.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
-        return RowErrors(filled, spread, self.members_.normal.covariance)
+        y, predicted, _ = self._rows
+        return RowErrors(filled, spread, error_covariance(y - self.members_.heard(predicted)))
 
     def draw(self, y, predicted, n_draws, seed, first=0, beside=NOTHING, limits=None):
         """Return completed tables that differ from each other as far as their holes are unsure.

@@ -131,7 +131,7 @@ class Members:
 
     def __init__(self, y, predicted, n_trees, seed, n_jobs, beside=NOTHING):
         self.contrary, self.means = contrary_labels(y, predicted), predicted.mean(axis=0)
-        predicted = self._heard(predicted)
+        predicted = self.heard(predicted)
         self.plain = {"near": Near(y, predicted), "scaled": Scaled(y, predicted)}
         self.normal, self.root = Normal(y, predicted, beside), RootNormal(y, predicted)
         self.forests = {}
@@ -144,7 +144,7 @@ class Members:
                 forest = self.forests[name] = Forests(hidden, filled, p, **how)
                 filled = forest.after(left, p, filled)
 
-    def _heard(self, predicted):
+    def heard(self, predicted):
         """Return predictions without what they say about labels that they contradict."""
         return np.where(self.contrary, self.means, predicted)
 
@@ -155,11 +155,11 @@ class Members:
 
     def fill_normal(self, y, predicted, beside):
         """Return what the normal member makes of rows."""
-        return self.normal(y, self._heard(predicted), beside)
+        return self.normal(y, self.heard(predicted), beside)
 
     def fills(self, y, predicted, beside=NOTHING):
         """Return what each member makes of rows, and expected squared errors."""
-        predicted = self._heard(predicted)
+        predicted = self.heard(predicted)
         filled, variance = self.root.with_variance(y, predicted)
         fills = [member(y, predicted) for member in self.plain.values()]
         fills += [self.normal(y, predicted, beside), filled]

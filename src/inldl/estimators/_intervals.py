@@ -3,14 +3,24 @@
 import math
 import numbers
 from contextlib import contextmanager
+from copy import copy
+from functools import partial
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from inldl._engines import open_rows
 from inldl._errors import warn_user
 from inldl._file_state import Array, FileState
-from inldl._validation import FLOATS, check_number, label_names, like, validate_features
+from inldl._validation import (
+    FLOATS,
+    check_number,
+    is_chunked,
+    label_names,
+    like,
+    validate_features,
+)
 from inldl.completion import Examples
 from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
@@ -117,8 +127,8 @@ class IntervalMixin:
 
         Returns
         -------
-        lower, upper : ndarray of shape (n_samples, n_labels)
-            Within [0, 1], with the prediction in between.
+        lower, upper : ndarray or lazy Dask array of shape (n_samples, n_labels)
+            Within [0, 1], with the prediction in between. They are Dask arrays where `X` is one.
 
         Notes
         -----
@@ -129,6 +139,12 @@ class IntervalMixin:
         """
         check_is_fitted(self)
         self._check_intervals(coverage)
+        if is_chunked(X):
+            light = copy(self)
+            light.n_labels_, light.held_out_ = self.n_labels_, None  # it may have to travel
+            find = partial(_both_bounds, light, coverage)
+            both = open_rows(self, X).map(find, 2 * self.n_labels_)
+            return both[:, : self.n_labels_], both[:, self.n_labels_ :]
         return self._interval_around(np.asarray(self.predict(X)), coverage, self._signs(X))
 
     def _check_intervals(self, coverage):
@@ -185,7 +201,8 @@ class IntervalMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features.
         y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
+            Degrees, NaN = unobserved. Dask collections are loaded into memory; complete a part of
+            the rows at a time where they are too many.
         return_interval : bool, default=False
             Whether to return an interval for each degree, too.
         coverage : float, default=0.9
@@ -369,6 +386,11 @@ class _Errors:
     def _interval(self, predicted, below, above):
         size = self.size(predicted)
         return (predicted - below * size).clip(0, 1), (predicted + above * size).clip(0, 1)
+
+
+def _both_bounds(model, coverage, X):
+    """Return the lower bounds of rows in memory, and the upper ones beside them."""
+    return np.hstack(model.predict_interval(X, coverage))
 
 
 def check_coverage(coverage):

@@ -24,9 +24,6 @@ RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 RENORMALISED = "-renormalised"
 """After the name of a mechanism: what is left of each row is divided by its sum."""
 
-WAYS_OF_HIDING = (*MECHANISMS, *(f"{name}{RENORMALISED}" for name in MECHANISMS))
-"""All mechanisms that a cell can have."""
-
 SPLITS = 5
 """The number of splits in the paper."""
 
@@ -147,10 +144,8 @@ def grid(
     for rate in rates:
         check_number("rate", rate, low=0, below=1)
     check_number("splits", splits, low=1, integer=True)
-    for kind, name, known in (
-        ("recipe", recipe, RECIPES),
-        ("mechanism", mechanism, WAYS_OF_HIDING),
-    ):
+    hiding = [*MECHANISMS, *(f"{name}{RENORMALISED}" for name in MECHANISMS)]
+    for kind, name, known in (("recipe", recipe, RECIPES), ("mechanism", mechanism, hiding)):
         if name not in known:
             raise ValueError(f"There is no {kind} {name!r}{did_you_mean(name, known)}")
     for what, given in (("datasets", datasets), ("methods", methods)):

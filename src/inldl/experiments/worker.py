@@ -6,21 +6,18 @@ the results, and can be killed at any time.
 
 import gc
 import json
-import os
-import queue
 import subprocess
 import sys
 import threading
 from dataclasses import asdict
 from typing import Self
 
+from inldl._processes import READY, own_output, received, start_process
 from inldl._specs import import_object
 from inldl.experiments.measure import measure, reading_error, stamped
 from inldl.experiments.protocol import Cell
 from inldl.experiments.store import Row
 from inldl.methods import classes
-
-READY = "ready\n"
 
 
 class Worker:
@@ -99,19 +96,8 @@ class Worker:
     def _running(self) -> subprocess.Popen[str]:
         """Return the process once it is ready, so that imports do not count as a method's time."""
         if self._process is None:
-            # It can import exactly what this process can: without -P it would run a random.py in
-            # the working folder. BLAS and OpenMP get one thread each.
-            paths = os.pathsep.join(path or "." for path in sys.path)
-            settings = {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", "from inldl.experiments.worker import main; main()"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                env={**os.environ, **settings},
-                process_group=0 if os.name == "posix" else None,  # keep Ctrl-C to ourselves
-            )
+            code = "from inldl.experiments.worker import main; main()"
+            self._process = start_process(code)
             assert self._process.stdout is not None
             if self._process.stdout.readline() != READY:
                 raise OSError(f"A process for the cells could not be started: {sys.executable}.")
@@ -132,10 +118,7 @@ def _ask(process: subprocess.Popen[str], task: str, given: object) -> str:
 
 def main() -> None:
     """Do the tasks that come in, until the other end closes or disappears."""
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # keep what a method prints out of the results
-    tasks: queue.Queue[str] = queue.Queue()
-    threading.Thread(target=_receive, args=[tasks], daemon=True).start()
+    out, tasks = own_output(), received()  # what a method prints is kept out of the results
     for path in classes().values():
         import_object(path)
     gc.freeze()  # otherwise each cell scans all imported objects for garbage: .07 s
@@ -144,10 +127,3 @@ def main() -> None:
         task, given = json.loads(tasks.get())
         answer = reading_error(given) if task == "read" else vars(measure(Cell(**given)))
         print(json.dumps(answer, default=vars), file=out, flush=True)
-
-
-def _receive(tasks: queue.Queue[str]) -> None:
-    """Pass on the lines; end the process, whatever it is doing, when no more can come."""
-    for line in sys.stdin:
-        tasks.put(line)
-    os._exit(0)

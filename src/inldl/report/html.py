@@ -18,7 +18,7 @@ def render(document):
     views = script_json(_views(document))
     environment.globals |= {
         "document": document,
-        "pictures": _pictures(document, document.most_bytes - len(views)),
+        "pictures": pictures(document, document.most_bytes - len(views)),
         "most_cells": MOST_CELLS,
     }
     data = views if document.choices else ""
@@ -49,21 +49,24 @@ def _views(document):
     for block in document.blocks():
         if isinstance(block, Chosen):
             for key, content in block.contents.items():
-                data = _table_data(content) if isinstance(content, Table) else content
+                data = table_data(content) if isinstance(content, Table) else content
                 views.setdefault(key, {})[block.name] = data
     return views
 
 
-def _table_data(table):
+def table_data(table):
+    """Return a table as the script of the page fills it in."""
+
     def plain(rows):
-        return [
-            [[cell.text, cell.mark] if cell.mark else cell.text for cell in row]
-            for row in table.cells(rows)
-        ]
+        return [[_cell_data(cell) for cell in row] for row in table.cells(rows)]
 
     head = [[column.name, "text"] if column.words else column.name for column in table.columns]
     parts = {"head": head, "rows": plain(table.rows), "foot": plain(table.foot)}
     return {**parts, "caption": table.caption, "name": table.name}
+
+
+def _cell_data(cell):
+    return list(cell) if cell.beside else [cell.text, cell.mark] if cell.mark else cell.text
 
 
 def script_json(data):
@@ -81,24 +84,24 @@ class Picture:
     problem: str = ""
 
 
-def _pictures(document, space):
+def pictures(document, space):
     """Draw the figures, those that are seen at first before the others, as long as they fit.
 
     Only then are they drawn for narrow screens: those that have no room for it are scrolled.
     """
     figures = [block for block in document.blocks() if isinstance(block, Figure)]
     figures.sort(key=lambda each: bool(each.when) and not document.choices.shows(each.when))
-    pictures = {}
+    drawn = {}
     for number, figure in enumerate(figures):
-        pictures[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
-        space -= len(pictures[figure].svg)
+        drawn[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
+        space -= len(drawn[figure].svg)
     for number, figure in enumerate(figures):
-        if figure.narrow is not None and pictures[figure].svg and space > 0:
+        if figure.narrow is not None and drawn[figure].svg and space > 0:
             with suppress(ValueError):  # long names may leave no room
                 narrow = _drawing(figure.narrow, figure.caption, f"n{number}-")
-                pictures[figure] = replace(pictures[figure], narrow=narrow)
+                drawn[figure] = replace(drawn[figure], narrow=narrow)
                 space -= len(narrow)
-    return pictures
+    return drawn
 
 
 _NO_SPACE = Picture(problem="This figure is left out to keep the page small.")

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl import _kernels
 from inldl.solvers.loop import Iteration
+from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.neighbours import graph, neighbours
 from inldl.solvers.softmax import zero_filled
 
@@ -89,7 +89,7 @@ class HidLDLProblem:
 
     def low_rank(self, T: Array) -> Array:
         """Shrink the singular values of T, whose rows count by their weights."""
-        L: Array = _kernels.shrink_singular_values(self.root * T, self.alpha / RHO_LOW)[0]
+        L = shrink_singular_values(self.root * T, self.alpha / RHO_LOW)[0]
         return L / self.root
 
     def iterations(self, step: float, tol: float) -> Iterator[Iteration]:

@@ -24,7 +24,7 @@ from inldl import _kernels
 from inldl._engines import Sums
 from inldl.solvers.linear import Array, FeatureSums, check_finite
 from inldl.solvers.loop import Sweep
-from inldl.solvers.low_rank import Block
+from inldl.solvers.low_rank import Block, shrink_singular_values
 
 STRIDE, LEAST_PART = 0.02, 1e-3  # degrees; smaller steps would take forever
 SLIGHT = 1e-3  # ridge of the start
@@ -184,6 +184,6 @@ class I2LDLProblem:
         maps = shared.maps
         W, Q = maps(maps.stacked(XP, P1), maps.stacked(XG, G1), shared.S - shared.T)
         threshold = 2 * self.lam1 / (self.rho * maps.unit)
-        S = _kernels.shrink_singular_values(W + shared.T, threshold)[0]
+        S = shrink_singular_values(W + shared.T, threshold)[0]
         gap, move = (maps.unit * float((A**2).sum()) for A in (W - S, S - shared.S))
         return Shared(maps, W, Q, S, shared.T + W - S, gap, move)

@@ -17,7 +17,7 @@ ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
 LANES = 64  # rows that BLAS takes at a time, or some times over
 FAR = 1e3  # standard deviations: every kernel is 0 there, and squares keep their precision
 SMALLEST = 1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
-ROWS_PER_FEATURE = 20  # that tell a basis well enough
+ROWS_PER_FEATURE = 10  # that tell a basis well enough
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,13 @@ class Basis:
         size = feature_map.transform(Z[:1]).shape[1] * ROWS_PER_FEATURE
         some = slice(None, None, max(len(Z) // size, 1))
         features = feature_map.transform(Z[some].astype(float))
-        every = np.ones(len(Z)) if weights is None else weights
-        own = every[some]
+        own, times = None, len(Z) / len(features)
+        if weights is not None:
+            own, times = weights[some], weights.sum() / weights[some].sum()
         center = np.average(features, 0, own)
         features -= center
         squares, turn = eigenbasis(features, own)
-        return cls(feature_map, turn, center @ turn, squares * every.sum() / own.sum())
+        return cls(feature_map, turn, center @ turn, squares * times)
 
     def features(self, Z: Array) -> Array:
         """Return the features of rows, in their precision."""

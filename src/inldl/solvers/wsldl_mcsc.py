@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from inldl import _kernels
 from inldl._file_state import Array as Kept
 from inldl._file_state import FileState
 from inldl.solvers.loop import Iteration
+from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.neighbours import graph, neighbours
 from inldl.solvers.softmax import zero_filled
 
@@ -84,7 +84,7 @@ class MCSCProblem:
     def objective(self, Z: Array) -> float:
         """Return the value of the objective."""
         p, Z_X, Z_Y = self.penalties, Z[:, : self.k], Z[:, self.k + 1 :]
-        low = _kernels.shrink_singular_values(Z, 0.0)[1]
+        low = shrink_singular_values(Z, 0.0)[1]
         apart = self.observed * (Z_Y - self.Y)
         sums = Z_Y.sum(axis=1) - self.root.ravel()
         squares = np.vdot(Z_X - self.X, Z_X - self.X) + np.vdot(sums, sums)
@@ -112,7 +112,7 @@ class MCSCProblem:
         S, U = Z, np.zeros_like(Z)
         while True:
             Z = self.closest(S - U, Z[:, self.k + 1 :], SOLVED * tol)
-            before, (S, _) = S, _kernels.shrink_singular_values(Z + U, p.mu / p.rho)
+            before, (S, _) = S, shrink_singular_values(Z + U, p.mu / p.rho)
             U = U + Z - S
             size = float(np.linalg.norm(Z))
             gaps = np.linalg.norm(Z - S) / size, p.rho * np.linalg.norm(S - before) / size

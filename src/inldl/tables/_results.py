@@ -11,6 +11,8 @@ from inldl.tables._missingness import SizeTest
 from inldl.tables._units import whole_of
 from inldl.tables.model import Model
 
+MOST_COLUMNS = 100  # that are shuffled
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -42,8 +44,24 @@ class Learned:
         """
         return quality.of_completion(self.model).in_units_of(self.scale)
 
+    def info(self, table):
+        """Return what a model file says about the fit; `table` is the name of the file."""
+        overall = self.new_rows.overall()
+        return {
+            "table": table,
+            "rows": self.n_rows,
+            "scale": self.scale,
+            "missing": self.missing,
+            **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
+        }
+
     def influence(self):
-        """Return by how much errors rise, in the units of the file, if a column is shuffled."""
+        """Return by how much errors rise, in the units of the file, if a column is shuffled.
+
+        It is None if there are so many columns that this would take long.
+        """
+        if len(self.model.encoder_.columns_) > MOST_COLUMNS:
+            return None
         return self.model.influence(*self.sample) * whole_of(self.scale)
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,12 +10,12 @@ import pandas as pd
 
 from inldl._text import listed
 from inldl.io import TableFile
-from inldl.io._compression import packing
 from inldl.io._replacing import goes_with
 from inldl.io.writing import row_wholes, write_frame
 from inldl.tables._pieces import id_columns, id_texts, pieces_for
 from inldl.tables._units import POINTS, whole_of
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
+from inldl.tables.edits import write_cells
 
 COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -176,12 +175,8 @@ def with_answers(file, path, reopen, *, scale="auto"):
     folder = Path(tempfile.mkdtemp(prefix="inldl-"))
     try:
         copy = folder / file.path.name
-        with ExitStack() as stack:
-            plain = stack.enter_context(packing(copy, copy))
-            named = [name for name in file.labels if name in set(answers.labels)]
-            write = stack.enter_context(file.source.writer(plain, file.labels, named, ()))
-            for piece in file.pieces(answers.ids, set(answers.ids)):
-                write(piece.raw, answers.of(piece, scale), None)
+        named = [name for name in file.labels if name in set(answers.labels)]
+        write_cells(file, copy, named, lambda piece: answers.of(piece, scale), answers.ids)
         answers.check_rows()
         opened = reopen(copy)
     except BaseException:

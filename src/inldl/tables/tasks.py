@@ -159,6 +159,7 @@ def complete_table(
     random_state=0,
     overwrite=False,
     done=None,
+    each=lambda *parts: None,
 ):
     """Write a file with its holes filled by a model.
 
@@ -191,6 +192,8 @@ def complete_table(
         Replace the files if there are some.
     done : callable, optional
         Called with the share of the rows that are written.
+    each : callable, optional
+        Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
 
     Returns
     -------
@@ -198,9 +201,8 @@ def complete_table(
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
-    unit = whole_of(scale)
+    unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
-    ratios = model.known == "ratios"
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": whole}
     how["overwrite"] = overwrite
     with (
@@ -214,7 +216,8 @@ def complete_table(
                 completed, *ends = _completed(model, rows, coverage)
             tally.add(piece, known.y, completed, rows[-1])
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
-            added = _pairs(ends, np.reshape(row_wholes(piece, scale), (-1, 1)))
+            added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
+            each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if mark else []
             kept = _kept(known.y) if ratios else known.y
             writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
@@ -299,8 +302,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
-    counts, notes = (n_rows, n_rows * len(labels), 0, n_rows), _warned(*unfamiliar)
-    return Written(*counts, *shown.frames(), notes, shown.ends(), coverage)
+    counts = n_rows, n_rows * len(labels), 0, n_rows
+    return Written(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
 
 
 def _warned(n_outside, n_unseen):

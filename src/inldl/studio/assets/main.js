@@ -1,0 +1,288 @@
+// The page as a whole: which table, which step, and what is going on.
+
+import { request } from "./api.js";
+import { button, make, notice } from "./dom.js";
+import { showHome } from "./home.js";
+import { drawColumns } from "./columns.js";
+import { drawCompare, drawInspect, drawPredict, drawReport, drawTable, jobPanel } from "./work.js";
+
+const VIEWS = {
+  columns: ["Columns", drawLook], inspect: ["Look", drawInspect], table: ["Table", drawTable],
+  report: ["Report and files", drawReport], compare: ["Compare methods", drawCompare], predict: ["Predict", drawPredict],
+};
+const main = document.getElementById("main");
+const nav = document.getElementById("steps");
+const title = document.getElementById("title");
+const SOON = 400; // milliseconds between two questions while something is going on
+const LATER = 4000;
+
+class Studio {
+  constructor(state, table) {
+    Object.assign(this, { state, table, panels: new Set(), closed: new Set(), results: new Map() });
+  }
+
+  base(run) {
+    return `api/tables/${this.table.id}/runs/${run}`;
+  }
+
+  async result(run) {
+    if (!this.results.has(run)) this.results.set(run, await request("GET", `tables/${this.table.id}/runs/${run}/result`));
+    return this.results.get(run);
+  }
+
+  newest(kind) {
+    return this.table.newest[kind];
+  }
+
+  busy(kind) {
+    return this.table.running.some((run) => run.kind === kind);
+  }
+
+  failed(kind) {
+    const last = this.newest(kind);
+    return Boolean(last) && last.status !== "done" && !last.stale;
+  }
+
+  // Whether the table was changed since a piece of work was done.
+  stale(kind) {
+    const last = this.newest(kind);
+    return !last || last.status !== "done" || last.stale;
+  }
+
+  keep(table) {
+    this.table = { ...this.table, ...table };
+  }
+
+  go(view) {
+    location.hash = `${this.table.id}/${view}`;
+  }
+
+  // Says what went wrong; shows the table as it is now if another tab has changed it.
+  async trying(action) {
+    try {
+      return await action();
+    } catch (error) {
+      notice(error.message, "problem");
+      if (error.status === 409) await this.reload();
+      return null;
+    }
+  }
+
+  async reload() {
+    this.keep(await request("GET", `tables/${this.table.id}`));
+    await render(true);
+  }
+
+  run(kind, more = {}) {
+    return this.trying(async () => {
+      const run = await request("POST", `tables/${this.table.id}/runs`, { kind, ...more });
+      this.keep(await request("GET", `tables/${this.table.id}`));
+      this.update();
+      watch();
+      return run;
+    });
+  }
+
+  stop(run) {
+    return this.trying(async () => {
+      await request("DELETE", `tables/${this.table.id}/runs/${run.id}`);
+      this.keep(await request("GET", `tables/${this.table.id}`));
+      this.update();
+    });
+  }
+
+  // Waits until a piece of work has ended.
+  async ended(run) {
+    for (;;) {
+      const now = await request("GET", `tables/${this.table.id}/runs/${run.id}`);
+      if (now.status !== "running") return now;
+      await new Promise((resolve) => { setTimeout(resolve, SOON); });
+    }
+  }
+
+  set(settings) {
+    return this.trying(async () => {
+      const before = this.table.settings;
+      this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, revision: this.table.revision }));
+      const reread = ["delimiter", "decimal", "sheet", "na", "long"].some((name) => before[name] !== this.table.settings[name]);
+      if (reread) {
+        this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings: { roles: {} }, revision: this.table.revision }));
+        await this.run("look");
+      } else if (view() === "columns") await render(true);
+    });
+  }
+
+  async setRoles(changes) {
+    const look = await this.result(this.table.runs.look);
+    const all = Object.fromEntries(look.columns.map((column) => [column.column, this.table.settings.roles[column.column] ?? column.role]));
+    await this.set({ roles: { ...all, ...changes } });
+  }
+
+  undo() {
+    return this.trying(async () => {
+      this.keep(await request("DELETE", `tables/${this.table.id}/edits?revision=${this.table.revision}`));
+      await render(true);
+    });
+  }
+
+  update() {
+    document.querySelectorAll("[data-starts]").forEach((each) => { each.disabled = this.busy(each.dataset.starts); });
+    for (const panel of this.panels) {
+      if (panel.isConnected) panel.update();
+      else if (panel.seen) this.panels.delete(panel);
+      panel.seen ||= panel.isConnected;
+    }
+  }
+}
+
+let studio = null;
+let timer = 0;
+
+function place() {
+  const [id, view] = location.hash.slice(1).split("/");
+  return { id, view: VIEWS[view] ? view : "" };
+}
+
+function view() {
+  const { view: wanted } = place();
+  if (wanted) return wanted;
+  return studio?.table.runs.complete ? "table" : "columns";
+}
+
+// Asks how things stand, often while something is going on, and shows results when they are there.
+function watch() {
+  clearTimeout(timer);
+  if (!studio) return;
+  const asked = studio;
+  timer = setTimeout(async () => {
+    try {
+      if (!document.hidden) await follow(asked);
+    } catch (error) {
+      if (asked === studio && error.status === 404) notice(error.message, "problem");
+      else if (asked === studio) asked.away ||= notice(error.message, "problem") ?? true;
+    }
+    if (asked === studio) watch();
+  }, studio.table.running.length ? SOON : LATER);
+}
+
+async function follow(asked) {
+  const table = await request("GET", `tables/${asked.table.id}`);
+  if (asked !== studio) return;
+  if (asked.away) document.getElementById("notices").replaceChildren();
+  asked.away = false;
+  const before = asked.table;
+  asked.keep(table);
+  const results = JSON.stringify(before.runs) !== JSON.stringify(table.runs);
+  const changed = before.revision !== table.revision;
+  if (results) await settle(asked);
+  if ((results || changed) && !main.contains(document.querySelector(".cell-input"))) await render(true);
+  else asked.update();
+}
+
+// What was found out about new columns becomes what the user says, until the user says otherwise.
+async function settle(asked) {
+  if (!asked.table.runs.look || Object.keys(asked.table.settings.roles).length) return;
+  const look = await asked.result(asked.table.runs.look);
+  const roles = Object.fromEntries(look.columns.map((column) => [column.column, column.role]));
+  try {
+    asked.keep(await request("PUT", `tables/${asked.table.id}/settings`, { settings: { roles }, revision: asked.table.revision }));
+  } catch (error) {
+    if (error.status !== 409) throw error; // another tab was faster
+  }
+}
+
+async function drawLook(asked) {
+  const again = () => asked.run("look");
+  const panel = jobPanel(asked, ["look"], again);
+  if (!asked.table.runs.look) {
+    if (!asked.newest("look")) await again();
+    return make("div", {}, make("h1", {}, asked.table.name), panel,
+      make("div", { class: "actions" }, make("a", { class: "button secondary", href: "#" }, "Choose another file")));
+  }
+  return make("div", {}, panel, drawColumns(asked, await asked.result(asked.table.runs.look)));
+}
+
+function drawNav() {
+  const now = view();
+  const { runs } = studio.table;
+  const done = { columns: runs.look, inspect: runs.inspect, table: runs.complete, report: runs.complete, compare: runs.compare, predict: runs.predict };
+  const items = Object.entries(VIEWS).map(([name, [text]]) => make("li", { class: done[name] ? "done" : "" },
+    make("a", { href: `#${studio.table.id}/${name}`, "aria-current": name === now ? "page" : null }, text,
+      done[name] ? make("span", { class: "unseen" }, " (done)") : null)));
+  nav.replaceChildren(make("ul", {}, items));
+  nav.hidden = false;
+  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+let drawing = 0;
+
+async function render(still = false) {
+  const mine = ++drawing;
+  const { id } = place();
+  if (!id || id === "main") return home();
+  if (studio?.table.id !== id) {
+    const [state, table] = await Promise.all([request("GET", "state"), request("GET", `tables/${id}`)]);
+    if (mine !== drawing) return undefined;
+    studio = new Studio(state, table);
+    await settle(studio);
+  }
+  document.title = `${studio.table.name} – inldl studio`;
+  title.textContent = studio.table.name;
+  drawNav();
+  const scrolled = scrollY;
+  const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  const name = view();
+  const drawn = await VIEWS[name][1](studio);
+  if (mine !== drawing) return undefined;
+  const open = [...main.querySelectorAll("details[open]")].map((each) => each.className);
+  main.replaceChildren(drawn);
+  main.dataset.view = name;
+  studio.grid?.restore();
+  if (still) {
+    main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className); });
+    scrollTo(0, scrolled);
+    if (focused) main.querySelector(`[aria-label=${CSS.escape(focused)}]`)?.focus({ preventScroll: true });
+  }
+  studio.update();
+  await studio.ready;
+  sideways(); // of page.js
+  main.dataset.ready = name;
+  watch();
+  return undefined;
+}
+
+async function home() {
+  studio = null;
+  clearTimeout(timer);
+  nav.hidden = true;
+  title.textContent = "";
+  await showHome(main);
+  main.dataset.view = main.dataset.ready = "home";
+}
+
+async function show() {
+  main.dataset.ready = "";
+  try {
+    await render();
+    scrollTo(0, 0);
+  } catch (error) {
+    nav.hidden = true;
+    main.replaceChildren(make("h1", {}, "This did not work"), make("p", { class: "problem", role: "alert" }, error.message),
+      make("div", { class: "actions" }, make("a", { class: "button primary", href: "#" }, "All tables"),
+        button("Try again", show, { class: "secondary" })));
+    main.dataset.ready = "problem";
+  }
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
+});
+addEventListener("hashchange", async () => {
+  await show();
+  if (document.activeElement === document.body) main.focus({ preventScroll: true }); // its button is gone
+});
+document.addEventListener("visibilitychange", () => { if (!document.hidden) watch(); });
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => event.preventDefault()); // a file that misses its place is not opened
+show();

@@ -1,0 +1,260 @@
+// The steps after the columns: look at the table, complete it, ask, compare, predict, take along.
+
+import { request } from "./api.js";
+import { button, bytes, counted, field, make, notice, select } from "./dom.js";
+import { drawDocument } from "./documents.js";
+import { Grid } from "./grid.js";
+import { dropZone } from "./home.js";
+
+const FAST = ["constant-mean", "ridge", "winldl", "knn"];
+
+// How far a piece of work is, how it failed, and a way to stop it or to try again.
+export function jobPanel(studio, kinds, again) {
+  const panel = make("div", { class: "job" });
+  panel.update = () => {
+    const run = studio.table.running.find((each) => kinds.includes(each.kind));
+    if (run) return showProgress(panel, studio, run);
+    const last = kinds.map((kind) => studio.table.newest[kind]).filter(Boolean).sort((a, b) => b.started - a.started)[0];
+    panel.dataset.run = "";
+    if (!last || last.status === "done" || studio.closed.has(last.id)) return panel.replaceChildren();
+    if (panel.dataset.told === last.id) return undefined;
+    panel.dataset.told = last.id;
+    const calm = last.status === "stopped";
+    return panel.replaceChildren(make("div", { class: calm ? "told" : "told problem", role: "alert" },
+      make("p", {}, last.error),
+      make("div", { class: "actions" },
+        again && last.kind === kinds[0] && button("Try again", again, { class: "secondary" }),
+        button("Close", () => { studio.closed.add(last.id); panel.replaceChildren(); }, { class: "plain" }))));
+  };
+  panel.update();
+  studio.panels.add(panel);
+  return panel;
+}
+
+function showProgress(panel, studio, run) {
+  const { text, detail, share, step, steps } = run.progress;
+  const what = `${text}${steps > 1 && step ? ` (step ${step} of ${steps})` : ""}`;
+  if (panel.dataset.run !== run.id) {
+    panel.dataset.run = run.id;
+    panel.dataset.told = "";
+    const bar = make("progress", { max: 1, "aria-label": "How far the work is" });
+    panel.replaceChildren(
+      make("p", { class: "doing", role: "status", "aria-live": "polite" }), bar,
+      make("p", { class: "quiet small detail" }),
+      button("Stop", () => studio.stop(run), { class: "secondary" }));
+  }
+  const [doing, bar, more] = panel.children;
+  if (doing.textContent !== what) doing.textContent = what;
+  if (share === null) bar.removeAttribute("value");
+  else bar.value = share;
+  const seconds = `${Math.round(run.seconds)} s`;
+  more.textContent = detail ? `${detail} · ${seconds}` : seconds;
+}
+
+export async function drawInspect(studio) {
+  const again = () => studio.run("inspect");
+  const box = make("div", {}, make("h1", {}, "A look at the table"), jobPanel(studio, ["inspect"], again));
+  const run = studio.table.runs.inspect;
+  if (studio.stale("inspect") && !studio.busy("inspect") && !studio.failed("inspect")) await again();
+  if (!run) return box;
+  const result = await studio.result(run);
+  box.append(
+    make("div", { class: "actions" },
+      button("Complete the table", () => startCompleting(studio), { class: "primary" }),
+      make("a", { class: "button secondary", href: `#${studio.table.id}/columns` }, "Change the columns")),
+    drawDocument(result.document, studio.base(run)));
+  return box;
+}
+
+async function startCompleting(studio) {
+  await studio.run("complete");
+  studio.go("table");
+}
+
+// The one that needs no choice comes first.
+function chooseMethod(studio, then) {
+  const methods = [...studio.state.methods].sort((a, b) => (b.name === "auto") - (a.name === "auto"));
+  const about = (name) => methods.find((each) => each.name === name)?.about ?? "";
+  const { method } = studio.table.settings;
+  const made = field("Method", select(methods.map(({ name }) => [name, name]), method, (value) => {
+    made.querySelector("small").textContent = about(value);
+    studio.set({ method: value }).then(then);
+  }), about(method) || " ");
+  return made;
+}
+
+export async function drawTable(studio) {
+  const { runs } = studio.table;
+  const run = runs.complete ?? runs.inspect;
+  const again = () => studio.run("complete");
+  const method = chooseMethod(studio, () => tell());
+  const go = button(runs.complete ? "Complete again" : "Complete the table", again, { class: "primary", "data-starts": "complete" });
+  const changes = make("div", { class: "changes" });
+  const box = make("div", { class: "wide" },
+    make("h1", {}, runs.complete ? "The completed table" : "The table"),
+    make("div", { class: "run" }, method, go),
+    jobPanel(studio, ["complete"], again), changes);
+  const tell = () => changes.replaceChildren(...[edited(studio, again)].filter(Boolean));
+  tell();
+  if (!run) return box;
+  const result = await studio.result(run);
+  if (runs.complete) box.append(make("p", { class: "lead" }, result.document.summary.join(" ")));
+  const onedit = (table) => { studio.keep(table); tell(); };
+  if (studio.grid?.run === run) Object.assign(studio.grid, { onedit });
+  else {
+    studio.grid = new Grid(studio, run, { onedit });
+    studio.ready = studio.grid.start();
+  }
+  const { grid } = studio;
+  box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid) : null));
+  return box;
+}
+
+function edited(studio, again) {
+  const { edits, runs } = studio.table;
+  const stale = runs.complete && studio.stale("complete");
+  if (!edits.length && !stale) return null;
+  const cells = edits.length ? `${counted(edits.length, "cell")} edited` : "The columns or settings were changed";
+  return make("div", { class: "told" },
+    make("p", {}, stale ? `${cells}; the table was completed before that.` : `${cells}, and used in this result.`),
+    make("div", { class: "actions" },
+      stale && button("Complete again", again, { class: "secondary" }),
+      edits.length && button("Undo all edits", () => studio.undo(), { class: "plain" })));
+}
+
+async function askPanel(studio, grid) {
+  const budget = make("input", { type: "number", min: 1, max: 10000, value: 20 });
+  const again = () => studio.run("ask", { budget: budget.value });
+  const list = make("div", { class: "questions" });
+  const form = make("form", { onsubmit: (event) => { event.preventDefault(); again(); } },
+    field("How many cells", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them"));
+  const panel = make("aside", { class: "ask", "aria-label": "What to ask next" },
+    make("h2", {}, "What to ask next"),
+    make("p", { class: "quiet small" }, "The missing shares whose answers make the table better most."),
+    form, jobPanel(studio, ["ask"], again), list);
+  if (studio.table.runs.ask) await questions(studio, grid, list);
+  return panel;
+}
+
+async function questions(studio, grid, list) {
+  const run = studio.table.runs.ask;
+  const result = await studio.result(run);
+  const old = studio.stale("ask");
+  const answer = (each) => studio.table.edits.find(([row, label]) => row === each.row - 1 && label === each.label);
+  const items = result.questions.map((each, at) => {
+    const name = [`row ${each.row}`, ...result.ids.map((id) => each[id])].filter(Boolean).join(", ");
+    const input = make("input", { type: "text", inputmode: "decimal", placeholder: each.estimate, "aria-label": `Answer: ${each.label} of ${name}`, value: answer(each)?.[2] ?? "" });
+    const problem = make("p", { class: "problem small", role: "alert" });
+    input.addEventListener("change", async () => {
+      try {
+        await grid.put(each.row - 1, each.label, input.value);
+        problem.textContent = "";
+      } catch (error) {
+        problem.textContent = error.message;
+      }
+    });
+    return make("li", {},
+      make("span", { class: "rank" }, at + 1),
+      button("", () => grid.goTo(each.row - 1, each.label), { class: "plain where" }),
+      input, make("span", { class: "quiet small" }, `${each.estimate} (${each.low} to ${each.high})`), problem);
+  });
+  items.forEach((item, at) => {
+    const each = result.questions[at];
+    const name = result.ids.map((id) => each[id]).filter(Boolean).join(", ");
+    item.querySelector(".where").append(make("strong", {}, each.label), ` ${name || `row ${each.row}`}`);
+  });
+  list.replaceChildren(
+    ...result.document.summary.slice(0, items.length ? 2 : 1).map((text) => make("p", { class: "small" }, text)),
+    old ? make("p", { class: "quiet small" }, "The table was changed since; list them again after completing.") : "",
+    make("ol", {}, items),
+    items.length ? make("a", { class: "button secondary", href: `${studio.base(run)}/files/questions`, download: "" }, "Download the list") : "");
+}
+
+export async function drawReport(studio) {
+  const box = make("div", {}, make("h1", {}, "Report and files"), jobPanel(studio, ["export"]));
+  const run = studio.table.runs.complete;
+  if (!run) {
+    box.append(first(studio));
+    return box;
+  }
+  const result = await studio.result(run);
+  box.append(files(studio, run, result), drawDocument(result.document, studio.base(run)));
+  return box;
+}
+
+function first(studio) {
+  return make("div", { class: "told" }, make("p", {}, "Complete the table first."),
+    make("div", { class: "actions" }, button("Complete the table", () => startCompleting(studio), { class: "primary" })));
+}
+
+const NAMES = {
+  table: ["The table", "your file with its missing shares filled in; all else is as it was"],
+  predicted: ["The table", "your file with the predicted shares on the right"],
+  detailed: ["With intervals", "the same, with columns for the intervals and for what was filled in"],
+  model: ["The model", "for inldl predict and inldl evaluate"],
+  report: ["The report", "one HTML page that needs no other file"],
+};
+
+function files(studio, run, result) {
+  const links = Object.entries(result.files).map(([key, file]) => make("li", {},
+    make("a", { class: "button secondary", href: `${studio.base(run)}/files/${key}`, download: "" }, NAMES[key][0]),
+    make("span", { class: "quiet small" }, `${file.name}, ${bytes(file.size)}: ${NAMES[key][1]}`)));
+  const [key, table] = Object.entries(result.files)[0];
+  const others = [[".xlsx", "Excel"], [".csv", "CSV"]].filter(([suffix]) => !table.name.toLowerCase().endsWith(suffix));
+  const more = others.map(([suffix, name]) => make("li", {},
+    button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
+    make("span", { class: "quiet small" }, `the table as ${suffix}`)));
+  return make("section", { class: "files", "aria-label": "Files" }, make("ul", {}, links.slice(0, 1), more, links.slice(1)));
+}
+
+async function exported(studio, run, key, suffix) {
+  const made = await studio.run("export", { run, key, suffix });
+  if (!made) return;
+  const ended = await studio.ended(made);
+  if (ended?.status !== "done") return;
+  const link = make("a", { href: `${studio.base(made.id)}/files/table`, download: "" });
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+export async function drawCompare(studio) {
+  const some = make("input", { type: "radio", name: "which", value: "some", checked: true });
+  const all = make("input", { type: "radio", name: "which", value: "all" });
+  const again = () => studio.run("compare", { methods: all.checked ? [] : [...FAST, "auto"] });
+  const box = make("div", {}, make("h1", {}, "Which method suits the table"),
+    make("p", { class: "lead" }, "Known shares are hidden and filled in, and rows are left out and predicted, with each method."),
+    make("fieldset", { class: "which" }, make("legend", {}, "Methods"),
+      field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All thirteen, which takes some minutes", all)),
+    make("div", { class: "actions" }, button("Compare", again, { class: "primary", "data-starts": "compare" })),
+    jobPanel(studio, ["compare"], again));
+  const run = studio.table.runs.compare;
+  if (!run) return box;
+  const result = await studio.result(run);
+  const use = async () => {
+    await studio.set({ method: result.recommended });
+    notice(`Completing uses ${result.recommended} now.`);
+    studio.go("table");
+  };
+  box.append(drawDocument(result.document, studio.base(run)),
+    make("div", { class: "actions" }, button(`Complete with ${result.recommended}`, use, { class: "secondary" })));
+  return box;
+}
+
+export async function drawPredict(studio) {
+  const box = make("div", {}, make("h1", {}, "Predict another table"),
+    make("p", { class: "lead" }, "New rows with the same feature columns; their shares are predicted and added on the right."));
+  if (!studio.table.runs.complete) {
+    box.append(first(studio));
+    return box;
+  }
+  const onsent = (other) => studio.run("predict", { other: other.id });
+  box.append(dropZone({ state: studio.state, path: `tables/${studio.table.id}/others`, title: "Drop the table with new rows here", onsent }),
+    jobPanel(studio, ["predict", "export"]));
+  const run = studio.table.runs.predict;
+  if (run) {
+    const result = await studio.result(run);
+    box.append(make("h2", {}, result.document.title), files(studio, run, result), drawDocument(result.document, studio.base(run)));
+  }
+  return box;
+}

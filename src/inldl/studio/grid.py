@@ -1,0 +1,165 @@
+"""Show any part of a large table: sorted, filtered, a window at a time."""
+
+import json
+import mmap
+from functools import cached_property
+
+import numpy as np
+
+MOST_ROWS = 500  # of a window
+ORDERS = 8  # that are kept: the next window of the same is at hand
+DOUBTFUL = 1000  # cells to jump between
+KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
+
+
+class Grid:
+    """The rows of a table that `write_grid` wrote.
+
+    Parameters
+    ----------
+    folder : Path
+        Where they are.
+    """
+
+    def __init__(self, folder):
+        self._folder, self._orders = folder, {}
+        self.facts = json.loads((folder / "grid.json").read_text(encoding="utf-8"))
+        self.labels, self.others = self.facts["labels"], self.facts["others"]
+        self._shape = self.facts["n_rows"], len(self.labels)
+        self.before = self._cells("before")
+        self.after, self.low, self.high = (
+            self._cells(name) if self.facts["completed"] else None
+            for name in ("after", "low", "high")
+        )
+
+    def _cells(self, name):
+        if not self._shape[0]:
+            return np.empty(self._shape)
+        return np.memmap(self._folder / f"cells-{name}.bin", np.float64, "r", shape=self._shape)
+
+    @cached_property
+    def _texts(self):
+        ends = np.fromfile(self._folder / "texts.bin", np.int64)
+        with (self._folder / "texts.jsonl").open("rb") as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), ends
+
+    def texts(self, row):
+        """Return the other columns of a row."""
+        content, ends = self._texts
+        return json.loads(content[int(ends[row - 1]) if row else 0 : int(ends[row])])
+
+    @property
+    def shown(self):
+        """Return the shares that are shown."""
+        return self.before if self.after is None else self.after
+
+    def order(self, sort="", down=False, find="", only=""):
+        """Return the numbers of the rows to show, in order.
+
+        `sort` is a label, another column or nothing; `find` a text that the other columns of a row
+        contain; `only` is "filled" or nothing.
+        """
+        asked = sort, down, find, only
+        if asked not in self._orders:
+            if len(self._orders) >= ORDERS:
+                self._orders.pop(next(iter(self._orders)))
+            self._orders[asked] = self._ordered(*asked)
+        return self._orders[asked]
+
+    def _ordered(self, sort, down, find, only):
+        rows = np.arange(self._shape[0])
+        if only == "filled":
+            rows = rows[np.isnan(self.before).any(axis=1)]
+        if find:
+            wanted = json.dumps(find, ensure_ascii=False)[1:-1].casefold()
+            rows = rows[[wanted in self._line(row).casefold() for row in rows]]
+        if sort:
+            rows = rows[_sorted(self._keys(sort, rows), down)]
+        return rows
+
+    def _line(self, row):
+        content, ends = self._texts
+        return content[int(ends[row - 1]) if row else 0 : int(ends[row])].decode()
+
+    def _keys(self, sort, rows):
+        """Return what rows are sorted by: numbers, or texts."""
+        if sort in self.labels:
+            return np.asarray(self.shown[rows, self.labels.index(sort)])
+        if sort not in self.others:
+            raise ValueError("There is no such column; load the page again.")
+        at = self.others.index(sort)
+        texts = [self.texts(row)[at] for row in rows]
+        try:
+            return np.array([float(text) if text else np.nan for text in texts])
+        except ValueError:
+            return np.array([text.casefold() for text in texts], dtype=object)
+
+    def window(self, order, first, count, edits):
+        """Return some rows as plain data; `edits` has numbers by row and label."""
+        first, count = max(0, first), max(0, min(count, MOST_ROWS))
+        rows = order[first : first + count]
+        return [self.row(int(row), edits.get(int(row), {})) for row in rows]
+
+    def row(self, row, edits):
+        """Return a row: its number, its texts, and for each label text, kind and interval."""
+        before, shown = self.before[row].tolist(), self.shown[row].tolist()
+        ends = [None] * len(before), [None] * len(before)
+        if self.after is not None:
+            ends = self.low[row].tolist(), self.high[row].tolist()
+        whole = self.facts["whole"] or sum(x for x in shown if x == x) or 1.0
+        cells = [
+            self._cell(label, x, y, low, high, edits, whole)
+            for label, x, y, low, high in zip(self.labels, before, shown, *ends, strict=True)
+        ]
+        return {"row": row, "texts": self.texts(row), "cells": cells}
+
+    def _cell(self, label, before, shown, low, high, edits, whole):
+        """Return the text of a cell, its kind, its share of the whole, and its interval."""
+        if label in edits:
+            return [f"{edits[label]:.6g}", EDITED, edits[label] / whole]
+        if shown != shown:
+            return ["", MISSING, 0]
+        form = self.facts["form"]
+        told = [format(shown, form), KNOWN if before == before else FILLED, shown / whole]
+        if told[1] == FILLED and low is not None and low == low:
+            told.append(f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}")
+        return told
+
+    @cached_property
+    def _widest(self):
+        """Return the cells with the widest intervals, the widest first."""
+        if self.after is None:
+            return np.empty((0, 2), int)
+        width = np.nan_to_num(np.asarray(self.high) - np.asarray(self.low), nan=-1.0).ravel()
+        some = np.argpartition(-width, min(DOUBTFUL, len(width) - 1))[:DOUBTFUL]
+        some = some[np.argsort(-width[some], kind="stable")]
+        return np.column_stack(np.unravel_index(some[width[some] > 0], self._shape))
+
+    def doubtful(self, order):
+        """Return the places of the widest intervals: a position in the order, and a label."""
+        place = np.full(self._shape[0], -1)
+        place[order] = np.arange(len(order))
+        found = self._widest[place[self._widest[:, 0]] >= 0]
+        return np.column_stack([place[found[:, 0]], found[:, 1]]).tolist()
+
+    def left(self, row, label, edits):
+        """Return what the other known shares of a row leave, or None if that is not known."""
+        if self.facts["whole"] is None:
+            return None
+        known = dict(zip(self.labels, self.before[row].tolist(), strict=True)) | edits
+        return self.facts["whole"] - sum(
+            x for name, x in known.items() if name != label and x == x
+        )
+
+
+def _sorted(keys, down):
+    """Return the order of keys, missing ones last in both directions."""
+    if keys.dtype == object:
+        missing = keys == ""
+        order = np.array(sorted(range(len(keys)), key=keys.__getitem__, reverse=down), int)
+    else:
+        missing = np.isnan(keys)
+        order = np.argsort(-keys if down else keys, kind="stable")
+    if not len(order):
+        return order
+    return np.concatenate([order[~missing[order]], order[missing[order]]])

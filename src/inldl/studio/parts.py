@@ -1,0 +1,23 @@
+"""The files of the page; those of reports are part of it."""
+
+from importlib.resources import files
+
+_HERE = {"studio.html", "studio.css", "icon.svg"} | {
+    f"{name}.js" for name in ("main", "dom", "api", "home", "columns", "documents", "grid", "work")
+}
+_REPORT = {"page.css", "page.js"}
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def read(name):
+    """Return a file by its name; a KeyError if there is none."""
+    if name in _HERE:
+        return (files("inldl.studio") / "assets" / name).read_bytes()
+    if name in _REPORT:
+        return (files("inldl.report") / "assets" / name).read_bytes()
+    raise KeyError(name)
+
+
+def kind(name):
+    """Return the media type of a file."""
+    return _KINDS[name.rpartition(".")[2]]

@@ -1,0 +1,96 @@
+"""Start the studio: a free port of this machine, a token, and a browser that opens its page."""
+
+import contextlib
+import shutil
+import socket
+import threading
+import webbrowser
+from importlib.util import find_spec
+
+from inldl._text import say
+from inldl.studio.security import Guard, new_token
+
+ADDRESS = "127.0.0.1"
+
+
+def serve(table=None, *, port=0, browser=True, folder=None, largest=None):
+    """Serve the studio until it is interrupted.
+
+    Parameters
+    ----------
+    table : str or path, optional
+        A table to start with; the studio works on a copy.
+    port : int
+        The port to listen on; 0 takes any that is free.
+    browser : bool
+        Whether to open a browser.
+    folder : str or path, optional
+        Where work is kept; the usual folder for data of programs by default.
+    largest : int, optional
+        The size of the largest file that is taken, in bytes.
+    """
+    _check_installed()
+    from inldl.studio.jobs import Jobs
+    from inldl.studio.uploads import LARGEST
+    from inldl.studio.workspace import Workspace, data_folder
+
+    workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
+    with workspace.alone(), listening(port) as listener:
+        opened = None if table is None else open_table(workspace, table, largest)
+        jobs = Jobs(workspace)
+        server, address = make_server(workspace, jobs, largest, listener)
+        address += f"#{opened}" if opened else ""
+        say(f"The studio is at {address}")
+        say(f"It keeps its work in {workspace.folder}. Press Ctrl-C to end it.")
+        if browser:
+            threading.Thread(target=webbrowser.open, args=[address], daemon=True).start()
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run(sockets=[listener])
+        jobs.close()
+        say("The studio has ended; its work is kept.")
+
+
+def make_server(workspace, jobs, largest, listener):
+    """Return a server for a socket, and the address of its page."""
+    import uvicorn
+
+    from inldl.studio.app import make_app
+
+    number, token = listener.getsockname()[1], new_token()
+    app = Guard(make_app(workspace, jobs, largest), token, number)
+    how = {"log_level": "warning", "access_log": False, "server_header": False, "ws": "none"}
+    config = uvicorn.Config(app, **how, proxy_headers=False, timeout_graceful_shutdown=1)
+    return uvicorn.Server(config), f"http://{ADDRESS}:{number}/{token}/"
+
+
+def open_table(workspace, path, largest):
+    """Return the id of a table like a file: one that is there already, or a new one."""
+    from inldl.studio.uploads import copied
+
+    incoming, name, size, digest = copied(path, workspace, largest)
+    for table in workspace.tables():
+        if (table["name"], table["digest"]) == (name, digest):
+            shutil.rmtree(incoming, ignore_errors=True)
+            return table["id"]
+    return workspace.add(incoming, name, size, digest)["id"]
+
+
+def _check_installed():
+    for package in ("starlette", "uvicorn", "jinja2", "matplotlib"):
+        if find_spec(package) is None:
+            raise ImportError(f"The studio needs {package}: pip install 'inldl[studio]'")
+
+
+def listening(port):
+    """Return a socket that listens on this machine alone."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((ADDRESS, port))
+    except OSError as error:
+        listener.close()
+        raise OSError(
+            f"Port {port} cannot be used ({error.strerror}); choose another, or leave --port out."
+        ) from None
+    listener.listen()
+    return listener

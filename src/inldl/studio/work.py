@@ -1,0 +1,210 @@
+"""What is done with a table: the functions that the commands call, and files for the page."""
+
+import os
+from pathlib import Path
+
+from inldl.estimators._listening import heard_by
+from inldl.io import TableFile
+from inldl.io._compression import plain_name
+from inldl.io._gathering import gathered
+from inldl.io.model_file import load_model, save_model
+from inldl.io.writing import write_frame
+from inldl.report import comparison_page, inspection_page
+from inldl.report.asking_page import asked
+from inldl.report.table_pages import completed, predicted
+from inldl.studio import settings as options
+from inldl.studio.grid_files import CompletedCells, cell_form, write_grid
+from inldl.studio.views import write_result
+from inldl.tables.comparison import CONSTANT, DEFAULT
+from inldl.tables.edits import write_edited
+from inldl.tables.looks import compare_file, inspect_file
+from inldl.tables.questions import ask_table
+from inldl.tables.roles import understand_file
+from inldl.tables.tasks import check_completion, complete_table, fit_table, predict_table
+
+COVERAGE = 0.9  # of the intervals on the page
+MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
+QUESTIONS = 100  # that the page of a list shows
+ENDS = ["estimate", "low", "high"]
+
+
+class Job:
+    """A task, with its files and a way to tell how far it is.
+
+    Errors name files as people know them, so the process works in the folder of the table.
+    """
+
+    def __init__(self, task, teller, warned):
+        self.task, self.tell, self._warned = task, teller, warned
+        self.settings, self.folder = task["settings"], Path(task["folder"])
+        self.path = Path(task["file"])
+        self.name = self.path.name
+
+    def open(self):
+        """Return the table, with the cells that the user has edited."""
+        how = {**options.columns(self.settings), **options.reading(self.settings)}
+        os.chdir(self.path.parent)
+        file = TableFile(self.name, **how)
+        if not self.task["edits"]:
+            return file
+        copy = self.folder / "file" / self.name
+        copy.parent.mkdir()
+        write_edited(file, copy, self.task["edits"])
+        os.chdir(copy.parent)
+        return TableFile(self.name, **how)
+
+    def out(self, word, suffix=None):
+        """Return a path for a file to write, named after the table."""
+        plain = plain_name(Path(self.name))
+        ending = self.name.removeprefix(plain.stem) if suffix is None else suffix
+        path = self.folder / "files" / f"{plain.stem}-{word}{ending}"
+        path.parent.mkdir(exist_ok=True)
+        return path
+
+    def finish(self, document=None, files=None, **more):
+        """Keep what was found."""
+        write_result(self.folder, document, files or {}, warned=self._warned, **more)
+
+
+def look(task, teller, warned):
+    """Find out what the columns of a table seem to be."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 1)
+    os.chdir(job.path.parent)
+    found = understand_file(TableFile(job.name, None, **options.reading(job.settings)))
+    columns = found.columns.astype(object).to_dict("records")
+    job.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
+
+
+def inspect(task, teller, warned):
+    """Look at the shares of a table."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 3)
+    file = job.open()
+    how = {name: job.settings[name] for name in ("scale", "dates")}
+    found, read, notes = inspect_file(file, **how)
+    teller.step("Preparing the rows")
+    write_grid(job.folder, file, read.scale, done=teller.share)
+    teller.step("Drawing")
+    known = read.degrees.notna().to_numpy()
+    job.finish(inspection_page(found, known, f"A look at {job.name}", notes), scale=read.scale)
+
+
+def complete(task, teller, warned):
+    """Fill in the missing shares, and keep all that comes of it."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 6)
+    file, method = job.open(), job.settings["method"]
+    plain, detailed = job.out("completed"), job.out("completed-with-intervals")
+    more = {"coverage": COVERAGE, "mark": True}
+    check_completion(file, detailed, **more)
+    teller.step(f"Learning with {method}")
+    with heard_by(teller.detail):
+        learned = fit_table(file, method, **options.learning(job.settings))
+    how = {"scale": learned.scale, "holes": learned.holes, "done": teller.share}
+    how["normalize"] = job.settings["normalize"]
+    teller.step("Filling in")
+    complete_table(file, learned.model, plain, **how)
+    teller.step("Measuring how sure it is")
+    with CompletedCells(job.folder) as cells:
+        written = complete_table(file, learned.model, detailed, **more, **how, each=cells.add)
+    teller.step("Preparing the rows")
+    write_grid(job.folder, file, learned.scale, completed=True, done=teller.share)
+    teller.step("Drawing the report")
+    files = {"table": plain, "detailed": detailed, "model": job.out("model", ".inldl")}
+    files["report"] = job.out("report", ".html")
+    save_model(learned.model, files["model"], info=learned.info(job.name))
+    document = completed(
+        written, learned, learned.model, job.name, plain.name, learned.influence()
+    )
+    document.write(files["report"])
+    job.finish(document, files, scale=learned.scale, method=method, n_filled=written.n_filled)
+
+
+def ask(task, teller, warned):
+    """List which missing shares to ask for, with the model of a completed table."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 1)
+    file, model = job.open(), load_model(task["model"])
+    out = job.out("questions", ".csv")
+    how = {"scale": task["scale"], "normalize": job.settings["normalize"]}
+    how |= {"budget": task["budget"], "by": task["by"]}
+    found = ask_table(file, model, out, **how, done=teller.share)
+    document = asked(found, model, job.name, out.name, most=QUESTIONS)
+    job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
+
+
+def _questions(table, scale):
+    """Return the questions as the page shows them."""
+    ids = list(table.columns[2 : table.columns.get_loc("label")])
+    ends = {name: table[name].map(f"{{:{cell_form(scale)}}}".format) for name in ENDS}
+    shown = table[["row", *ids, "label"]].assign(**ends)
+    return {"questions": shown.astype(object).to_dict("records"), "ids": ids}
+
+
+def compare(task, teller, warned):
+    """Find the method that suits the table."""
+    job = Job(task, teller, warned)
+    file, wanted = job.open(), task["methods"] or list(DEFAULT)
+    teller.step("Comparing methods", 1)
+    total, done = len({*wanted, CONSTANT}), []
+
+    def one_more(name):
+        done.append(name)
+        teller.detail(f"{name} ({len(done)} of {total})")
+        teller.share(len(done) / total)
+
+    how = options.learning(job.settings)
+    how = {name: how[name] for name in ("scale", "normalize", "weight", "dates")}
+    found, notes = compare_file(file, wanted, **how, done=one_more)
+    document = comparison_page(found, f"Methods for {job.name}", notes)
+    job.finish(document, recommended=str(found.recommended))
+
+
+def predict(task, teller, warned):
+    """Predict the rows of another table."""
+    job = Job(task, teller, warned)
+    teller.step("Predicting", 2)
+    model, path = load_model(task["model"]), Path(task["other"])
+    os.chdir(path.parent)
+    job.name = path.name
+    file = TableFile(path.name, None, **{**options.reading(job.settings), "long": None})
+    out = job.out("predicted")
+    written = predict_table(file, model, out, coverage=COVERAGE, done=teller.share)
+    teller.step("Drawing the report")
+    files = {"predicted": out, "report": job.out("report", ".html")}
+    document = predicted(written, model, file.path.name, out.name, file.notes)
+    document.write(files["report"])
+    job.finish(document, files)
+
+
+def export(task, teller, warned):
+    """Write a finished table as another kind of file."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 2)
+    source = Path(task["file"])
+    os.chdir(source.parent)
+    reading = {**options.reading(job.settings), "long": None}
+    file = TableFile(source.name, None, **reading)
+    _, frame, _, _ = gathered(file)
+    if task["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
+        raise ValueError(
+            f"An Excel sheet holds {MOST_SHEET_ROWS:,} rows, and the table has {len(frame):,}; "
+            "download the CSV file."
+        )
+    teller.step("Writing")
+    out = job.folder / "files" / f"{plain_name(source).stem}{task['suffix']}"
+    out.parent.mkdir()
+    write_frame(frame[file.source.names], out)
+    job.finish(files={"table": out})
+
+
+TASKS = {
+    "look": look,
+    "inspect": inspect,
+    "complete": complete,
+    "ask": ask,
+    "compare": compare,
+    "predict": predict,
+    "export": export,
+}
