@@ -130,7 +130,8 @@ class TunedLDL(DistributionEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit to all rows says it
             about = {"accept_sparse": sparse, "sample_weight": weights}
-            _, degrees, self.label_names_ = validate_fit(self, X, y, **about)
+            checked, degrees, self.label_names_ = validate_fit(self, X, y, **about)
+        X = X if hasattr(X, "columns") else checked  # a frame has names that the method may use
         self.n_labels_ = degrees.shape[1]
         seed = seed_from(self.random_state)
         search = _Search(self, base, list(self._parts(X, degrees, weights, seed)))
