@@ -41,10 +41,10 @@ def main(folder):
         until(page, "document.querySelector('aside.ask')")
         press(page, "List them")
         until(page, "document.querySelector('.questions li')")
-        size(page, 1280, 900)
+        size(page, 1440, 960)
         press(page, "›")
         until(page, "document.querySelector('.tip:not([hidden])')")
-        photograph(page, folder / "studio.png", 1280, 900)
+        photograph(page, folder / "studio.png", 1440, 960)
         photograph(page, folder / "studio_narrow.png", 390, 780, dark=True)
 
 

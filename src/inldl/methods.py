@@ -80,7 +80,7 @@ _add("i2ldl", "i2ldl:I2LDL", "linear, a low-rank part and a sparse part, by ADMM
 _add("wsldl-mcsc", "wsldl_mcsc:WSLDLMCSC", "features and degrees as one low-rank matrix", _BOTH)
 _add("incomldl-sni", "incomldl_sni:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
 _add("incomldl-lr", "incomldl_lr:IncomLDLLR", "holes from neighbours in PCA space, softmax")
-_add("auto", "auto:AutoInLDL", "nothing to set: the mean of the next three and a linear ridge")
+_add("auto", "auto:AutoInLDL", "nothing to set: the mean of kernel methods, a forest and ridge")
 _add("kernel-ridge", "kernel_ridge:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
 _add("kernel-softmax", "kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
 _add("forest", "forest:ForestLDL", "extra trees on completed distributions")

@@ -131,6 +131,14 @@ def test_sums_of_labels(tmp_path):
     assert table.known.limits.keys() == {"sums"}
 
 
+def test_sums_of_rounded_fractions_may_miss_the_whole(tmp_path):
+    text = "a,b,c,s\n0.5,0.4001,0.1,0.5001\n0.3332,,,0.6667\n"
+    table = read(tmp_path, text, sums="s=b,c")
+    np.testing.assert_allclose(table.y[0].sum(), 1)
+    np.testing.assert_allclose(table.groups["b", "c"], [NAN, 0.6667], rtol=3e-4)
+    assert any("miss the whole" in note for note in table.notes)
+
+
 def test_sums_tell_the_scale_and_the_total(tmp_path):
     table = read(tmp_path, "a,b,c,s\n5,4,1,5\n90,,,110\n", sums={"s": ["b", "c"]})
     assert table.scale == "count"

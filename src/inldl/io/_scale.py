@@ -242,7 +242,8 @@ class Degrees:
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
-        y = self.values if whole == 1 else self.values / whole  # no copy of a large table
+        # No copy of a large table, unless the decimals of its numbers are asked for later.
+        y = self.values if whole == 1 and not self._beside.limiting else self.values / whole
         tolerance = sum_tolerance(y.dtype)
         advice = f"correct it, or {_if_no(scale)}"
         self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)

@@ -269,13 +269,14 @@ export class Grid {
     cell.setAttribute("tabindex", 0);
   }
 
-  // Moves to a cell, and scrolls as far as is necessary.
-  async move(row, column, focus = true) {
+  // Moves to a cell, and scrolls as far as is necessary; one that is far away comes to the middle.
+  async move(row, column, far = false) {
     row = Math.max(0, Math.min(this.total - 1, row));
     column = Math.max(0, Math.min(this.shown.length - 1, column));
     this.active = { row, column };
     const height = this.view.clientHeight - this.head.offsetHeight;
-    if (this.total * ROW <= TALLEST) {
+    if (far && this.total * ROW <= TALLEST) this.view.scrollTop = (row + 0.5) * ROW - height / 2;
+    else if (this.total * ROW <= TALLEST) {
       if (row * ROW < this.view.scrollTop) this.view.scrollTop = row * ROW;
       else if ((row + 1) * ROW > this.view.scrollTop + height - 12) this.view.scrollTop = (row + 1) * ROW - height + 12;
     } else {
@@ -289,11 +290,9 @@ export class Grid {
     const cell = this.cell(this.active);
     if (!cell) return;
     this.reveal(cell);
-    if (focus) {
-      cell.focus({ preventScroll: true });
-      this.point(cell);
-      this.said.textContent = this.sentence(row, column) || cell.textContent;
-    }
+    cell.focus({ preventScroll: true });
+    this.point(cell);
+    this.said.textContent = this.sentence(row, column) || cell.textContent;
   }
 
   reveal(cell) {
@@ -381,10 +380,18 @@ export class Grid {
   }
 
   // Keeps a number for a cell of a row, by its number in the file; no text takes it back.
-  async put(row, label, text) {
-    const table = await request("PUT", `tables/${this.studio.table.id}/edits`, { run: this.run, row, label, value: text, revision: this.studio.table.revision });
-    this.onedit(table);
-    await this.refresh();
+  // A change in another tab is taken in first: it is about other cells, or older.
+  async put(row, label, text, again = true) {
+    const path = `tables/${this.studio.table.id}`;
+    try {
+      const body = { run: this.run, row, label, value: text, revision: this.studio.table.revision };
+      this.onedit(await request("PUT", `${path}/edits`, body));
+    } catch (error) {
+      if (error.status !== 409 || !again) throw error;
+      this.onedit(await request("GET", path));
+      return this.put(row, label, text, false);
+    }
+    return this.refresh();
   }
 
   // Fetches what is in sight again.
@@ -407,12 +414,12 @@ export class Grid {
     this.at = (this.at + step + this.cells.length + (this.at < 0 && step < 0 ? 1 : 0)) % this.cells.length;
     const [position, label] = this.cells[this.at];
     this.where.textContent = `${this.at + 1} of ${this.cells.length.toLocaleString("en")}`;
-    await this.move(position, this.shown.findIndex((each) => each.kind === "label" && each.at === label));
+    await this.move(position, this.shown.findIndex((each) => each.kind === "label" && each.at === label), true);
   }
 
   // Moves to a row by its number in the file.
   async goTo(row, label) {
     if (this.query.sort || this.query.find || this.query.only) await this.ask({ sort: "", down: "", find: "", only: "" });
-    await this.move(row, this.shown.findIndex((each) => each.kind === "label" && each.name === label));
+    await this.move(row, this.shown.findIndex((each) => each.kind === "label" && each.name === label), true);
   }
 }
