@@ -203,7 +203,7 @@ def test_sums_that_vary_leave_single_holes_unsure():
     model = Model("winldl")
     encoded, degrees = model._encode(rng.normal(size=(58, 2)), y / sums[:, None])
     model._fit_encoded(encoded, degrees, sums=sums)
-    part = Part(y, np.full(y.shape, 0.25))
+    part = Part(y, np.full(y.shape, 0.25), model._beside_of(encoded))
     found = suggestion(model, [part], list("abcd"), None, "cell", Prices(), 0.9)
     assert len(found.table) == 25
     assert (found.table["gain"] > 0).all()
