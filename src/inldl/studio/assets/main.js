@@ -100,22 +100,25 @@ class Studio {
     }
   }
 
-  set(settings) {
-    return this.trying(async () => {
+  // Changes wait for each other: the next one starts from what the last one has left.
+  set(change) {
+    this.turn = (this.turn ?? Promise.resolve()).then(() => this.trying(async () => {
       const before = this.table.settings;
+      const settings = typeof change === "function" ? change(before) : change;
       this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, revision: this.table.revision }));
       const reread = ["delimiter", "decimal", "sheet", "na", "long"].some((name) => before[name] !== this.table.settings[name]);
       if (reread) {
         this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings: { roles: {} }, revision: this.table.revision }));
         await this.run("look");
       } else if (view() === "columns") await render(true);
-    });
+    }));
+    return this.turn;
   }
 
   async setRoles(changes) {
     const look = await this.result(this.table.runs.look);
-    const all = Object.fromEntries(look.columns.map((column) => [column.column, this.table.settings.roles[column.column] ?? column.role]));
-    await this.set({ roles: { ...all, ...changes } });
+    const all = Object.fromEntries(look.columns.map((column) => [column.column, column.role]));
+    await this.set((now) => ({ roles: { ...all, ...now.roles, ...changes } }));
   }
 
   undo() {
