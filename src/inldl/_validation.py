@@ -150,6 +150,8 @@ def validate_weighted_fit(estimator, X, y, sample_weight, *, accept_sparse="csr"
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         X, y, weights = X[kept], y[kept], weights[kept]
+    if weights is not None and (weights == 1).all():
+        weights = None  # to the bit as without them
     return X, y, names, weights
 
 

@@ -53,7 +53,9 @@ class Normal:
         n_labels = y.shape[1]
         rows = evenly(len(y), int(min(ROWS, WORK // n_labels**3)))
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
-        self._axes = None if beside.features is None else principal_axes(beside.features)
+        self._axes = self._ends = None
+        if beside.features is not None:
+            self._axes, self._ends = principal_axes(beside.features), _reach(beside.features)
         known, errors = self._known(predicted, beside), y - predicted
         self.coef, self.covariance = np.zeros((known.shape[1], n_labels)), error_covariance(errors)
         if len(rows) >= ROWS_FOR_LABEL * n_labels:
@@ -64,7 +66,7 @@ class Normal:
         known = [np.ones((len(predicted), 1)), (predicted - self._mean) / self._unit]
         if self._axes is not None:
             centre, axes = self._axes
-            known.append((beside.features - centre) @ axes)
+            known.append((np.clip(beside.features, *self._ends) - centre) @ axes)
         return np.hstack(known)
 
     def _fit(self, errors, known):
@@ -81,6 +83,12 @@ class Normal:
         mean = predicted + self._known(predicted, beside) @ self.coef
         expected, variance = given_observed(y, mean, self.covariance)
         return fill_near(y, expected, variance + TINY)
+
+
+def _reach(features):
+    """Return how far a linear function of features is trusted: as far again as they were seen."""
+    least, most = features.min(axis=0), features.max(axis=0)
+    return 2 * least - most, 2 * most - least
 
 
 def _expected(errors, mean, covariance):

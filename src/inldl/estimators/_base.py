@@ -74,6 +74,8 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         check_is_fitted(self)
         if getattr(self, "completer_", None) is not None:
             return self.completer_.n_labels_
+        if hasattr(self, "estimator_"):
+            return self.estimator_.n_labels_
         for name in ("label_names_", "intercept_", "distribution_", "constant_", "regressors_"):
             if getattr(self, name, None) is not None:
                 return len(getattr(self, name))

@@ -134,7 +134,11 @@ class TunedLDL(DistributionEstimator):
         X = X if hasattr(X, "columns") else checked  # a frame has names that the method may use
         self.n_labels_ = degrees.shape[1]
         seed = seed_from(self.random_state)
-        search = _Search(self, base, list(self._parts(X, degrees, weights, seed)))
+        counting = X, degrees, weights
+        if weights is not None and not weights.all():  # rows without weight judge nothing
+            kept = np.flatnonzero(weights)
+            counting = _safe_indexing(X, kept), degrees[kept], weights[kept]
+        search = _Search(self, base, list(self._parts(*counting, seed)))
         search.run(self._grids(base), self.max_trials)
         self.trials_, self.best_params_ = search.trials, search.best
         base.set_params(**self.best_params_)
