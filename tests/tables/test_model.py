@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
@@ -22,6 +23,14 @@ def budget():
     return X[:300], hide(y, 0.4, random_state=0)[:300], y[:300]
 
 
+# scikit-learn 1.6 gives sparse matrices also to estimators whose tags say that they take none.
+OLD_CHECKS = (
+    {"check_sample_weight_equivalence_on_sparse_data": "takes frames and dense arrays"}
+    if sklearn.__version__.startswith("1.6.")
+    else {}
+)
+
+
 @pytest.fixture(scope="module")
 def fitted(budget):
     return Model("winldl").fit(*budget[:2])
@@ -29,7 +38,7 @@ def fitted(budget):
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
 @pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks([Model("winldl")])
+@parametrize_with_checks([Model("winldl")], expected_failed_checks=lambda _: OLD_CHECKS)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 

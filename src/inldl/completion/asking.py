@@ -13,6 +13,7 @@ import numpy as np
 NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
 NOTHING = 1e-9  # of the expected squared error of a row, which is rounding
 NUMBERS = 4_000_000  # of the covariances that are held at once
+EQUAL = 1e-9  # gains that differ by less, relative to the largest, differ by rounding
 TINY = float(np.finfo(float).tiny) ** 0.5
 
 
@@ -147,7 +148,8 @@ def greedy_paths(S, depth):
     rows, least = np.arange(n), NOTHING * np.trace(S, axis1=1, axis2=2)
     for step in range(depth):
         worth = worths(S, least)
-        best = worth.argmax(axis=1)
+        most = worth.max(axis=1, keepdims=True)
+        best = (worth >= (1 - EQUAL) * most).argmax(axis=1)  # of equal ones the first
         labels[:, step], gains[:, step] = best, worth[rows, best]
         column = S[rows, :, best]
         variance = np.where(gains[:, step] > 0, column[rows, best], np.inf)

@@ -89,10 +89,9 @@ def _write_pieces(folder, file, others, done):
             cells.write(_bytes(piece.values))
             frame = piece.features[others]
             known = frame.notna().to_numpy()
-            lines = [
-                _line(row, seen)
-                for row, seen in zip(frame.itertuples(index=False, name=None), known, strict=True)
-            ]
+            # pandas before 3 has no tuples of a frame without columns.
+            rows = frame.itertuples(index=False, name=None) if others else ((),) * len(frame)
+            lines = [_line(row, seen) for row, seen in zip(rows, known, strict=True)]
             texts.write(b"".join(lines))
             stops = end + np.cumsum([len(line) for line in lines], dtype=np.int64)
             ends.write(stops.astype(np.int64).tobytes())
