@@ -109,7 +109,7 @@ def hide(
 
     One of three labels is dropped, and the others are rescaled to 1:
 
-    >>> hide([[0.2, 0.2, 0.6]], 0.4, mechanism="keep", renormalise=True, random_state=3)
+    >>> hide([[0.2, 0.2, 0.6]], 0.4, mechanism="keep", renormalise=True, random_state=1)
     array([[0.25,  nan, 0.75]])
     """
     check_choice("mechanism", mechanism, MECHANISMS)
