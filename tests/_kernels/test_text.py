@@ -15,10 +15,10 @@ def read(cells, decimal=".", thousands=(0, 0, 0, 0), percent=False):
     """Return the numbers of some cells, and which were not read: 1 long numbers, 2 text."""
     texts = [cell.encode() for cell in cells]
     ends = np.cumsum([len(text) for text in texts])
-    data, out = np.frombuffer(b"".join(texts) + b"#", np.uint8), np.empty(len(cells))
+    data, out = np.frombuffer(b"".join(texts) + b"#", np.uint8), np.empty((1, len(cells)))
     starts, signs = ends - [len(text) for text in texts], np.array([ord(decimal), *thousands])
-    cells = data, starts[:, None], ends[:, None], 0
-    return out, _kernels.read_numbers(*cells, signs, HOLES, percent, out)
+    cells = data, starts[:, None], ends[:, None], np.array([0])
+    return out[0], _kernels.read_numbers(*cells, signs, HOLES, percent, out)[0]
 
 
 decimals = st.from_regex(r"[+-]?([0-9]{1,20}(\.[0-9]{0,20})?|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?",
@@ -77,3 +77,10 @@ def test_signs_between_thousands_are_left_out():
     out, left = read(cells, thousands=(1, 0, 0, 0))
     assert left.tolist() == [0, 0, 2, 0, 2, 2, 0]
     np.testing.assert_array_equal(out[left == 0], [1234567.5, -47300, 1.5, np.nan])
+
+
+@given(st.binary(max_size=40))
+def test_bytes_are_found_where_they_are(text):
+    data, out = np.frombuffer(text, np.uint8), np.empty(len(text) + 1, np.int64)
+    count = _kernels.find_bytes(data, ord(","), ord("\n"), out)
+    assert out[:count].tolist() == [i for i, byte in enumerate(text) if byte in b",\n"]

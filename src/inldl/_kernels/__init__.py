@@ -3,6 +3,7 @@
 from importlib import import_module
 
 _ROOMS = {
+    "find_bytes": "text",
     "forest_mean": "forest",
     "grow_forest": "forest",
     "l1_distances": "products",

@@ -12,7 +12,7 @@ _SIGNS = np.zeros(256, np.int64)
 _SIGNS[[44, 46, 32, 39]] = COMMA, DOT, SPACE, APOSTROPHE
 POWERS = 10.0 ** np.arange(23)  # those that double precision holds exactly
 _EXACT = np.uint64(1) << np.uint64(53)
-_MANY = np.uint64(100_000_000_000_000_000)  # one more digit still fits
+_MOST_DIGITS = 19  # that always fit into 64 bits
 _WIDEST = 64  # bytes: no number that people write is wider
 
 
@@ -26,8 +26,22 @@ def packed_words(words):
 
 
 @exact_kernel
-def read_numbers(data, starts, ends, column, signs, holes, percent, out):
-    """Read the numbers of a column into `out`; return what each cell is: READ, LONG or TEXT.
+def find_bytes(data, first, second, out):
+    """Write into `out` where the data are one of two bytes; return how often they are.
+
+    Each place is written, and only then is it decided whether it counts: there is no branch to
+    guess. `out` has one place more than the data.
+    """
+    count = 0
+    for i in range(len(data)):
+        out[count] = i
+        count += (data[i] == first) | (data[i] == second)
+    return count
+
+
+@exact_kernel
+def read_numbers(data, starts, ends, columns, signs, holes, percent, out):
+    """Read the numbers of some columns into `out`; return what each cell is: READ, LONG or TEXT.
 
     What is read is correctly rounded: digits that make a whole number below 2^53, times or divided
     by a power of ten up to 22, take one rounding. Empty cells and holes are read as NaN.
@@ -35,27 +49,38 @@ def read_numbers(data, starts, ends, column, signs, holes, percent, out):
     The cells are data[starts:ends], rows x columns, perhaps in quotation marks. `signs` are the
     byte of the decimal sign, then 1 for each of the signs above that separates thousands; `holes`
     are words as `packed_words` returns them.
-    With `percent`, a number without a percent sign is text.
+    With `percent`, a number without a percent sign is text. Both `out` and what is returned have
+    a row for each column, but cells are read row by row, as they stand in memory.
     """
-    kinds = np.zeros(len(starts), np.uint8)
+    kinds = np.zeros(out.shape, np.uint8)
     for i in range(len(starts)):
-        at, end = _inside(data, starts[i, column], ends[i, column])
-        if at == end:
-            out[i] = np.nan
-            continue
-        signed = percent and data[end - 1] == 37
-        if signed:
-            at, end = _trimmed(data, at, end - 1)
-        number, kind = _number(data, at, end, signs[0], 0)
-        if kind == TEXT:
-            number, kind = _with_groups(data, at, end, signs)
-        if not signed and (percent or kind == TEXT) and _is_hole(data, at, end, holes):
-            number, kind = np.nan, READ
-        elif percent and not signed:
-            kind = TEXT
-        out[i] = number
-        kinds[i] = kind
+        for j in range(len(columns)):
+            at, end = starts[i, columns[j]], ends[i, columns[j]]
+            number, kind = np.nan, READ if at == end else TEXT
+            if kind == TEXT and not percent:  # most cells are nothing but digits and a point
+                number, kind = _number(data, at, end, signs[0], 0)
+            if kind == TEXT:
+                number, kind = _cell(data, at, end, signs, holes, percent)
+            out[j, i] = number
+            kinds[j, i] = kind
     return kinds
+
+
+@exact_kernel
+def _cell(data, at, end, signs, holes, percent):
+    """Return the number in the cell data[at:end], however it is written, and its kind."""
+    at, end = _inside(data, at, end)
+    if at == end:
+        return np.nan, READ
+    signed = percent and data[end - 1] == 37
+    if signed:
+        at, end = _trimmed(data, at, end - 1)
+    number, kind = _number(data, at, end, signs[0], 0)
+    if kind == TEXT:
+        number, kind = _with_groups(data, at, end, signs)
+    if not signed and (percent or kind == TEXT) and _is_hole(data, at, end, holes):
+        return np.nan, READ
+    return number, TEXT if percent and not signed else kind
 
 
 @exact_kernel
@@ -75,21 +100,17 @@ def _number(data, at, end, decimal, group):
     start, negative = at, at < end and data[at] == 45
     if negative or (at < end and data[at] == 43):
         at += 1
-    digits, shown, power, pointed = np.uint64(0), 0, 0, False
-    while at < end:
-        byte = data[at]
-        if 48 <= byte <= 57:
-            shown += 1
-            power -= pointed
-            if digits < _MANY:
-                digits = digits * np.uint64(10) + np.uint64(byte - 48)
-        elif byte == decimal and not pointed:
-            pointed = True
-        elif group == 0 or _sign(data, at, end)[0] != group:
-            break
-        else:
-            at += _sign(data, at, end)[1] - 1
-        at += 1
+    stop, digits = _whole_number(data, at, end, np.uint64(0))
+    shown, power = stop - at, 0
+    while group != 0 and stop < end and _sign(data, stop, end)[0] == group:
+        at = stop + _sign(data, stop, end)[1]
+        stop, digits = _whole_number(data, at, end, digits)
+        shown += stop - at
+    at = stop
+    if at < end and data[at] == decimal:
+        at, digits = _whole_number(data, stop + 1, end, digits)
+        power = stop + 1 - at
+        shown -= power
     if shown == 0:
         return np.nan, TEXT
     if at < end:
@@ -97,11 +118,23 @@ def _number(data, at, end, decimal, group):
         if not good:
             return np.nan, TEXT
         power += exponent
-    if digits >= _EXACT or power > 22 or power < -22:
+    if shown > _MOST_DIGITS or digits >= _EXACT or power > 22 or power < -22:
         return np.nan, LONG if end - start <= _WIDEST else TEXT
     value = float(digits)
     value = value / POWERS[-power] if power < 0 else value * POWERS[power]
     return (-value if negative else value), READ
+
+
+@exact_kernel
+def _whole_number(data, at, end, number):
+    """Return the end of the digits that start at a place, and the number with them appended."""
+    while at < end:
+        digit = np.uint64(data[at]) - np.uint64(48)
+        if digit > np.uint64(9):
+            break
+        number = number * np.uint64(10) + digit
+        at += 1
+    return at, number
 
 
 @exact_kernel

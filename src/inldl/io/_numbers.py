@@ -36,31 +36,27 @@ _OTHER = {",": ".", ".": ","}
 _NAMES = {",": "Commas", ".": "Dots", " ": "Spaces", "'": "Apostrophes"}
 _WORDS = {1: "a decimal comma", 2: "a comma", 3: "commas between thousands",
           4: "a decimal point", 5: "a dot", 6: "dots between thousands"}  # fmt: skip
+_NO_ROWS = np.empty(0, int)
 _PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
 
 
-def numbers(block, column, signs, *, percent=False):
-    """Return the numbers of a column, NaN where it is missing, and the first row of text.
+def read_numbers(block, columns, signs, *, percent=False):
+    """Return the numbers of some columns, and for each column the rows that hold text.
 
-    Missing are the words of `MISSING` and what `signs.na` names. With `percent` each number must
-    have a percent sign. If there is text, the numbers are of no use; else its row is None.
+    The numbers have a row for each column, and NaN where a cell is missing or text. Missing are
+    the words of `MISSING` and what `signs.na` names. With `percent` each number must have a
+    percent sign.
     """
-    values, text = numbers_and_text(block, column, signs, percent=percent)
-    return (None, int(text[0])) if len(text) else (values, None)
-
-
-def numbers_and_text(block, column, signs, *, percent=False):
-    """Return the numbers of a column, NaN where it is missing or text, and the rows of text."""
-    values, cells = np.empty(len(block.starts)), (block.data, block.starts, block.ends, column)
+    values, columns = np.empty((len(columns), len(block.starts))), np.array(columns, np.int64)
     used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
-    holes = _holes(signs.na)
+    cells, holes = (block.data, block.starts, block.ends, columns), _holes(signs.na)
     kinds = _kernels.read_numbers(*cells, used, holes, percent, values)
-    text = np.empty(0, int)
-    if kinds.any():
-        long, text = kinds == _LONG, np.flatnonzero(kinds > _LONG)
-        values[text] = np.nan
+    text = [_NO_ROWS] * len(columns)
+    for j in np.flatnonzero(kinds.any(axis=1)):
+        long, text[j] = kinds[j] == _LONG, np.flatnonzero(kinds[j] > _LONG)
+        values[j, text[j]] = np.nan
         if long.any():
-            values[long] = _long_numbers(block.rows(long).text(column), signs.decimal)
+            values[j, long] = _long_numbers(block.rows(long).text(columns[j]), signs.decimal)
     return without_numbers(values, signs.na), text
 
 

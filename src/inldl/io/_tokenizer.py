@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from inldl import _kernels
+
 DELIMITERS = (",", ";", "\t", "|")
 _QUOTE = ord('"')
 _RETURN = ord("\r")
@@ -114,26 +116,25 @@ class Cells:
         size = self._size
         while True:
             stop = min(start + size, self.stop)
-            data = np.frombuffer(self.content.read(start, stop), np.uint8)
-            inside = self._inside_quotes(start, data)
-            breaks = data == self.newline[0]
-            if inside is not None:
-                breaks &= ~inside
+            text = self.content.read(start, stop)
+            data, inside = np.frombuffer(text, np.uint8), None
+            if b'"' in text:
+                inside = self._inside_quotes(start, data)
             if stop == self.stop:
                 return data, inside
-            if breaks.any():
-                length = len(data) - int(np.argmax(breaks[::-1]))
+            length = text.rfind(self.newline) + 1
+            while length and inside is not None and inside[length - 1]:
+                length = text.rfind(self.newline, 0, length - 1) + 1
+            if length:
                 return data[:length], None if inside is None else inside[:length]
             size *= 2
 
     def _inside_quotes(self, start, data):
-        """Return which bytes are inside quotes, or None if there are no quotes.
+        """Return which bytes are inside quotes.
 
         Quotes that open inside a cell, close inside one, or do not close are refused.
         """
         marks = data == _QUOTE
-        if not marks.any():
-            return None
         inside, quotes = np.logical_xor.accumulate(marks), np.flatnonzero(marks)
         opens = inside[quotes]
         bad = np.where(opens, self._is_text(data, quotes - 1), self._is_text(data, quotes + 1))
@@ -165,10 +166,10 @@ class Cells:
         )
 
     def _split(self, data, start, inside):
-        marks = (data == ord(self.delimiter)) | (data == self.newline[0])
+        ends = np.empty(len(data) + 1, np.int64)
+        ends = ends[: _kernels.find_bytes(data, ord(self.delimiter), self.newline[0], ends)]
         if inside is not None:
-            marks &= ~inside
-        ends = np.flatnonzero(marks)
+            ends = ends[~inside[ends]]
         closes = data[ends] == self.newline[0]
         if not len(ends) or not closes[-1] or ends[-1] != len(data) - 1:
             ends, closes = np.append(ends, len(data)), np.append(closes, True)
@@ -195,10 +196,12 @@ class Cells:
                 "a delimiter in them into quotation marks, or leave out lines around the table "
                 "with skip_rows and skip_last (--skip-rows, --skip-last)."
             )
-        chosen = np.repeat(keep, counts)
+        starts, ends = cells.starts, cells.ends
+        if not keep.all():
+            chosen = np.repeat(keep, counts)
+            starts, ends = starts[chosen], ends[chosen]
         shape = (-1, self._n_columns or 1)
-        starts, ends = (bound[chosen].reshape(shape) for bound in (cells.starts, cells.ends))
-        return replace(cells, starts=starts, ends=ends)
+        return replace(cells, starts=starts.reshape(shape), ends=ends.reshape(shape))
 
 
 def find_delimiter(content, start=0):

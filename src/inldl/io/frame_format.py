@@ -12,7 +12,7 @@ from inldl.io._numbers import (
     SignEvidence,
     find_signs,
     is_hole,
-    numbers_and_text,
+    read_numbers,
     without_numbers,
 )
 from inldl.io._tokenizer import cells_of
@@ -153,7 +153,7 @@ def _numbers(cells, signs, *, percent=False):
     refused = np.flatnonzero(~words & cells.notna().to_numpy() & (np.isnan(values) | percent))
     text, block = [], _block(cells)
     if block is not None:
-        found, rows = numbers_and_text(block, 0, signs, percent=percent)
+        (found,), (rows,) = read_numbers(block, [0], signs, percent=percent)
         values, text = np.where(words, found, values), rows.tolist()
     return without_numbers(values, signs.na), refused.tolist(), text
 

@@ -3,7 +3,7 @@
 import re
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -18,8 +18,7 @@ from inldl.io._numbers import (
     all_written,
     find_signs,
     is_plain,
-    numbers,
-    numbers_and_text,
+    read_numbers,
 )
 from inldl.io._surroundings import Surroundings
 from inldl.io._tokenizer import DELIMITERS, Cells, find_delimiter
@@ -107,41 +106,52 @@ class DelimitedText:
         row = 0
         for block in self.cells.blocks():
             size = len(block.starts)
-            values = np.empty((size, len(labels)))
-            bounded = BoundedCells(values.shape, self.format)
-            for j, name in enumerate(labels):
-                values[:, j] = self._degrees(block, name, row, partial(bounded.add, j))
-            columns = {name: self._feature(block, name, text) for name in features}
-            columns = {name: cells for name, cells in columns.items() if cells is not None}
-            frame = _frame(columns, range(row, row + size))
-            yield Piece(row, size, values, frame, block, bounded.found)
+            values, bounds = self._degrees(block, labels, row)
+            frame = self._features(block, features, text, range(row, row + size))
+            yield Piece(row, size, values, frame, block, bounds)
             row += size
 
-    def _degrees(self, block, name, first, add_bounds):
-        """Return the numbers of a label column; what its other cells say goes to `add_bounds`."""
-        column, percent = self.names.index(name), self.format.percent
-        values, text = numbers_and_text(block, column, self.format, percent=percent)
-        if len(text):
-            cells = block.rows(text).text(column)
-            bad = add_bounds(text, cells)
+    def _degrees(self, block, labels, first):
+        """Return the numbers of the label columns, and the bounds that their other cells give."""
+        columns = self._places(labels)
+        found, texts = read_numbers(block, columns, self.format, percent=self.format.percent)
+        values = np.ascontiguousarray(found.T)
+        bounded = BoundedCells(values.shape, self.format)
+        for j, rows in enumerate(texts):
+            cells = block.rows(rows).text(columns[j]) if len(rows) else []
+            bad = bounded.add(j, rows, cells)
             if bad is not None:
-                cell = cells[text.tolist().index(bad[0])]
+                cell = cells[rows.tolist().index(bad[0])]
                 raise ValueError(
-                    f"{self.where(first + bad[0])}, column {name!r}: {shortened(cell)!r} "
+                    f"{self.where(first + bad[0])}, column {labels[j]!r}: {shortened(cell)!r} "
                     f"{bad[1] or what_is_wrong(cell, self.format)}"
                 )
-        return values
+        return values, bounded.found
 
-    def _feature(self, block, name, text):
-        """Return a column as numbers, which may all have percent signs, or as text."""
-        column, found, bad = self.names.index(name), None, 0
-        if text is None or name not in text:
-            found, bad = numbers(block, column, self.format)
-            if bad is not None:
-                found, bad = numbers(block, column, self.format, percent=True)
-        if bad is None or text is None:
-            return found
-        return self._text(block.text(column)).to_numpy()
+    def _features(self, block, names, text, index):
+        """Return a frame of columns: numbers, which may all have percent signs, or text."""
+        tried = [name for name in names if text is None or name not in text]
+        values, texts = read_numbers(block, self._places(tried), self.format)
+        if len(tried) == len(names) and not any(map(len, texts)):
+            return pd.DataFrame(values.T, index, tried, copy=False)  # in one block: quicker
+        found = dict(zip(tried, values, strict=True))
+        for name, rows in zip(tried, texts, strict=True):
+            if len(rows):
+                found[name] = self._percentages(block, name)
+        columns = {name: found.get(name) for name in names}
+        for name, cells in columns.items():
+            if cells is None and text is not None:
+                columns[name] = self._text(block.text(self.names.index(name))).to_numpy()
+        columns = {name: cells for name, cells in columns.items() if cells is not None}
+        return pd.DataFrame(columns, index=index, copy=False)
+
+    def _percentages(self, block, name):
+        """Return a column as numbers with percent signs, or None if it has other text."""
+        (values,), (text,) = read_numbers(block, self._places([name]), self.format, percent=True)
+        return None if len(text) else values
+
+    def _places(self, names):
+        return [self.names.index(name) for name in names]
 
     def texts(self, names, rows):
         """Return columns as text, of each piece the chosen rows."""
@@ -179,13 +189,6 @@ class DelimitedText:
             writer.copy(self.cells.stop)
             writer.add(added, [*self.names, *extra], labels)
             writer.copy(self.cells.content.size)
-
-
-def _frame(columns, rows):
-    """Return a frame of columns; in one block if they are all numbers, which is quicker."""
-    if columns and all(cells.dtype == np.float64 for cells in columns.values()):
-        return pd.DataFrame(np.array([*columns.values()]).T, rows, [*columns])
-    return pd.DataFrame(columns, index=rows, copy=False)
 
 
 class _Writer:
