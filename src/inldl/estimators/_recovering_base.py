@@ -5,8 +5,6 @@ from dataclasses import replace
 from inldl._file_state import Array, FileState
 from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
 from inldl.estimators.bfgs import BFGSLDL
-from inldl.solvers.loop import run
-from inldl.solvers.neighbour_filling import fill_rounds
 from inldl.solvers.neighbours import distinct_rows
 from inldl.solvers.softmax import Features
 
@@ -37,20 +35,3 @@ class RecoveringEstimator(SoftmaxDistributionEstimator):
         few = Features(X, features.fit_intercept)
         learned = learner._solve(few, recovery.shared, rows.weights)
         return replace(recovery, shared=learned.shared)
-
-
-class FillingEstimator(RecoveringEstimator):
-    """Base of estimators that fill holes from the neighbours of a row in a space.
-
-    A method states ``_space(X, filled, weights, n_components)``, the coordinates of the rows, and
-    has the parameters `n_components`, `n_neighbors`, `max_iter` and `tol`.
-    """
-
-    def _recover(self, X, y, weights):
-        n_components = min(self.n_components or y.shape[1], X.shape[1])
-
-        def space(filled):
-            return self._space(X, filled, weights, n_components)
-
-        rounds = fill_rounds(y, weights, space, self.n_neighbors, self.tol)
-        return run(rounds, self.max_iter)
