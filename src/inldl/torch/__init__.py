@@ -17,12 +17,18 @@ _HOMES = {
 __all__ = sorted(_HOMES)
 
 
+def need_torch(what):
+    """Refuse to go on without PyTorch, which `what` needs."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{what} needs PyTorch: pip install 'inldl[torch]'") from error
+
+
 def __getattr__(name):
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name != "NeuralLDL":  # it is fitted with PyTorch, but predicts and is loaded without
-        from inldl.torch._extra import need_torch
-
         need_torch(f"inldl.torch.{name}")
     home = import_module(f"{__name__}.{_HOMES[name]}")
     return globals().setdefault(name, getattr(home, name))

@@ -13,7 +13,7 @@ from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
 from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.softmax import softmax
-from inldl.torch._extra import need_torch
+from inldl.torch import need_torch
 
 FOLDS = 5
 
