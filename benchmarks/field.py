@@ -1,26 +1,31 @@
 """All methods of the field under one protocol: accuracy, time and memory.
 
-    python benchmarks/field.py [--out field.sqlite] [--methods ...] [--splits 1] [--rows 400]
+    python benchmarks/field.py [--out field.sqlite] [--methods ...] [--datasets ...] [--rates ...]
 
-It is `inldl bench` on some rows of some datasets, for several rates and mechanisms; methods are
-taken by name, so that a new one joins an old run. It prints the tables of docs/field.md, and
-draws the critical-difference diagram with --figure. A stopped run resumes where it was.
+It is `inldl bench` on some rows of each public dataset, for several rates and mechanisms of
+hiding. Methods are taken by name, so that a new one joins an old run, and a stopped run resumes
+where it was; with --methods it computes these alone, and shows all that the file has. It prints
+the tables of docs/field.md, and draws the critical-difference diagram with --figure.
 """
 
 import argparse
 
 import numpy as np
+import pandas as pd
 
 from inldl.datasets import load
 from inldl.experiments import Store, grid, run
+from inldl.methods import METHODS as REGISTERED
 
-DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Natural_Scene", "Yeast_spo", "emotion6"]
+YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
+DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
 METHODS = [
-    "winldl", "winldl(ridge='auto')", "inldl-p", "inldl-a", "ridge", "constant-mean", "auto",
-    "knn", "bfgs-ldl", "ldm", "edl-lrl", "iis-ldl", "extra-trees",
-]  # fmt: skip
-RATES = [0.1, 0.5, 0.9]
-MECHANISMS = ["uniform", "small"]
+    *(name for name, method in REGISTERED.items() if method.extra is None),
+    "winldl(ridge='auto')",
+]
+RATES = [0.1, 0.3, 0.5, 0.7, 0.9]
+MECHANISMS = ["uniform", "small", "top"]
+CASE = ["dataset", "mechanism", "rate", "split"]
 
 
 def some_rows(name, n):
@@ -30,42 +35,70 @@ def some_rows(name, n):
     return X[rows], y[rows]
 
 
-def cells(methods, given):
-    """Return the cells of some methods."""
+def cells(given):
+    """Return the cells of a run."""
     datasets = [f"field:some_rows(name='{name}', n={given.rows})" for name in given.datasets]
-    found = []
-    for mechanism in MECHANISMS:
-        how = {"rates": RATES, "splits": given.splits, "mechanism": mechanism}
-        found += grid(datasets, methods, recipe="standard", **how)
-    return found
+    how = {"rates": given.rates, "splits": given.splits, "recipe": "standard"}
+    return [
+        cell
+        for mechanism in given.mechanisms
+        for cell in grid(datasets, given.methods, mechanism=mechanism, **how)
+    ]
+
+
+def fair(rows):
+    """Return the rows of cases that some method can learn, and say which cases none can."""
+    able = rows.groupby(CASE)["status"].transform(lambda status: (status == "ok").any())
+    none = rows[~able].drop_duplicates(CASE)
+    for row in none.itertuples():
+        print(f"No method: {row.dataset}, {row.mechanism}, {row.rate:g}: {row.reason}")
+    return rows[able]
+
+
+def failures(rows):
+    """Print which methods failed, how often, and why."""
+    bad = rows[rows["status"] != "ok"]
+    for (method, reason), part in bad.groupby(["method", "reason"]):
+        print(f"{method}: {len(part)} of {(rows['method'] == method).sum()} cells: {reason}")
+
+
+def table(rows):
+    """Return a line for each method: means, mean ranks, time and memory.
+
+    A method that fails in a case has the last rank there, and no mean.
+    """
+    scores, found = rows.set_index([*CASE, "method"]), pd.DataFrame()
+    cosines = scores["cosine"].unstack()
+    for rate, part in cosines.groupby("rate"):
+        found[f"{rate:.0%}"] = part.mean(skipna=False)
+    found["KL"] = scores["kl_divergence"].unstack().mean(skipna=False)
+    for name, measure, ascending in (("cosine", "cosine", False), ("KL", "kl_divergence", True)):
+        ranks = scores[measure].unstack().rank(axis=1, ascending=ascending, na_option="bottom")
+        found[f"rank by {name}"] = ranks.mean()
+    found["s"] = rows.groupby("method")["fit_seconds"].median()
+    found["MB"] = rows.groupby("method")["peak_memory"].median() / 1e6
+    return found.sort_values("rank by cosine")
 
 
 def show(rows):
-    """Print the mean of each measure, the mean rank, time and memory of each method."""
-    cases = ["dataset", "rate", "mechanism"]
-    by_case = rows.groupby([*cases, "method"])[["cosine", "kl_divergence"]].mean()
-    table = by_case.groupby("method").mean()
-    for measure, ascending in (("cosine", False), ("kl_divergence", True)):
-        ranks = by_case[measure].unstack().rank(axis=1, ascending=ascending)
-        table[f"rank by {measure}"] = ranks.mean()
-    table["fit (s)"] = rows.groupby("method")["fit_seconds"].median()
-    table["memory (MB)"] = rows.groupby("method")["peak_memory"].median() / 1e6
-    print(table.sort_values("rank by cosine").round(4).to_string())
-    print()
-    for mechanism in MECHANISMS:
-        part = rows[rows["mechanism"] == mechanism]
-        means = part.groupby(["method", "rate"])["cosine"].mean().unstack()
-        print(mechanism, "cosine", sep=": ")
-        print(means.reindex(table.sort_values("rank by cosine").index).round(4).to_string())
+    """Print the tables of all mechanisms."""
+    digits = {"KL": 3, "s": 3, "MB": 1, "rank by cosine": 1, "rank by KL": 1}
+    for mechanism, part in rows.groupby("mechanism"):
+        found = table(part)
+        print(f"\n{mechanism}: {len(part.drop_duplicates(CASE))} cases")
+        print("| | " + " | ".join(found) + " |")
+        for method, values in found.iterrows():
+            shown = [f"{v:.{digits.get(k, 4)}f}" for k, v in values.items()]
+            print(f"| `{method}` | " + " | ".join(each.removeprefix("0") for each in shown) + " |")
 
 
 def draw(rows, path):
-    """Draw the critical-difference diagram of the cosines."""
+    """Draw the critical-difference diagram of the mean cosines of each dataset."""
     from inldl.experiments.statistics import nemenyi
     from inldl.report import critical_difference, save
 
-    cases = ["dataset", "rate", "mechanism", "method"]
-    test = nemenyi(rows.groupby(cases)["cosine"].mean().unstack().dropna(axis=1), True)
+    means = rows.groupby(["dataset", "method"])["cosine"].mean().unstack()
+    test = nemenyi(means.dropna(axis=1), True)
     save(critical_difference(test.mean_ranks, test.critical_difference, test.groups), path)
 
 
@@ -75,19 +108,22 @@ def main():
     parser.add_argument("--out", default="field.sqlite")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--datasets", nargs="+", default=DATASETS)
+    parser.add_argument("--rates", type=float, nargs="+", default=RATES)
+    parser.add_argument("--mechanisms", nargs="+", default=MECHANISMS)
     parser.add_argument("--splits", type=int, default=1)
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--timeout", type=float, default=300)
-    parser.add_argument("--figure", help="an .svg file to draw")
+    parser.add_argument("--retry", action="store_true", help="compute failed cells again")
+    parser.add_argument("--figure", help="an .svg file to draw, of degrees hidden at random")
     given = parser.parse_args()
-    for method in given.methods:  # one after the other: what is there can be looked at
-        run(cells([method], given), given.out, timeout=given.timeout)
+    run(cells(given), given.out, timeout=given.timeout, retry=given.retry)
     rows = Store(given.out).frame()
-    bad = rows[rows["status"] != "ok"]
-    print(bad.groupby(["method", "status", "reason"]).size().to_string() if len(bad) else "")
-    show(rows[rows["status"] == "ok"])
+    rows["dataset"] = rows["dataset"].str.extract("name='(.*?)'")
+    rows = fair(rows)
+    failures(rows)
+    show(rows)
     if given.figure:
-        draw(rows[rows["status"] == "ok"], given.figure)
+        draw(rows[rows["mechanism"] == "uniform"], given.figure)
 
 
 if __name__ == "__main__":

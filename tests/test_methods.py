@@ -13,7 +13,7 @@ from inldl.cli._app import app
 from inldl.datasets import make_distributions
 from inldl.estimators import DistributionEstimator
 from inldl.io import export_onnx, load_model, save_model
-from inldl.methods import METHODS, Method, make_method, register
+from inldl.methods import METHODS, Method, make_method, register, with_ratios
 from inldl.tables import compare
 
 OUTSIDE = '''
@@ -110,3 +110,35 @@ def test_every_method_is_made_and_exported(name):
     assert method.published == name.endswith("-published")
     assert method.about
     assert method.about[-1] != "."
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("winldl(ridge=tunde)", r"got 'tunde'\. Did you mean ridge=tuned\?"),
+        ("winldl(mu=-1)", r"^winldl\(mu=-1\): mu must be a number greater than 0, got -1\.$"),
+        ("winldl(mu=tuned)", "WInLDL declares candidates only for ridge"),
+        ("tuned(method=constant-mean)", "ConstantLDL declares nothing to tune"),
+    ],
+)
+def test_wrong_values_are_refused_before_anything_is_computed(text, why):
+    with pytest.raises(ValueError, match=why):
+        make_method(text)
+
+
+def test_names_in_arguments_need_no_quotes():
+    assert make_method("tuned(method=inldl-p(lam=2))").estimator.lam == 2
+    assert make_method("tuned(method=winldl, grids={'mu': [1, 4]})").grids == {"mu": [1, 4]}
+
+
+@pytest.mark.parametrize(
+    "text", ["winldl", "winldl(ridge=tuned)", "tuned(method=hidldl)", "tuned"]
+)
+def test_methods_that_take_ratios(text):
+    assert make_method(with_ratios(text)).known == "ratios"
+
+
+@pytest.mark.parametrize("text", ["ldm", "ldm(l1=tuned)", "tuned(method=ldm)"])
+def test_methods_that_take_no_ratios(text):
+    with pytest.raises(ValueError, match="ldm cannot learn from ratios alone; take one of winldl"):
+        with_ratios(text)

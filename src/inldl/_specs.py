@@ -21,7 +21,7 @@ class Spec:
 
 
 def parse(text: str) -> Spec:
-    """Read ``name`` or ``name(key=literal, ...)``. A single word needs no quotes.
+    """Read ``name`` or ``name(key=literal, ...)``. A name in an argument needs no quotes.
 
     Examples
     --------
@@ -29,6 +29,8 @@ def parse(text: str) -> Spec:
     Spec(name='winldl', arguments={'mu': 8})
     >>> str(parse("winldl(ridge=auto)"))
     "winldl(ridge='auto')"
+    >>> str(parse("tuned(method=inldl-p(lam=1))"))
+    "tuned(method='inldl-p(lam=1)')"
     >>> str(parse("my.module:Method(b=2, a='x')"))
     "my.module:Method(a='x', b=2)"
     """
@@ -37,22 +39,29 @@ def parse(text: str) -> Spec:
     name, bracket, rest = text.strip().partition("(")
     if not bracket:
         return Spec(name.strip())
+    source = f"f({rest}"
     try:
-        call = ast.parse(f"f({rest}", mode="eval").body
+        call = ast.parse(source, mode="eval").body
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
-        arguments = {
-            k.arg or "**": k.value.id
-            if isinstance(k.value, ast.Name)
-            else ast.literal_eval(k.value)
-            for k in call.keywords
-        }
+        arguments = {k.arg or "**": _value(source, k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         raise ValueError(
             f"{text!r} cannot be read: write a name, or a name with keyword arguments that are "
             "plain numbers, strings, lists or None, such as winldl(mu=8)."
         ) from None
     return Spec(name.strip(), arguments)
+
+
+def _value(source: str, node: Any) -> Any:
+    """Return a literal, or the text of a name, which may have hyphens and arguments itself."""
+    import ast
+    import re
+
+    text = ast.get_source_segment(source, node) or ""
+    if re.fullmatch(r"[^\W\d]\w*(-\w+)*(\(.*\))?", text) and text not in ("None", "True", "False"):
+        return text
+    return ast.literal_eval(node)
 
 
 def import_object(path: str) -> Any:

@@ -166,6 +166,7 @@ def make_method(text: str, seed: int | None = None) -> Any:
     make = import_object(spec.name) if ":" in spec.name else METHODS[spec.name].make
     try:
         estimator = make(**arguments)
+        _check(estimator, text)
     except ValueError:
         raise
     except Exception as error:
@@ -177,6 +178,20 @@ def make_method(text: str, seed: int | None = None) -> Any:
             "whose y has NaN where a degree is unobserved."
         )
     return _seeded(estimator, seed)
+
+
+def _check(estimator: Any, text: str) -> None:
+    """Refuse values that a fit would refuse, if the class knows which these are."""
+    try:
+        getattr(estimator, "_check_parameters", lambda: None)()
+    except ValueError as error:
+        from difflib import get_close_matches
+
+        given = parse(text).arguments.items()
+        words = [(k, v) for k, v in given if isinstance(v, str) and v != TUNED]
+        near = [name for name, word in words if get_close_matches(word, [TUNED])]
+        hint = f" Did you mean {near[0]}={TUNED}?" if near else ""
+        raise ValueError(f"{text}: {error}{hint}") from None
 
 
 def _with_tuner(spec: Spec) -> Spec:
@@ -200,16 +215,28 @@ def _seeded(estimator: Any, seed: int | None) -> Any:
 def with_ratios(method: str) -> str:
     """Return a method that learns from ratios of degrees, or refuse one that cannot.
 
+    A class that can has the parameter `known`; a tuner can what its method can.
+
     Examples
     --------
     >>> with_ratios("winldl(mu=8)")
     "winldl(known='ratios', mu=8)"
+    >>> with_ratios("winldl(ridge=tuned)")
+    "winldl(known='ratios', ridge='tuned')"
     """
     spec = parse(canonical_method(method))
-    if "known" not in make_method(method).get_params(deep=False):
+    if spec.name == TUNED:
+        inside = with_ratios(spec.arguments.get("method", "winldl"))
+        return str(Spec(TUNED, {**spec.arguments, "method": inside}))
+    settled = {name: value for name, value in spec.arguments.items() if value != TUNED}
+    if not _takes_ratios(make_method(str(Spec(spec.name, settled)))):
         made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
-        able = [name for name in made if "known" in made[name].get_params(deep=False)]
+        able = [name for name in made if _takes_ratios(made[name])]
         raise ValueError(
             f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
         )
     return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))
+
+
+def _takes_ratios(estimator: Any) -> bool:
+    return "known" in estimator.get_params(deep=False)

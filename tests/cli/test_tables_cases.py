@@ -254,9 +254,9 @@ def test_names_that_collide_among_what_is_added(inldl, tmp_path, survey):
     assert not (tmp_path / "x.csv").exists()
 
 
-@pytest.mark.parametrize("neighbors", [1000, 160])  # too many for the fit, or for its folds only
-def test_labels_that_cannot_be_learned_are_named(inldl, survey, neighbors):
-    method = ("-m", f"knn(n_neighbors={neighbors})")
+@pytest.mark.parametrize("rows", [1000, 160])  # too many for the fit, or for its folds only
+def test_labels_that_cannot_be_learned_are_named(inldl, survey, rows):
+    method = ("-m", f"boosting(early_stopping=True, validation_fraction={rows})")
     code, _, err = inldl("complete", *TABLE, "-o", "x.csv", *method)
     assert code == 1
     assert re.search(r"cannot learn label '(food|fuel|clothes|alcohol|transport|other)'", err)
@@ -298,7 +298,7 @@ def test_compare_fits_a_terminal_of_80_columns(inldl, survey, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("inldl.report.terminal.sys.stdout.isatty", lambda: True, raising=False)
-    methods = ("--methods", "winldl,knn(n_neighbors=500),ridge", "--rows", "60")
+    methods = ("--methods", "winldl,knn(n_neighbors=0),ridge", "--rows", "60")
     code, out, _ = inldl("compare", *TABLE, *methods)
     assert code == 0
     out = re.sub(r"\x1b\[[\d;]*m", "", out)
@@ -306,7 +306,7 @@ def test_compare_fits_a_terminal_of_80_columns(inldl, survey, monkeypatch):
     assert max(map(len, lines)) <= 80
     assert any(line.rstrip().endswith(" recommended") for line in lines)
     assert any(line.rstrip().endswith(" failed") for line in lines)
-    assert "knn(n_neighbors=500) failed: KNeighborsRegressor" in out
+    assert "knn(n_neighbors=0) failed: KNeighborsRegressor" in out
 
 
 def test_two_rows_are_too_few_to_compare(inldl, tmp_path, survey):

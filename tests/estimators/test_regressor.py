@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingRegressor,
@@ -269,17 +270,38 @@ def test_label_with_too_few_rows_is_named(data, names):
     y[:, 1] = np.nan
     y[:3] = [np.nan, 0.2, np.nan]
     label = "'mid'" if names else "1"
-    message = rf"KNeighborsRegressor\(\) cannot learn label {label} from the 3 of 150 row\(s\) in "
-    with pytest.raises(ValueError, match=message + ".*a completer, may help: Expected n_neigh"):
-        RegressorLDL(KNeighborsRegressor()).fit(X, pd.DataFrame(y, columns=names))
-    P = RegressorLDL(KNeighborsRegressor(), completer=WInLDL()).fit(X, y).predict(X)
-    np.testing.assert_allclose(P.sum(axis=1), 1)
+    message = rf"PLSRegression\(.*\) cannot learn label {label} from the 3 of 150 row\(s\) in "
+    with pytest.raises(ValueError, match=message + ".*a completer, may help: `n_components`"):
+        RegressorLDL(PLSRegression(4)).fit(np.c_[X, X**2], pd.DataFrame(y, columns=names))
+    model = RegressorLDL(PLSRegression(4), completer=WInLDL()).fit(np.c_[X, X**2], y)
+    np.testing.assert_allclose(model.predict(np.c_[X, X**2]).sum(axis=1), 1)
 
 
 def test_too_few_rows_for_all_labels(data):
     X, y = data[0][:3], np.full((3, 2), 0.5)
     with pytest.raises(ValueError, match=r"cannot learn the labels from the 3 of 3 row\(s\)"):
-        RegressorLDL(KNeighborsRegressor(), completer=WInLDL()).fit(X, y)
+        RegressorLDL(PLSRegression(4), completer=WInLDL()).fit(np.c_[X, X**2], y)
+
+
+@pytest.mark.parametrize(
+    "regressor", [KNeighborsRegressor(), make_pipeline(KNeighborsRegressor())]
+)
+def test_fewer_rows_than_neighbours_are_all_neighbours(data, wrapped):
+    regressor = make_pipeline(KNeighborsRegressor()) if wrapped else KNeighborsRegressor()
+    X, y = data[0], data[1].copy()
+    y[:, 1] = np.nan
+    y[:3] = [[np.nan, 0.2, np.nan], [np.nan, 0.3, np.nan], [np.nan, 0.7, np.nan]]
+    model = RegressorLDL(regressor).fit(X, y)
+    np.testing.assert_allclose(model.regressors_[1].predict(X), 0.4)
+    seen = ~np.isnan(y[:, 0])
+    whole = clone(regressor).fit(X[seen], y[seen, 0]).predict(X)
+    np.testing.assert_array_equal(model.regressors_[0].predict(X), whole)
+
+
+def test_rows_that_count_twice_are_two_neighbours(data):
+    X, y = data[0][:3], np.array([[0.2, 0.8], [0.3, 0.7], [0.7, 0.3]])
+    model = RegressorLDL(KNeighborsRegressor()).fit(X, y, sample_weight=[2, 1, 1])
+    np.testing.assert_allclose(model.predict(X), np.full((3, 2), [0.35, 0.65]))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_defaults_are_kept_if_nothing_is_better():
 
 
 def test_a_candidate_that_is_refused_is_left_out():
-    grids = {"regressor__n_neighbors": [5, 1000]}
+    grids = {"regressor__n_neighbors": [5, 0]}
     tuned = TunedLDL(make_method("knn"), grids, random_state=0).fit(X, Y)
     assert [trial["parameters"]["regressor__n_neighbors"] for trial in tuned.trials_] == [10, 5]
 
@@ -126,8 +126,11 @@ def test_declared_constants_are_parameters(name):
 @pytest.mark.parametrize(
     ("tuner", "why"),
     [
-        (TunedLDL(ConstantLDL()), "declares nothing that can be tuned"),
-        (TunedLDL(grids=["mu"]), "declares no candidates for 'mu'"),
+        (TunedLDL(ConstantLDL()), "ConstantLDL declares nothing to tune; give your own"),
+        (TunedLDL(grids=["mu"]), "only for ridge; give your own, as in .*{'mu': "),
+        (TunedLDL(grids="mu"), "only for ridge"),
+        (TunedLDL(grids=["rigde"]), "WInLDL has no parameter 'rigde': did you mean ridge"),
+        (TunedLDL(grids={"mu": 3}), "The candidates for 'mu' must be a list, got 3"),
         (TunedLDL(metric="nice"), "metric must be"),
         (TunedLDL(hide="all"), "hide must be"),
     ],
@@ -140,7 +143,7 @@ def test_refusals(tuner, why):
 def test_names():
     tuned = make_method("winldl(mu=4, ridge=tuned)", 3)
     assert (tuned.estimator.mu, tuned.grids, tuned.random_state) == (4, ["ridge"], 3)
-    assert make_method("tuned(method='kernel-ridge')", 3).estimator.random_state == 3
+    assert make_method("tuned(method=forest)", 3).estimator.random_state == 3
     tuned = make_method("ridge(alpha=tuned)", 0).fit(X, Y)
     assert isinstance(tuned.estimator_, RegressorLDL)
     assert list(tuned.best_params_) == ["regressor__alpha"]

@@ -45,17 +45,20 @@ def parameters(cls):
 
     Python's `dataclass` writes it, but the class does not stay one: Dask tells two dataclasses
     apart by their fields alone, and would take two fits with the same parameters for one. The
-    method `_check_parameters` refuses wrong values when a fit begins.
+    method `_check_parameters` refuses wrong values when a fit begins, and when a method is named.
+    A class that has more to refuse states its own, which calls `check_parameters`.
     """
     cls = dataclass(eq=False, repr=False, match_args=False)(cls)
     del cls.__dataclass_fields__, cls.__dataclass_params__
     cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # the plain types, for `help`
     cls._kinds = get_type_hints(cls, include_extras=True)
-    cls._check_parameters = _check_parameters
+    if "_check_parameters" not in vars(cls):
+        cls._check_parameters = check_parameters
     return cls
 
 
-def _check_parameters(self):
+def check_parameters(self):
+    """Refuse values that a parameter does not take."""
     for name, kind in type(self)._kinds.items():
         if get_origin(kind) is Literal:
             check_choice(name, getattr(self, name), get_args(kind))

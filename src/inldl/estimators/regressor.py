@@ -1,6 +1,7 @@
 """Any regressor of scikit-learn as a method for incomplete label distributions."""
 
 from functools import partial
+from numbers import Integral
 from typing import Annotated
 
 import numpy as np
@@ -50,7 +51,8 @@ class RegressorLDL(DistributionEstimator):
     regressor : regressor or None, default=None
         Any regressor with scikit-learn's tags, or a pipeline that ends in one; None is
         ``Ridge()``. It is cloned, never fitted itself. Sparse `X`, and NaN in `X`, are accepted
-        if its tags (and those of `completer`) say so.
+        if its tags (and those of `completer`) say so. Where a label is observed in fewer rows than
+        the neighbours it asks for (`n_neighbors`), it takes all of these rows.
     completer : estimator with a method ``complete``, or None, default=None
         How the regressor learns in spite of the holes of `y`:
 
@@ -240,7 +242,7 @@ class WeightsRefused(ValueError):
 def _fit_weighted(estimator, X, y, weights):
     """Fit to weighted rows; repeat them for an estimator that knows no weights."""
     if weights is None:
-        return estimator.fit(X, y)
+        return _with_neighbours(estimator, len(y)).fit(X, y)
     if has_fit_parameter(estimator, "sample_weight"):
         return estimator.fit(X, y, sample_weight=weights)
     if (weights != np.floor(weights)).any() or weights.max() > MOST_COPIES:
@@ -250,7 +252,17 @@ def _fit_weighted(estimator, X, y, weights):
             "regressor, such as Ridge(), or give no weights."
         )
     rows = np.repeat(np.arange(len(weights)), weights.astype(int))
-    return estimator.fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+    return _fit_weighted(estimator, _safe_indexing(X, rows), _safe_indexing(y, rows), None)
+
+
+def _with_neighbours(estimator, n_rows):
+    """Return an estimator that asks for no more neighbours than there are rows."""
+    given = estimator.get_params()
+    asked = {k: given[k] for k in given if k.split("__")[-1] == "n_neighbors"}
+    many = [
+        name for name, count in asked.items() if isinstance(count, Integral) and count > n_rows
+    ]
+    return estimator.set_params(**dict.fromkeys(many, n_rows))
 
 
 def _fit_observed(regressor, X, y, label, weights=None):
@@ -262,7 +274,7 @@ def _fit_observed(regressor, X, y, label, weights=None):
         weights = None if weights is None else weights[rows]
     try:
         _fit_weighted(regressor, X, y, weights)
-        regressor.predict(_safe_indexing(X, [0]))  # k-NN with too few rows fails here, not in fit
+        regressor.predict(_safe_indexing(X, [0]))  # some fail with few rows here, not in fit
     except WeightsRefused:
         raise
     except ValueError as error:

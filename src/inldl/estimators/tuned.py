@@ -11,11 +11,13 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl._sample_weights import as_weights
+from inldl._specs import did_you_mean
+from inldl._text import listed
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._groups import seed_from
 from inldl.estimators._held_out import with_every_label
-from inldl.estimators._parameters import Count, parameters
+from inldl.estimators._parameters import Count, check_parameters, parameters
 from inldl.estimators.completing import complete
 from inldl.estimators.winldl import WInLDL
 from inldl.metrics import METRICS
@@ -173,19 +175,30 @@ class TunedLDL(DistributionEstimator):
         """Return the method, not fitted."""
         return WInLDL() if self.estimator is None else clone(self.estimator)
 
+    def _check_parameters(self):
+        check_parameters(self)
+        self._grids(self._base())
+
     def _grids(self, base):
         """Return the candidates of each constant."""
-        declared = getattr(base, "tunable", {})
-        if isinstance(self.grids, dict):
-            return {name: list(values) for name, values in self.grids.items()}
-        wanted = list(declared) if self.grids is None else list(self.grids)
-        unknown = [name for name in wanted if name not in declared]
-        if unknown or not wanted:
-            lack = f"no candidates for {unknown[0]!r}" if unknown else "nothing that can be tuned"
+        grids, declared = self.grids, dict(getattr(base, "tunable", {}))
+        kind, known = type(base).__name__, base.get_params()
+        own = grids if isinstance(grids, dict) else declared
+        wanted = [grids] if isinstance(grids, str) else list(own if grids is None else grids)
+        for name in wanted:
+            if name not in known:
+                raise ValueError(f"{kind} has no parameter {name!r}{did_you_mean(name, known)}")
+            if name in own and (isinstance(own[name], str) or not np.iterable(own[name])):
+                raise ValueError(f"The candidates for {name!r} must be a list, got {own[name]!r}.")
+        lacking = [name for name in wanted if name not in own]
+        if lacking or not wanted:
+            only = f"candidates only for {listed(declared)}" if declared else "nothing to tune"
+            name = repr(lacking[0]) if lacking else "'name'"
             raise ValueError(
-                f"{type(base).__name__} declares {lack}; give grids={{'name': [candidates]}}."
+                f"{kind} declares {only}; give your own, as in tuned(method=..., "
+                f"grids={{{name}: [...]}})."
             )
-        return {name: list(declared[name]) for name in wanted}
+        return {name: list(own[name]) for name in wanted}
 
     def _parts(self, X, y, weights, seed):
         """Yield rows and degrees to learn from, then rows and degrees to be judged by."""
