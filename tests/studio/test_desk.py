@@ -95,3 +95,51 @@ def test_second_files_are_kept_beside_the_table(studio, table):
     assert path.name == "new.csv"
     assert path.read_bytes() == TABLE
     assert studio.ask("POST", f"tables/{BAD}/others?name=new.csv", TABLE)[0] == 404
+
+
+def test_answers_of_a_file_become_edits(studio, table):
+    place = studio.workspace
+    run = place.new_run(table["id"], "answers", settings=table["settings"], edits=[])
+    folder = place.run_folder(table["id"], run["id"])
+    (folder / "result.json").write_text('{"files": {}, "answers": [[1, "b", 0.1], [2, "a", 0.2]]}')
+    edit(studio, table, 1, "b", "0.3")
+    edit(studio, table, 1, "c", "0.2")
+    now = studio.good("GET", f"tables/{table['id']}")
+    body = {"answers": run["id"], "revision": now["revision"]}
+    after = studio.good("PUT", f"tables/{table['id']}/edits", body)
+    assert sorted(after["edits"]) == [[1, "b", 0.1], [1, "c", 0.2], [2, "a", 0.2]]
+    status, _ = studio.ask("PUT", f"tables/{table['id']}/edits", {**body, "answers": "../x"})
+    assert status == 404
+
+
+def test_rows_of_ratios_are_not_edited(studio, table):
+    studio.set(table, ratios=True)
+    assert "Only ratios" in edit(studio, table, 1, "b", "0.1")[1]["error"]
+    assert edit(studio, table, 0, "a", "0.2")[0] == 200
+    studio.set(table, ratios=False)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "problem"),
+    [
+        ({"budget": 0}, "Ask for 1 to 10,000"),
+        ({"budget": 5, "row_cost": "-1"}, "'-1' is not a price"),
+        ({"budget": 5, "cell_cost": "x"}, "'x' is not a price"),
+        ({"budget": 5, "row_cost": "inf"}, "'inf' is not a price"),
+    ],
+)
+def test_questions_that_cannot_be_asked(wanted, problem):
+    from inldl.studio.desk import _asked
+
+    with pytest.raises(ValueError, match=problem):
+        _asked(wanted)
+
+
+def test_questions_as_options():
+    from inldl.studio.desk import _asked
+
+    assert _asked({"budget": "20", "by": "row", "row_cost": "3", "cell_cost": ""}) == {
+        "budget": 20.0,
+        "by": "row",
+        "row_cost": 3.0,
+    }

@@ -27,7 +27,7 @@ def grid(tmp_path):
     with CompletedCells(tmp_path) as cells:
         for piece in file.pieces():
             cells.add(piece, filled, ends)
-    write_grid(tmp_path, file, "fraction", completed=True)
+    write_grid(tmp_path, file, "fraction", completed=True, intervals=True)
     return Grid(tmp_path)
 
 

@@ -68,7 +68,7 @@ def test_work_says_how_far_it_is_and_ends(jobs, place, table):
 def test_the_same_work_is_not_done_twice_at_once(jobs, table):
     run = start(jobs, table, "look", "waits")
     assert start(jobs, table, "look", "waits")["id"] == run["id"]
-    with pytest.raises(jobs_module.Busy, match="going on already"):
+    with pytest.raises(jobs_module.Busy, match="running already"):
         start(jobs, table, "look", "ends")
     other = start(jobs, table, "inspect", "waits")
     assert other["id"] != run["id"]

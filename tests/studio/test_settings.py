@@ -7,6 +7,7 @@ import pytest
 from inldl.io import TableFile
 from inldl.studio import settings as options
 from inldl.tables import fit_table
+from inldl.tables.tasks import complete_table
 
 
 def test_options_are_those_of_the_functions():
@@ -33,12 +34,50 @@ def test_methods_are_those_of_the_list(method):
 
 
 @pytest.mark.parametrize(
+    "change",
+    [
+        {"draws": -1},
+        {"draws": 101},
+        {"draws": 2.5},
+        {"draws": True},
+        {"learn_from": 1},
+        {"thousands": "x"},
+        {"sums": "x" * 501},
+        {"ratios": "yes"},
+        {"else": 1},
+    ],
+)
+def test_settings_that_no_page_sends(change):
+    with pytest.raises(ValueError, match="These settings are not possible"):
+        options.checked(change)
+
+
+def test_options_as_the_functions_take_them():
+    chosen = options.checked({"roles": {"a": "label", "b": "label", "c": "id", "p": "price"}})
+    chosen |= {"sums": "c = a,b\n\n", "draws": 3, "whole": True, "thousands": "none"}
+    assert options.columns(chosen)["sums"] == ["c = a,b"]
+    assert (options.columns(chosen)["id"], options.columns(chosen)["ignore"]) == ([], ["p"])
+    assert options.completing(chosen) == {"whole": True, "n_draws": 3}
+    assert set(options.completing(chosen)) <= set(signature(complete_table).parameters)
+    assert options.reading(chosen)["thousands"] == ""
+    assert options.reading(options.DEFAULTS)["thousands"] is None
+    assert options.method(options.DEFAULTS) == "auto"
+    ratios = {**options.DEFAULTS, "ratios": True, "method": "winldl"}
+    assert options.method(ratios) == "winldl(known='ratios')"
+
+
+@pytest.mark.parametrize(
     ("kind", "change", "stale"),
     [
         ("look", {"method": "winldl"}, False),
         ("look", {"decimal": ","}, True),
         ("inspect", {"method": "winldl"}, False),
         ("inspect", {"scale": "percent"}, True),
+        ("inspect", {"draws": 5}, False),
+        ("inspect", {"sums": "c=a,b"}, True),
+        ("look", {"sums": "c=a,b"}, False),
+        ("look", {"skip_rows": 2}, True),
+        ("complete", {"draws": 5}, True),
         ("complete", {"method": "winldl"}, True),
         ("complete", {}, False),
     ],
@@ -49,3 +88,9 @@ def test_what_makes_results_stale(kind, change, stale):
     assert options.is_stale(run, table) == stale
     edited = {"settings": options.DEFAULTS, "edits": [[0, "a", 1.0]]}
     assert options.is_stale(run, edited) == (kind != "look")
+
+
+def test_work_of_an_earlier_version_is_not_stale():
+    earlier = {name: options.DEFAULTS[name] for name in ("roles", "scale", "method")}
+    run = {"kind": "complete", "settings": earlier, "edits": []}
+    assert not options.is_stale(run, {"settings": options.DEFAULTS, "edits": []})

@@ -1,7 +1,10 @@
 """What is kept on disk, and what is removed."""
 
+import json
+
 import pytest
 
+from inldl.studio.settings import DEFAULTS
 from inldl.studio.workspace import Changed, NotFound, Workspace, data_folder, file_name
 
 
@@ -83,3 +86,12 @@ def test_two_studios_do_not_share_a_folder(place):
         Workspace(place.folder).alone().__enter__()
     with Workspace(place.folder).alone():
         assert place.tables() == []
+
+
+def test_a_table_of_an_earlier_version_has_all_settings(place):
+    table = added(place)
+    path = place.folder / "tables" / table["id"] / "table.json"
+    path.write_text(json.dumps({**table, "settings": {"roles": {"a": "label"}}}))
+    expected = {**DEFAULTS, "roles": {"a": "label"}}
+    assert place.table(table["id"])["settings"] == expected
+    assert place.tables()[0]["settings"] == expected

@@ -218,3 +218,17 @@ def test_it_is_a_name_of_the_package():
 def test_the_default_method(data):
     found = suggest(AutoInLDL(random_state=0), *data[:2], budget=3)
     assert len(found.table) == 3
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "winldl(known='ratios')",
+        Model("winldl(known='ratios')"),
+        WInLDL(known="ratios", cross_fit=5),
+        make_pipeline(StandardScaler(), WInLDL(known="ratios", cross_fit=5)),
+    ],
+)
+def test_ratios_are_refused_before_anything_is_fitted(data, model):
+    with pytest.raises(ValueError, match=r"Only ratios of shares are known .* need a table"):
+        suggest(model, *data[:2])

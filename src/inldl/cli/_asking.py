@@ -56,9 +56,12 @@ def ask(
     from inldl.report.asking_page import asked
     from inldl.tables.asking import check_asked
     from inldl.tables.questions import ask_table, without_prices
+    from inldl.tables.ratio_tables import ASKING, refuse_asking
 
     how = {"budget": budget, "by": by, "row_cost": row_cost, "cell_cost": cell_cost}
     check_asked(**how)
+    if options.ratios:
+        raise ValueError(ASKING)
     if simulate:
         trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
         for option in o.given(context, ("out", "model", "cost", "budget")):
@@ -69,7 +72,10 @@ def ask(
         raise ValueError(f"{option} is for --simulate; add that, or leave {option} out.")
     if out is None:
         raise ValueError("Name the list of questions to write, such as -o ask.csv.")
-    fitted = None if model is None else o.load_model_of_table(model, draws=1)
+    fitted = None
+    if model is not None:
+        fitted = o.load_model_of_table(model)
+        refuse_asking(fitted)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     file = without_prices(options.open(table, wanted, model=model, out=out), cost)
     check_new(out, overwrite=options.overwrite)

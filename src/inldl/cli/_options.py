@@ -222,22 +222,14 @@ class FitOptions(ShareOptions):
     learn_from: Annotated[int | None, typer.Option("--learn-from", help=_ROWS, min=2)] = None
     jobs: Annotated[int, workers("Threads")] = 1
 
-    def method_for(self, method):
-        """Return a method that learns what --ratios says, and refuse one that cannot."""
+    def method_for(self, method, **asked):
+        """Return a method that learns what --ratios says, and refuse what does not go with it."""
         if not self.ratios:
             return method
-        for option, used in (
-            ("--total", self.total),
-            ("--sum", self.sums),
-            ("--votes", self.votes),
-        ):
-            if used:
-                raise ValueError(
-                    f"{option} and --ratios exclude each other: ratios have no scale."
-                )
-        from inldl.methods import with_ratios
+        from inldl.tables.ratio_tables import method_of_ratios
 
-        return with_ratios(method)
+        beside = {"total": self.total, "sums": self.sums, "votes": self.votes}
+        return method_of_ratios(method, **beside, **asked)
 
 
 _ROLES = {

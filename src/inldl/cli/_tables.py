@@ -56,12 +56,7 @@ def complete(
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
-    method = options.method_for(method)
-    if options.ratios and (uncertainty is not None or draws):
-        raise ValueError(
-            "With --ratios nothing tells how far off the scale of a row is, so there are no "
-            "intervals and no draws: leave out --uncertainty and --draws."
-        )
+    method = options.method_for(method, coverage=uncertainty, n_draws=draws)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = options.open(table, wanted, **roles)

@@ -14,8 +14,12 @@ from inldl.studio import settings as options
 from inldl.studio.workspace import NotFound
 
 MOST_EDITS = 10_000
-KINDS = ("look", "inspect", "complete", "ask", "compare", "predict", "export")
+KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")
 _FIRST = "Complete the table first."
+_RATIOS = (
+    "Only ratios of the shares in this row are known, so a single share cannot be put into it; "
+    "correct the row in your file, or switch off the setting that shares are ratios."
+)
 
 
 class Desk:
@@ -42,7 +46,8 @@ class Desk:
             "limit": self.limit,
             "suffixes": suffixes(),
             "roles": options.ROLES,
-            "choices": options.CHOICES,
+            "reading": options.READING,
+            "numbers": options.NUMBERS,
             "methods": [{"name": each.name, "about": each.about} for each in names],
             "folder": str(self.workspace.folder),
         }
@@ -85,8 +90,10 @@ class Desk:
         return self.table(given)
 
     def set_edit(self, given):
-        """Keep a number that a user has put into a cell, or take it back."""
+        """Keep a number that a user has put into a cell, or take it back; or keep answers."""
         body, table = given["body"], self.workspace.table(given["table"])
+        if "answers" in body:
+            return self._set_answers(given, table)
         grid = self._grid({**given, "run": body.get("run")})
         row, label = body.get("row"), body.get("label")
         if not isinstance(row, int) or not 0 <= row < grid.facts["n_rows"]:
@@ -96,11 +103,23 @@ class Desk:
         edits = [each for each in table["edits"] if each[:2] != [row, label]]
         text = str(body.get("value", "")).strip()
         if text:
+            if table["settings"]["ratios"] and grid.has_holes(row):
+                raise ValueError(_RATIOS)
             others = dict(each[1:] for each in edits if each[0] == row)
             edits.append([row, label, _share(text, grid.left(row, label, others), label)])
+        return self._keep_edits(given, edits)
+
+    def _set_answers(self, given, table):
+        """Keep the answers that a run has read from a file."""
+        result = self.workspace.result(table["id"], given["body"]["answers"])
+        answers = {(row, label): value for row, label, value in result.get("answers", [])}
+        edits = [each for each in table["edits"] if tuple(each[:2]) not in answers]
+        return self._keep_edits(given, edits + [[*cell, x] for cell, x in answers.items()])
+
+    def _keep_edits(self, given, edits):
         if len(edits) > MOST_EDITS:
             raise ValueError(f"No more than {MOST_EDITS:,} cells can be edited; complete first.")
-        self.workspace.change(table["id"], body.get("revision"), edits=edits)
+        self.workspace.change(given["table"], given["body"].get("revision"), edits=edits)
         return self.table(given)
 
     def undo_edits(self, given):
@@ -120,11 +139,11 @@ class Desk:
         task["edits"] = table["edits"]
         if kind in ("inspect", "complete", "compare"):
             options.columns(table["settings"])  # refuses a table without labels at once
-        if kind in ("ask", "predict"):
+        if kind in ("ask", "answers", "predict"):
             task |= self._completed(table)
         if kind == "ask":
-            task |= {"budget": _budget(body.get("budget")), "by": "cell"}
-        if kind == "predict":
+            task |= _asked(body)
+        if kind in ("answers", "predict"):
             task["other"] = str(self.workspace.other(table["id"], body.get("other")))
         if kind == "compare":
             task["methods"] = [name for name in body.get("methods", []) if name in METHODS]
@@ -258,11 +277,22 @@ def _share(text, left, label):
     return value
 
 
-def _budget(text):
-    try:
-        number = float(text)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 1 <= number <= 10_000:
+def _asked(body):
+    """Return what questions a user wants, as options of `ask_table`."""
+    how = {"budget": _number(body.get("budget"))}
+    if not 1 <= how["budget"] <= 10_000:
         raise ValueError("Ask for 1 to 10,000 cells.")
-    return number
+    how["by"] = "row" if body.get("by") == "row" else "cell"
+    for name in ("row_cost", "cell_cost"):
+        if body.get(name) not in (None, ""):
+            how[name] = _number(body[name])
+            if not 0 < how[name] < math.inf:
+                raise ValueError(f"{body[name]!r} is not a price; give a number above 0.")
+    return how
+
+
+def _number(text):
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return math.nan

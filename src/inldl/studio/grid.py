@@ -27,9 +27,11 @@ class Grid:
         self.labels, self.others = self.facts["labels"], self.facts["others"]
         self._shape = self.facts["n_rows"], len(self.labels)
         self.before = self._cells("before")
-        self.after, self.low, self.high = (
-            self._cells(name) if self.facts["completed"] else None
-            for name in ("after", "low", "high")
+        self.after = self._cells("after") if self.facts["completed"] else None
+        # Before there were tables without intervals, completed ones had them.
+        self.facts.setdefault("intervals", self.facts["completed"])
+        self.low, self.high = (
+            self._cells(name) if self.facts["intervals"] else None for name in ("low", "high")
         )
 
     def _cells(self, name):
@@ -104,7 +106,7 @@ class Grid:
         """Return a row: its number, its texts, and for each label text, kind and interval."""
         before, shown = self.before[row].tolist(), self.shown[row].tolist()
         ends = [None] * len(before), [None] * len(before)
-        if self.after is not None:
+        if self.low is not None:
             ends = self.low[row].tolist(), self.high[row].tolist()
         whole = self.facts["whole"] or sum(x for x in shown if x == x) or 1.0
         cells = [
@@ -128,7 +130,7 @@ class Grid:
     @cached_property
     def _widest(self):
         """Return the cells with the widest intervals, the widest first."""
-        if self.after is None:
+        if self.low is None:
             return np.empty((0, 2), int)
         width = np.nan_to_num(np.asarray(self.high) - np.asarray(self.low), nan=-1.0).ravel()
         some = np.argpartition(-width, min(DOUBTFUL, len(width) - 1))[:DOUBTFUL]
@@ -141,6 +143,10 @@ class Grid:
         place[order] = np.arange(len(order))
         found = self._widest[place[self._widest[:, 0]] >= 0]
         return np.column_stack([place[found[:, 0]], found[:, 1]]).tolist()
+
+    def has_holes(self, row):
+        """Return whether a share of a row is missing in the file."""
+        return bool(np.isnan(self.before[row]).any())
 
     def left(self, row, label, edits):
         """Return what the other known shares of a row leave, or None if that is not known."""

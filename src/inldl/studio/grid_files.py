@@ -10,13 +10,14 @@ from contextlib import ExitStack
 import numpy as np
 
 from inldl.io._scale import WHOLE
+from inldl.tables._cell_values import level_name
 from inldl.tables._units import form_of
 
 MOST_OTHERS = 40  # columns beside the labels
 LONGEST = 120  # characters of a cell
 
 
-def write_grid(folder, file, scale, completed=False, done=None):
+def write_grid(folder, file, scale, *, completed=False, intervals=False, done=None):
     """Write the rows of a file.
 
     Parameters
@@ -27,23 +28,27 @@ def write_grid(folder, file, scale, completed=False, done=None):
         The table, with its labels.
     scale : {"fraction", "percent", "count"}
         How the shares stand in the file.
-    completed : bool
-        Whether `CompletedCells` has written the filled ones there.
+    completed, intervals : bool
+        Whether `CompletedCells` has written the filled ones there, and their intervals.
     done : callable, optional
         Called with the share of the rows that are done.
     """
     labels, others = list(file.labels), _others(file)
     n_rows = _write_pieces(folder, file, others, done)
     facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
-    facts |= {"whole": WHOLE.get(scale), "completed": completed, "form": cell_form(scale)}
+    facts |= {"completed": completed, "intervals": intervals}
+    facts |= {"whole": WHOLE.get(scale), "form": cell_form(scale)}
     (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")
 
 
 class CompletedCells:
-    """Write the filled cells and the ends of their intervals, as `complete_table` tells them."""
+    """Write the filled cells and the ends of their intervals, as `complete_table` tells them.
 
-    def __init__(self, folder):
-        self._stack = ExitStack()
+    `rescaled` says that the table gives ratios, of which rows with missing shares are scaled.
+    """
+
+    def __init__(self, folder, rescaled=False):
+        self._stack, self._rescaled = ExitStack(), rescaled
         names = ("after", "low", "high")
         self._files = [
             self._stack.enter_context((folder / f"cells-{name}.bin").open("wb")) for name in names
@@ -55,10 +60,14 @@ class CompletedCells:
     def __exit__(self, *error):
         self._stack.close()
 
-    def add(self, piece, filled, ends):
-        """Write some rows."""
-        after = np.where(np.isnan(piece.values), filled, piece.values)
-        for file, cells in zip(self._files, (after, ends[:, 0::2], ends[:, 1::2]), strict=True):
+    def add(self, piece, filled, ends=None):
+        """Write some rows; without `ends` there are no intervals."""
+        new = np.isnan(piece.values)
+        if self._rescaled:  # known shares of rows with missing ones are scaled, too
+            new = np.broadcast_to(new.any(axis=1, keepdims=True), new.shape)
+        parts = [np.where(new, filled, piece.values)]
+        parts += [] if ends is None else [ends[:, 0::2], ends[:, 1::2]]
+        for file, cells in zip(self._files, parts, strict=False):
             file.write(_bytes(cells))
 
 
@@ -102,5 +111,9 @@ def _write_pieces(folder, file, others, done):
 
 
 def _line(row, known):
-    cells = [str(cell)[:LONGEST] if seen else "" for cell, seen in zip(row, known, strict=True)]
+    cells = [_text(cell)[:LONGEST] if seen else "" for cell, seen in zip(row, known, strict=True)]
     return json.dumps(cells, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _text(cell):
+    return level_name(cell) if isinstance(cell, float) else str(cell)

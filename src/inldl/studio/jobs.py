@@ -15,9 +15,9 @@ AFTER = 5  # seconds in which a process ends that says no more; then it is ended
 _CODE = "from inldl.studio.worker import main; main()"
 _BUSY = f"{MOST} tasks are running already; wait until one has ended, or stop one."
 _OTHERWISE = (
-    "This is going on already, with what was said before; wait until it has ended, or stop it."
+    "This is running already, with the settings of before; wait until it has ended, or stop it."
 )
-_STOPPED = "It was stopped; what was there before is as it was."
+_STOPPED = "Stopped. Earlier results are as they were."
 _ENDED = "The studio ended while this was running; start it again."
 
 

@@ -2,9 +2,11 @@
 
 from importlib.resources import files
 
-_HERE = {"studio.html", "studio.css", "icon.svg"} | {
-    f"{name}.js" for name in ("main", "dom", "api", "home", "columns", "documents", "grid", "work")
-}
+_SCRIPTS = (
+    "main", "dom", "api", "home", "columns", "documents", "jobs", "work", "asking", "grid",
+    "rows", "cell_editor",
+)  # fmt: skip
+_HERE = {"studio.html", "studio.css", "icon.svg"} | {f"{name}.js" for name in _SCRIPTS}
 _REPORT = {"page.css", "page.js"}
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 

@@ -1,6 +1,7 @@
 """What is done with a table: the functions that the commands call, and files for the page."""
 
 import os
+import zipfile
 from pathlib import Path
 
 from inldl.estimators._listening import heard_by
@@ -18,14 +19,22 @@ from inldl.studio.views import write_result
 from inldl.tables.comparison import CONSTANT, DEFAULT
 from inldl.tables.edits import write_edited
 from inldl.tables.looks import compare_file, inspect_file
-from inldl.tables.questions import ask_table
+from inldl.tables.questions import Answers, ask_table
+from inldl.tables.ratio_tables import ASKING, COMPARING
 from inldl.tables.roles import understand_file
-from inldl.tables.tasks import check_completion, complete_table, fit_table, predict_table
+from inldl.tables.tasks import (
+    check_completion,
+    complete_table,
+    draw_paths,
+    fit_table,
+    predict_table,
+)
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
 ENDS = ["estimate", "low", "high"]
+ASKED = ("budget", "by", "row_cost", "cell_cost")  # options of `ask_table`
 
 
 class Job:
@@ -94,31 +103,50 @@ def complete(task, teller, warned):
     """Fill in the missing shares, and keep all that comes of it."""
     job = Job(task, teller, warned)
     teller.step("Reading", 6)
-    file, method = job.open(), job.settings["method"]
-    plain, detailed = job.out("completed"), job.out("completed-with-intervals")
-    more = {"coverage": COVERAGE, "mark": True}
-    check_completion(file, detailed, **more)
-    teller.step(f"Learning with {method}")
+    file, settings = job.open(), job.settings
+    method, coverage = options.method(settings), None if settings["ratios"] else COVERAGE
+    plain = job.out("completed")
+    detailed = job.out("completed-with-intervals" if coverage else "completed-with-marks")
+    more, added = options.completing(settings), {"coverage": coverage, "mark": True}
+    check_completion(file, plain, **more)
+    check_completion(file, detailed, whole=more["whole"], **added)
+    teller.step(f"Learning with {settings['method']}")
     with heard_by(teller.detail):
-        learned = fit_table(file, method, **options.learning(job.settings))
+        learned = fit_table(file, method, **options.learning(settings))
     how = {"scale": learned.scale, "holes": learned.holes, "done": teller.share}
-    how["normalize"] = job.settings["normalize"]
+    how["normalize"] = settings["normalize"]
     teller.step("Filling in")
-    complete_table(file, learned.model, plain, **how)
-    teller.step("Measuring how sure it is")
-    with CompletedCells(job.folder) as cells:
-        written = complete_table(file, learned.model, detailed, **more, **how, each=cells.add)
+    complete_table(file, learned.model, plain, **more, **how)
+    files = {"table": plain} | _draws(plain, more["n_draws"])
+    teller.step("Measuring how sure it is" if coverage else "Marking what was filled in")
+    with CompletedCells(job.folder, rescaled=settings["ratios"]) as cells:
+        how |= {"whole": more["whole"], **added, "each": cells.add}
+        written = complete_table(file, learned.model, detailed, **how)
     teller.step("Preparing the rows")
-    write_grid(job.folder, file, learned.scale, completed=True, done=teller.share)
+    shown = {"completed": True, "intervals": bool(coverage)}
+    write_grid(job.folder, file, learned.scale, **shown, done=teller.share)
     teller.step("Drawing the report")
-    files = {"table": plain, "detailed": detailed, "model": job.out("model", ".inldl")}
-    files["report"] = job.out("report", ".html")
+    files |= {"detailed" if coverage else "marked": detailed}
+    files |= {"model": job.out("model", ".inldl"), "report": job.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(job.name))
     document = completed(
         written, learned, learned.model, job.name, plain.name, learned.influence()
     )
     document.write(files["report"])
-    job.finish(document, files, scale=learned.scale, method=method, n_filled=written.n_filled)
+    unasked = ASKING if settings["ratios"] else ""
+    job.finish(document, files, scale=learned.scale, unasked=unasked)
+
+
+def _draws(plain, n_draws):
+    """Pack the draws of a completed table into one file, by its name in the result."""
+    if not n_draws:
+        return {}
+    packed = plain.with_name(f"{plain_name(plain).stem}-draws.zip")
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for path in draw_paths(plain, n_draws):
+            file.write(path, path.name)
+            path.unlink()
+    return {"draws": packed}
 
 
 def ask(task, teller, warned):
@@ -126,9 +154,9 @@ def ask(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Reading", 1)
     file, model = job.open(), load_model(task["model"])
-    out = job.out("questions", ".csv")
-    how = {"scale": task["scale"], "normalize": job.settings["normalize"]}
-    how |= {"budget": task["budget"], "by": task["by"]}
+    out, cost = job.out("questions", ".csv"), options.one(job.settings, "price")
+    how = {name: task[name] for name in ASKED if name in task}
+    how |= {"scale": task["scale"], "normalize": job.settings["normalize"], "cost": cost}
     found = ask_table(file, model, out, **how, done=teller.share)
     document = asked(found, model, job.name, out.name, most=QUESTIONS)
     job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
@@ -142,9 +170,22 @@ def _questions(table, scale):
     return {"questions": shown.astype(object).to_dict("records"), "ids": ids}
 
 
+def answers(task, teller, warned):
+    """Read the answers in a list of questions that was filled in elsewhere."""
+    job = Job(task, teller, warned)
+    teller.step("Reading", 1)
+    file, here, path = job.open(), Path.cwd(), Path(task["other"])
+    os.chdir(path.parent)
+    found = Answers(path.name, file)
+    os.chdir(here)
+    job.finish(answers=found.cells(task["scale"]))
+
+
 def compare(task, teller, warned):
     """Find the method that suits the table."""
     job = Job(task, teller, warned)
+    if job.settings["ratios"]:
+        raise ValueError(COMPARING)
     file, wanted = job.open(), task["methods"] or list(DEFAULT)
     teller.step("Comparing methods", 1)
     total, done = len({*wanted, CONSTANT}), []
@@ -170,7 +211,8 @@ def predict(task, teller, warned):
     job.name = path.name
     file = TableFile(path.name, None, **{**options.reading(job.settings), "long": None})
     out = job.out("predicted")
-    written = predict_table(file, model, out, coverage=COVERAGE, done=teller.share)
+    coverage = None if model.known == "ratios" else COVERAGE
+    written = predict_table(file, model, out, coverage=coverage, done=teller.share)
     teller.step("Drawing the report")
     files = {"predicted": out, "report": job.out("report", ".html")}
     document = predicted(written, model, file.path.name, out.name, file.notes)
@@ -204,6 +246,7 @@ TASKS = {
     "inspect": inspect,
     "complete": complete,
     "ask": ask,
+    "answers": answers,
     "compare": compare,
     "predict": predict,
     "export": export,

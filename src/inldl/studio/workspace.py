@@ -93,14 +93,14 @@ class Workspace:
         found = []
         for path in (self.folder / "tables").iterdir():
             try:
-                found.append(_read(path / "table.json"))
+                found.append(_with_all(_read(path / "table.json")))
             except NotFound:
                 continue
         return sorted(found, key=lambda table: table["created"], reverse=True)
 
     def table(self, table_id):
         """Return a table by its id."""
-        return _read(self._of(table_id) / "table.json")
+        return _with_all(_read(self._of(table_id) / "table.json"))
 
     def incoming(self):
         """Return a new empty folder for a file that is on its way."""
@@ -180,7 +180,7 @@ class Workspace:
 
     def run(self, table_id, run_id):
         """Return a run by its id."""
-        return _read(self.run_folder(table_id, run_id) / "run.json")
+        return _with_all(_read(self.run_folder(table_id, run_id) / "run.json"))
 
     def runs(self, table_id):
         """Return all runs of a table, the newest first."""
@@ -228,6 +228,11 @@ def _checked(name):
     if not _ID.fullmatch(str(name)):
         raise NotFound("There is no such table.")
     return name
+
+
+def _with_all(kept):
+    """Return a table or a run with the settings that earlier versions did not have."""
+    return {**kept, "settings": {**DEFAULTS, **kept["settings"]}}
 
 
 def _read(path):

@@ -13,6 +13,7 @@ from inldl.completion.beside import NOTHING, Beside
 from inldl.estimators._intervals import check_coverage
 from inldl.solvers.given_limits import limits_of
 from inldl.tables.model import Model
+from inldl.tables.ratio_tables import refuse_asking
 
 KINDS = ("cell", "row")  # what is asked for
 
@@ -183,8 +184,11 @@ def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
 def _fitted(model, X, y, limits):
     """Return the estimator, fitted, and what it sees of the features."""
     if isinstance(model, str):
-        return Model(model).fit(X, y, **limits), X
+        model = Model(model)
+        refuse_asking(model)
+        return model.fit(X, y, **limits), X
     model = getattr(model, "best_estimator_", model)
+    refuse_asking(model[-1] if isinstance(model, Pipeline) else model)
     if isinstance(model, Pipeline):
         model = model if hasattr(model, "n_features_in_") else clone(model).fit(X, y)
         return model[-1], model[:-1].transform(X) if len(model) > 1 else X
@@ -242,6 +246,7 @@ def suggestion(model, parts, labels, budget, by, prices, coverage):
 
 def errors_of(model, parts):
     """Return the `RowErrors` of a table that is given in parts."""
+    refuse_asking(model)
     completer = model._completer()
     if completer is None:
         name = type(model).__name__

@@ -238,6 +238,14 @@ class Answers:
         for i in np.flatnonzero(~self._seen):
             self._refuse(i, f"the table has no row {self.rows[i]:g}; correct its number.")
 
+    def cells(self, scale):
+        """Return the answers as rows, from 0, labels and numbers, once all are checked."""
+        for piece in self._file.pieces(self.ids, set(self.ids)):
+            self.of(piece, scale)
+        self.check_rows()
+        cells = zip(self.rows, self.labels, self._values, strict=True)
+        return [(int(row) - 1, label, float(value)) for row, label, value in cells]
+
     def of(self, piece, scale):
         """Return what to write into the label columns of a piece, NaN where nothing changes."""
         out = np.full(piece.values.shape, np.nan)

@@ -90,7 +90,8 @@ function sideways() {
     const before = box.previousElementSibling;
     if (before?.className === "sideways") before.remove();
     if (box.scrollWidth <= box.clientWidth + 1) continue;
-    const columns = box.querySelector("table")?.tHead.rows[0].cells.length;
+    const heads = [...(box.querySelector("table")?.tHead.rows[0].cells ?? [])];
+    const columns = heads.filter((each) => each.offsetWidth).length;
     const all = columns ? `all ${columns} columns` : "the whole figure";
     box.before(element("p", `Scroll sideways to see ${all}.`, { class: "sideways" }));
   }

@@ -2,10 +2,12 @@
 
 import { button, counted, field, make, select } from "./dom.js";
 
-const SCALES = [["auto", "Found out from the sums"], ["fraction", "Fractions: rows sum to 1"], ["percent", "Percentages: rows sum to 100"], ["count", "Counts"]];
-const DATES = [["auto", "Found out"], ["day-first", "Day first"], ["month-first", "Month first"]];
-const DELIMITERS = [["", "Found out"], [",", "Comma"], [";", "Semicolon"], ["\t", "Tab"], ["|", "Bar"]];
-const DECIMALS = [["", "Found out"], [".", "Point"], [",", "Comma"]];
+const DETECTED = "Detect it";
+const SCALES = [["auto", "Detect it from the sums"], ["fraction", "Fractions: rows sum to 1"], ["percent", "Percentages: rows sum to 100"], ["count", "Counts"]];
+const DATES = [["auto", DETECTED], ["day-first", "Day first"], ["month-first", "Month first"]];
+const DELIMITERS = [["", DETECTED], [",", "Comma"], [";", "Semicolon"], ["\t", "Tab"], ["|", "Bar"]];
+const DECIMALS = [["", DETECTED], [".", "Point"], [",", "Comma"]];
+const THOUSANDS = [["", DETECTED], [",", "Comma"], [".", "Point"], ["'", "Apostrophe"], [" ", "Space"], ["none", "Nothing"]];
 
 export function drawColumns(studio, look) {
   const roles = studio.table.settings.roles;
@@ -22,7 +24,7 @@ export function drawColumns(studio, look) {
     next,
     chooseMany(studio, look),
     list(studio, look, role),
-    reading(studio));
+    make("details", { class: "options" }, make("summary", {}, "How the shares and the file are read"), ofShares(studio), drawReading(studio)));
 }
 
 function summary(labels) {
@@ -46,9 +48,10 @@ function chooseMany(studio, look) {
 
 function list(studio, look, role) {
   const names = Object.entries(studio.state.roles);
+  const sums = sumsOf(studio.table.settings);
   const rows = look.columns.map((column) => {
     const now = role(column);
-    const choose = select(names.map(([name]) => [name, name]), now, (value) => studio.setRoles({ [column.column]: value }),
+    const choose = sums.has(column.column) ? `sum of ${sums.get(column.column)}` : select(names.map(([name]) => [name, name]), now, (value) => studio.setRoles({ [column.column]: value }),
       { "aria-label": `Role of ${column.column}`, title: studio.state.roles[now] });
     return make("tr", { class: `role-${now}` },
       make("th", { scope: "row" }, column.column || "(no name)"),
@@ -66,28 +69,71 @@ function list(studio, look, role) {
       make("dl", {}, names.flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)]))));
 }
 
-function reading(studio) {
+// Which columns hold what some labels have together.
+function sumsOf(settings) {
+  const parts = settings.sums.split("\n").filter((line) => line.includes("=")).map((line) => line.split("="));
+  return new Map(parts.map(([name, labels]) => [name.trim(), labels.trim()]));
+}
+
+// Controls that keep what they are set to.
+function controls(studio) {
   const { settings } = studio.table;
-  const pick = (name, options, label, hint) => field(label, select(options, settings[name], (value) => studio.set({ [name]: value })), hint);
-  const text = (name, label, hint, placeholder = "") => {
-    const made = make("input", { type: "text", value: settings[name], placeholder });
-    made.addEventListener("change", () => studio.set({ [name]: made.value.trim() }));
-    return field(label, made, hint);
+  const keep = (name, made, value) => {
+    made.addEventListener("change", () => studio.set({ [name]: value() }));
+    return made;
   };
-  const flag = (name, label, hint) => {
-    const made = make("input", { type: "checkbox", checked: settings[name] });
-    made.addEventListener("change", () => studio.set({ [name]: made.checked }));
-    return field(label, made, hint);
+  const typed = (name, tag, attributes) => {
+    const made = make(tag, attributes);
+    made.value = settings[name];
+    return keep(name, made, () => made.value.trim());
   };
-  return make("details", { class: "options" }, make("summary", {}, "How the shares and the file are read"),
+  return {
+    pick: (name, options, label, hint) => field(label, select(options, settings[name], (value) => studio.set({ [name]: value })), hint),
+    text: (name, label, hint, placeholder = "") => field(label, typed(name, "input", { type: "text", placeholder }), hint),
+    lines: (name, label, hint, placeholder = "") => field(label, typed(name, "textarea", { rows: 2, placeholder }), hint),
+    flag: (name, label, hint) => {
+      const made = make("input", { type: "checkbox", checked: settings[name] });
+      return field(label, keep(name, made, () => made.checked), hint);
+    },
+    number: (name, label, hint, placeholder = "") => {
+      const [min, max] = studio.state.numbers[name];
+      const made = make("input", { type: "number", min, max, step: 1, value: settings[name], placeholder });
+      return field(label, keep(name, made, () => (made.value === "" ? null : Number(made.value))), hint);
+    },
+  };
+}
+
+function ofShares(studio) {
+  const { pick, flag, lines } = controls(studio);
+  return make("fieldset", { class: "fields" }, make("legend", {}, "The shares"),
+    pick("scale", SCALES, "What the shares are"),
+    flag("normalize", "Accept rows with other sums", "Complete rows that do not sum to the whole (--normalize)."),
+    flag("votes", "Rows count by their votes", "For counts: shares of 3 votes say less than those of 300 (--votes)."),
+    flag("ratios", "Only ratios are known", "Missing labels were dropped, and the others rescaled to the whole (--ratios)."),
+    lines("sums", "Columns that hold sums of labels", "What some labels have together, one column a line (--sum).", "alcohol=beer,wine"));
+}
+
+export function drawReading(studio) {
+  const { pick, text, number } = controls(studio);
+  return make("fieldset", { class: "fields" }, make("legend", {}, "The file"),
+    pick("dates", DATES, "Dates such as 5/1/2024"),
+    pick("delimiter", DELIMITERS, "Between cells"),
+    pick("decimal", DECIMALS, "Decimal sign"),
+    pick("thousands", THOUSANDS, "Between thousands"),
+    text("na", "Cells that mean missing", "Besides empty ones, NA, - and the like (--na).", "s, x, -99"),
+    text("sheet", "Sheet of an Excel file", "By name or number; the first by default (--sheet)."),
+    number("skip_rows", "Lines above the header", "Titles that are no part of the table (--skip-rows).", "detected"),
+    number("skip_last", "Lines below the last row", "Notes that are no part of the table (--skip-last).", "detected"),
+    text("encoding", "Encoding", "Such as utf-8 or cp1252 (--encoding).", "detected"),
+    text("long", "One row per label", "For a table with a row for each thing and label (--long).", "id=county,label=party,value=votes"));
+}
+
+// How a table is completed, beside the method.
+export function drawCompleting(studio) {
+  const { flag, number } = controls(studio);
+  return make("details", { class: "more" }, make("summary", {}, "More options"),
     make("div", { class: "fields" },
-      pick("scale", SCALES, "What the shares are"),
-      flag("normalize", "Accept rows with other sums", "As --normalize: complete rows that do not sum to the whole."),
-      flag("votes", "Rows count by their votes", "As --votes, for counts."),
-      pick("dates", DATES, "Dates such as 5/1/2024"),
-      pick("delimiter", DELIMITERS, "Between cells"),
-      pick("decimal", DECIMALS, "Decimal sign"),
-      text("na", "Cells that mean missing", "Besides empty ones, NA, - and the like.", "s, x, -99"),
-      text("sheet", "Sheet of an Excel file", "By name or number; the first by default."),
-      text("long", "Row per label", "As --long, for a table with one row per thing and label.", "id=county,label=party,value=votes")));
+      flag("whole", "Fill in whole numbers", "For counts with a column of totals (--whole)."),
+      number("draws", "Tables that vary", "As many tables more, whose filled-in shares vary as much as they are uncertain, for multiple imputation (--draws).", "none"),
+      number("learn_from", "Rows to learn from", "Fewer are faster where a table has very many (--learn-from).", "all")));
 }

@@ -15,10 +15,9 @@ export function button(text, onclick, attributes = {}) {
   return make("button", { type: "button", onclick, ...attributes }, text);
 }
 
-let chosen = 0;
-
+// Ids are made of labels, so that a field which is drawn again is found again.
 export function field(label, control, hint = "") {
-  control.id ||= `field-${++chosen}`;
+  control.id ||= `field-${label.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   const below = hint && make("small", { id: `${control.id}-hint` }, hint);
   if (below) control.setAttribute("aria-describedby", below.id);
   return make("div", { class: "field" }, make("label", { for: control.id }, label), control, below);

@@ -1,20 +1,20 @@
-// The table as a heat map. Rows are fetched as they come into sight, however many there are.
+// The table as a heat map, with a cell that has the focus.
 
-import { request } from "./api.js";
-import { button, make, notice, select } from "./dom.js";
+import { CellEditor } from "./cell_editor.js";
+import { button, make, select } from "./dom.js";
+import { PAGE, Rows } from "./rows.js";
 
 const ROW = 30; // pixels
-const PAGE = 100; // rows that are fetched at once
 const TALLEST = 8_000_000; // pixels that browsers scroll without trouble
-const [KNOWN, FILLED, MISSING, EDITED] = [0, 1, 2, 3];
+const MISSING = 2;
 const KIND = ["known", "filled", "missing", "edited"];
 const SAID = ["known", "filled in", "missing", "edited by you"];
 
 export class Grid {
   constructor(studio, run, { onedit }) {
-    Object.assign(this, { studio, run, onedit, pages: new Map(), total: 0, active: { row: 0, column: 0 } });
-    this.query = { sort: "", down: "", find: "", only: "" };
-    this.base = `tables/${studio.table.id}/runs/${run}`;
+    Object.assign(this, { studio, run, onedit, active: { row: 0, column: 0 } });
+    this.data = new Rows(`tables/${studio.table.id}/runs/${run}`, () => this.draw());
+    this.editor = new CellEditor(this);
     this.view = make("div", { class: "grid", role: "grid", "aria-label": `Rows of ${studio.table.name}`, "aria-readonly": "false" });
     this.space = make("div", { class: "grid-space", role: "presentation" });
     this.head = make("div", { class: "grid-row grid-head", role: "row", "aria-rowindex": 1 });
@@ -24,33 +24,38 @@ export class Grid {
     this.count = make("span", { class: "quiet", role: "status" });
     this.view.append(this.head, this.space, this.rows);
     this.element = make("div", { class: "grid-box" }, this.toolbar(), this.view, this.legend(), this.tip, this.said);
+    this.listen();
+    new ResizeObserver(() => this.draw()).observe(this.view);
+  }
+
+  listen() {
+    const cellOf = (event) => event.target.closest("[data-column]");
     this.view.addEventListener("scroll", () => {
       if (this.view.isConnected) this.scrolled = [this.view.scrollLeft, this.view.scrollTop];
       if (!this.rows.contains(document.activeElement)) this.hide();
       this.draw();
     }, { passive: true });
     this.view.addEventListener("keydown", (event) => this.key(event));
-    this.rows.addEventListener("mouseover", (event) => this.point(event.target.closest("[data-column]")));
+    this.rows.addEventListener("mouseover", (event) => this.point(cellOf(event)));
     this.rows.addEventListener("mouseleave", () => this.hide());
     this.rows.addEventListener("focusout", () => this.hide());
-    this.rows.addEventListener("dblclick", (event) => this.edit(event.target.closest("[data-column]")));
-    this.rows.addEventListener("mousedown", (event) => this.choose(event.target.closest("[data-column]")));
+    this.rows.addEventListener("dblclick", (event) => this.editor.open(cellOf(event)));
+    this.rows.addEventListener("mousedown", (event) => this.choose(cellOf(event)));
     addEventListener("scroll", () => {
       if (!this.view.isConnected) return;
-      if (this.rows.contains(document.activeElement) && !this.editing) this.follow();
+      if (this.rows.contains(document.activeElement) && !this.editor.input) this.follow();
       else this.hide();
     }, { passive: true });
-    new ResizeObserver(() => this.draw()).observe(this.view);
   }
 
   toolbar() {
-    const find = make("input", { type: "search", placeholder: "Find rows", "aria-label": "Show rows that contain" });
+    const find = this.find = make("input", { type: "search", placeholder: "Find rows", "aria-label": "Show rows that contain" });
     let waiting = 0;
     find.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(() => this.ask({ find: find.value }), 250);
     });
-    const only = select([["", "All rows"], ["filled", "Rows with missing shares"], ["edited", "Edited rows"]], "", (value) => this.ask({ only: value }), { "aria-label": "Which rows" });
+    const only = this.only = select([["", "All rows"], ["filled", "Rows with missing shares"], ["edited", "Edited rows"]], "", (value) => this.ask({ only: value }), { "aria-label": "Which rows" });
     this.doubt = make("span", { class: "doubt", role: "group", "aria-label": "Least certain cells" },
       button("‹", () => this.jump(-1), { "aria-label": "Previous doubtful cell", title: "Previous doubtful cell" }),
       this.where = make("span", { role: "status" }, "Doubtful cells"),
@@ -78,25 +83,30 @@ export class Grid {
   }
 
   async ask(change) {
-    Object.assign(this.query, change);
-    this.pages.clear();
     this.cells = null;
     this.at = -1;
     this.where.textContent = "Doubtful cells";
-    const first = await this.page(0);
-    if (!first) return;
-    this.total = first.total;
-    this.facts ??= first.facts;
+    if (!await this.data.ask(change)) return;
     this.columns();
     this.view.setAttribute("aria-rowcount", this.total + 1);
     this.count.textContent = `${this.total.toLocaleString("en")} rows`;
     this.space.style.height = `${Math.min(this.total * ROW, TALLEST)}px`;
-    this.doubt.hidden = !this.facts.completed;
+    this.doubt.hidden = !this.facts.intervals;
     this.active.row = Math.min(this.active.row, Math.max(0, this.total - 1));
     this.draw();
   }
 
-  // The columns: number, ids, labels, others.
+  get total() {
+    return this.data.total;
+  }
+
+  get facts() {
+    return this.data.facts;
+  }
+
+  // Columns ------------------------------------------------------------------------------------
+
+  // Number, ids, labels, others.
   columns() {
     const ids = this.facts.ids.length;
     const others = this.facts.others.map((name, at) => ({ name, kind: "other", at }));
@@ -108,9 +118,10 @@ export class Grid {
   }
 
   heading(column, at) {
-    const sorted = this.query.sort === column.name && column.kind !== "number";
-    const order = sorted ? (this.query.down ? "descending" : "ascending") : "none";
-    const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" })) : button(column.name, () => this.sort(column.name), { title: `Sort by ${column.name}` });
+    const { sort, down } = this.data.query;
+    const sorted = sort === column.name && column.kind !== "number";
+    const order = sorted ? (down ? "descending" : "ascending") : "none";
+    const text = column.kind === "number" ? button("Row", () => this.ask({ sort: "", down: "" }), { title: "As in the file" }) : button(column.name, () => this.sort(column.name), { title: `Sort by ${column.name}` });
     return make("div", { role: "columnheader", class: `cell ${column.kind} ${this.sticky(at)}`, "aria-sort": order, "aria-colindex": at + 1 }, text);
   }
 
@@ -119,51 +130,39 @@ export class Grid {
   }
 
   sort(name) {
-    const down = this.query.sort === name && !this.query.down ? "1" : "";
-    const again = this.query.sort === name && this.query.down;
-    return this.ask(again ? { sort: "", down: "" } : { sort: name, down });
+    const { sort, down } = this.data.query;
+    if (sort !== name) return this.ask({ sort: name, down: "" });
+    return this.ask(down ? { sort: "", down: "" } : { sort: name, down: "1" });
   }
 
-  // Fetches a page of rows; those that are asked for twice come once.
-  page(number) {
-    if (!this.pages.has(number)) {
-      if (this.pages.size > 60) this.pages.delete(this.pages.keys().next().value);
-      const asked = new URLSearchParams({ ...this.query, first: number * PAGE, count: PAGE });
-      const pages = this.pages;
-      const coming = request("GET", `${this.base}/rows?${asked}`).then((found) => {
-        pages.set(number, found);
-        if (pages === this.pages && number) this.draw();
-        return found;
-      }).catch((error) => {
-        pages.delete(number);
-        notice(error.message, "problem");
-        return null;
-      });
-      pages.set(number, coming);
-    }
-    return this.pages.get(number);
+  // Drawing ------------------------------------------------------------------------------------
+
+  get height() {
+    return this.view.clientHeight - this.head.offsetHeight;
   }
 
-  row(position) {
-    const page = this.pages.get(Math.floor(position / PAGE));
-    return page?.rows?.[position % PAGE];
+  get fits() {
+    return Math.ceil(this.height / ROW) + 1;
+  }
+
+  get allFit() {
+    return this.total * ROW <= TALLEST;
   }
 
   // Which rows are in sight: as far down as the view is scrolled, also if the rows do not all fit.
   window() {
-    const height = this.view.clientHeight - this.head.offsetHeight;
-    const fits = Math.ceil(height / ROW) + 1;
-    if (this.total * ROW <= TALLEST) {
+    const { fits } = this;
+    if (this.allFit) {
       const first = Math.max(0, Math.floor(this.view.scrollTop / ROW) - 5);
       return { first, count: fits + 10, top: first * ROW };
     }
-    const share = this.view.scrollTop / Math.max(1, TALLEST - height);
+    const share = this.view.scrollTop / Math.max(1, TALLEST - this.height);
     const first = Math.round(share * Math.max(0, this.total - fits + 1));
     return { first, count: fits, top: this.view.scrollTop };
   }
 
   draw() {
-    if (!this.shown || this.editing) return;
+    if (!this.shown || this.editor.input) return;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.paint());
   }
@@ -171,39 +170,18 @@ export class Grid {
   paint() {
     const { first, count, top } = this.window();
     const last = Math.min(this.total, first + count);
-    for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(0, last - 1) / PAGE); page++) this.fetchSoon(page);
+    this.data.fetchSoon(() => this.window());
     const focused = this.rows.contains(document.activeElement);
     const made = [];
     for (let position = first; position < last; position++) made.push(this.line(position));
     this.rows.style.transform = `translateY(${top}px)`;
     this.rows.replaceChildren(...made);
-    if (!this.total) this.rows.append(make("p", { class: "quiet empty" }, "No row fits."));
+    if (!this.total) this.rows.append(make("p", { class: "quiet empty" }, "No rows match."));
     if (focused) this.follow();
   }
 
-  // The cell that has the focus keeps it, and what is said about it stays beside it.
-  follow() {
-    const cell = this.cell(this.active);
-    cell?.focus({ preventScroll: true });
-    const [view, box] = [this.view, cell ?? this.head].map((each) => each.getBoundingClientRect());
-    if (cell && box.top >= view.top && box.bottom <= view.bottom && box.right > view.left && box.left < view.right) this.point(cell);
-    else this.hide();
-  }
-
-  // Pages that are only passed are not fetched.
-  fetchSoon(page) {
-    if (this.pages.has(page)) return;
-    clearTimeout(this.soon);
-    this.soon = setTimeout(() => {
-      const { first, count } = this.window();
-      for (let each = Math.floor(first / PAGE); each <= Math.floor((first + count) / PAGE); each++) {
-        if (each * PAGE < this.total) this.page(each);
-      }
-    }, 30);
-  }
-
   line(position) {
-    const data = this.row(position);
+    const data = this.data.at(position);
     const cells = this.shown.map((column, at) => this.drawn(column, at, position, data));
     return make("div", { class: "grid-row", role: "row", "aria-rowindex": position + 2 }, cells);
   }
@@ -220,79 +198,117 @@ export class Grid {
       made.textContent = text;
       made.classList.add(KIND[kind]);
       made.style.setProperty("--heat-share", `${Math.round(100 * Math.min(1, Math.max(0, share)) ** 0.7)}%`);
-      made.setAttribute("aria-label", this.sentence(position, at));
+      made.setAttribute("aria-label", this.told(data, column));
     }
     return made;
   }
 
-  sentence(position, at) {
-    const data = this.row(position);
-    const column = this.shown[at];
-    if (!data || column.kind !== "label") return "";
+  // What is said about a share: where it is, what it is, and how sure.
+  told(data, column) {
     const [text, kind, , interval] = data.cells[column.at];
     const name = data.texts.slice(0, this.facts.ids.length).join(", ");
     const known = kind === MISSING ? "missing" : `${text}, ${SAID[kind]}`;
-    const sure = !interval ? "" : interval.includes(" to ") ? `; 9 in 10 true shares lie from ${interval}` : "; exact, from the sum of the row";
+    const [low, high] = interval?.split(" to ") ?? [];
+    const sure = !low ? "" : high ? `; likely between ${low} and ${high} (true of about 9 in 10 cells)` : "; exact, from the sum of the row";
     return `Row ${data.row + 1}${name ? `, ${name}` : ""}, ${column.name}: ${known}${sure}`;
   }
+
+  // Cells --------------------------------------------------------------------------------------
 
   cell({ row, column }) {
     return this.rows.querySelector(`[data-position="${row}"][data-column="${column}"]`);
   }
 
+  rowOf(cell) {
+    return this.data.at(+cell.dataset.position);
+  }
+
+  columnOf(cell) {
+    return this.shown[+cell.dataset.column];
+  }
+
+  isLabel(cell) {
+    return Boolean(cell) && this.columnOf(cell)?.kind === "label";
+  }
+
+  sentence(cell) {
+    const data = this.rowOf(cell);
+    return data && this.isLabel(cell) ? this.told(data, this.columnOf(cell)) : "";
+  }
+
   point(cell) {
-    if (!cell) return this.hide();
-    const text = this.sentence(+cell.dataset.position, +cell.dataset.column);
+    const text = cell && this.sentence(cell);
     if (!text) return this.hide();
     this.tip.textContent = text;
     this.tip.classList.remove("problem");
+    return this.place(cell);
+  }
+
+  tell(cell, problem) {
+    this.tip.textContent = problem;
+    this.tip.classList.add("problem");
+    this.said.textContent = problem;
     this.place(cell);
   }
 
   place(cell) {
+    Object.assign(this.tip.style, { left: 0, top: 0 }); // as wide as its text
     this.tip.hidden = false;
     const box = cell.getBoundingClientRect();
-    const left = Math.min(box.left, innerWidth - this.tip.offsetWidth - 8);
+    const left = Math.min(box.left, document.documentElement.clientWidth - this.tip.offsetWidth - 8);
     const below = box.bottom + 6 + this.tip.offsetHeight < innerHeight;
     this.tip.style.left = `${Math.max(8, left)}px`;
     this.tip.style.top = `${below ? box.bottom + 6 : box.top - this.tip.offsetHeight - 6}px`;
   }
 
   hide() {
-    if (!this.editing) this.tip.hidden = true;
+    if (!this.editor.input) this.tip.hidden = true;
   }
 
   choose(cell) {
-    if (!cell || this.editing) return;
+    if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
     this.rows.querySelectorAll("[tabindex='0']").forEach((each) => each.setAttribute("tabindex", -1));
     cell.setAttribute("tabindex", 0);
   }
+
+  // The cell that has the focus keeps it, and what is said about it stays beside it.
+  follow() {
+    const cell = this.cell(this.active);
+    cell?.focus({ preventScroll: true });
+    const [view, box] = [this.view, cell ?? this.head].map((each) => each.getBoundingClientRect());
+    if (cell && box.top >= view.top && box.bottom <= view.bottom && box.right > view.left && box.left < view.right) this.point(cell);
+    else this.hide();
+  }
+
+  // Moving -------------------------------------------------------------------------------------
 
   // Moves to a cell, and scrolls as far as is necessary; one that is far away comes to the middle.
   async move(row, column, far = false) {
     row = Math.max(0, Math.min(this.total - 1, row));
     column = Math.max(0, Math.min(this.shown.length - 1, column));
     this.active = { row, column };
-    const height = this.view.clientHeight - this.head.offsetHeight;
-    if (far && this.total * ROW <= TALLEST) this.view.scrollTop = (row + 0.5) * ROW - height / 2;
-    else if (this.total * ROW <= TALLEST) {
-      if (row * ROW < this.view.scrollTop) this.view.scrollTop = row * ROW;
-      else if ((row + 1) * ROW > this.view.scrollTop + height - 12) this.view.scrollTop = (row + 1) * ROW - height + 12;
-    } else {
-      const { first, count } = this.window();
-      const fits = Math.ceil(height / ROW) + 1;
-      if (row < first || row >= first + count - 2) this.view.scrollTop = Math.max(0, (row - fits / 2) / Math.max(1, this.total - fits + 1)) * (TALLEST - height);
-    }
-    await this.page(Math.floor(row / PAGE));
-    if (this.editing) return;
+    this.scrollTo(row, far);
+    await this.data.page(Math.floor(row / PAGE));
+    if (this.editor.input) return;
     this.paint();
     const cell = this.cell(this.active);
     if (!cell) return;
     this.reveal(cell);
     cell.focus({ preventScroll: true });
+    if (far) cell.scrollIntoView({ block: "nearest" });
     this.point(cell);
-    this.said.textContent = this.sentence(row, column) || cell.textContent;
+    this.said.textContent = this.sentence(cell) || cell.textContent;
+  }
+
+  scrollTo(row, far) {
+    const { view, height, fits } = this;
+    if (!this.allFit) {
+      const { first, count } = this.window();
+      if (row < first || row >= first + count - 2) view.scrollTop = Math.max(0, (row - fits / 2) / Math.max(1, this.total - fits + 1)) * (TALLEST - height);
+    } else if (far) view.scrollTop = (row + 0.5) * ROW - height / 2;
+    else if (row * ROW < view.scrollTop) view.scrollTop = row * ROW;
+    else if ((row + 1) * ROW > view.scrollTop + height - 12) view.scrollTop = (row + 1) * ROW - height + 12;
   }
 
   reveal(cell) {
@@ -304,7 +320,7 @@ export class Grid {
   }
 
   key(event) {
-    if (this.editing || !event.target.dataset?.column) return;
+    if (this.editor.input || !event.target.dataset?.column) return;
     const { row, column } = this.active;
     const page = Math.max(1, Math.floor(this.view.clientHeight / ROW) - 3);
     const all = event.ctrlKey || event.metaKey;
@@ -315,98 +331,29 @@ export class Grid {
       Home: [all ? 0 : row, 0], End: [all ? this.total - 1 : row, this.shown.length - 1],
     };
     const cell = this.cell(this.active);
-    if (moves[event.key]) {
-      event.preventDefault();
-      this.move(...moves[event.key]);
-    } else if (event.key === "Enter" || event.key === "F2") {
-      event.preventDefault();
-      this.edit(cell);
-    } else if (/^[0-9.,]$/.test(event.key) && !all) {
-      event.preventDefault();
-      this.edit(cell, event.key);
-    } else if (event.key === "Delete" || event.key === "Backspace") {
-      event.preventDefault();
-      this.save(cell, "");
-    }
+    let action = null;
+    if (moves[event.key]) action = () => this.move(...moves[event.key]);
+    else if (event.key === "Enter" || event.key === "F2") action = () => this.editor.open(cell);
+    else if (/^[0-9.,]$/.test(event.key) && !all) action = () => this.editor.open(cell, event.key);
+    else if (event.key === "Delete" || event.key === "Backspace") action = () => this.editor.save(cell, "");
+    if (!action) return;
+    event.preventDefault();
+    action();
   }
 
-  edit(cell, start = null) {
-    const column = cell && this.shown[+cell.dataset.column];
-    if (!column || column.kind !== "label" || this.editing) return;
-    this.choose(cell);
-    const before = cell.textContent;
-    const input = make("input", { type: "text", inputmode: "decimal", class: "cell-input", "aria-label": `New share: ${this.sentence(+cell.dataset.position, +cell.dataset.column)}` });
-    input.value = start ?? before;
-    this.editing = input;
-    cell.replaceChildren(input);
-    input.focus();
-    if (start === null) input.select();
-    const end = (restore) => {
-      this.editing = null;
-      if (restore) cell.textContent = before;
-      this.tip.hidden = true;
-      this.paint();
-    };
-    input.addEventListener("keydown", async (event) => {
-      event.stopPropagation();
-      if (event.key === "Escape") {
-        end(true);
-        this.cell(this.active)?.focus();
-      } else if (event.key === "Enter" || event.key === "Tab") {
-        event.preventDefault();
-        if (await this.save(cell, input.value)) {
-          end(false);
-          await this.move(this.active.row + (event.key === "Enter"), this.active.column + (event.key === "Tab"));
-        }
-      }
-    });
-    input.addEventListener("blur", () => this.editing === input && setTimeout(() => this.editing === input && end(true), 150));
-  }
-
-  async save(cell, text) {
-    const column = cell && this.shown[+cell.dataset.column];
-    const data = cell && this.row(+cell.dataset.position);
-    if (!data || column.kind !== "label") return false;
-    try {
-      await this.put(data.row, column.name, text);
-      return true;
-    } catch (error) {
-      this.tip.textContent = error.message;
-      this.tip.classList.add("problem");
-      this.said.textContent = error.message;
-      this.place(cell);
-      return false;
-    }
-  }
-
-  // Keeps a number for a cell of a row, by its number in the file; no text takes it back.
-  // A change in another tab is taken in first: it is about other cells, or older.
-  async put(row, label, text, again = true) {
-    const path = `tables/${this.studio.table.id}`;
-    try {
-      const body = { run: this.run, row, label, value: text, revision: this.studio.table.revision };
-      this.onedit(await request("PUT", `${path}/edits`, body));
-    } catch (error) {
-      if (error.status !== 409 || !again) throw error;
-      this.onedit(await request("GET", path));
-      return this.put(row, label, text, false);
-    }
-    return this.refresh();
+  put(row, label, text) {
+    return this.editor.put(row, label, text);
   }
 
   // Fetches what is in sight again.
   async refresh() {
-    const { first, count } = this.window();
-    this.pages.clear();
-    const pages = new Set([0, Math.floor(first / PAGE), Math.floor((first + count) / PAGE)]);
-    const found = await Promise.all([...pages].filter((page) => page * PAGE < Math.max(1, this.total)).map((page) => this.page(page)));
-    const total = found.find((page) => page)?.total ?? this.total;
+    const total = await this.data.again(this.window());
     if (total !== this.total) await this.ask({});
-    if (!this.editing) this.paint();
+    if (!this.editor.input) this.paint();
   }
 
   async jump(step) {
-    this.cells ??= (await request("GET", `${this.base}/doubtful?${new URLSearchParams(this.query)}`)).cells;
+    this.cells ??= await this.data.doubtful();
     if (!this.cells.length) {
       this.where.textContent = "No doubtful cell";
       return;
@@ -419,7 +366,11 @@ export class Grid {
 
   // Moves to a row by its number in the file.
   async goTo(row, label) {
-    if (this.query.sort || this.query.find || this.query.only) await this.ask({ sort: "", down: "", find: "", only: "" });
+    const { sort, find, only } = this.data.query;
+    if (sort || find || only) {
+      this.find.value = this.only.value = "";
+      await this.ask({ sort: "", down: "", find: "", only: "" });
+    }
     await this.move(row, this.shown.findIndex((each) => each.kind === "label" && each.name === label), true);
   }
 }

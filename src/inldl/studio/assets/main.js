@@ -3,8 +3,9 @@
 import { request } from "./api.js";
 import { button, make, notice } from "./dom.js";
 import { showHome } from "./home.js";
-import { drawColumns } from "./columns.js";
-import { drawCompare, drawInspect, drawPredict, drawReport, drawTable, jobPanel } from "./work.js";
+import { drawColumns, drawReading } from "./columns.js";
+import { jobPanel } from "./jobs.js";
+import { drawCompare, drawInspect, drawPredict, drawReport, drawTable } from "./work.js";
 
 const VIEWS = {
   columns: ["Columns", drawLook], inspect: ["Look", drawInspect], table: ["Table", drawTable],
@@ -106,7 +107,7 @@ class Studio {
       const before = this.table.settings;
       const settings = typeof change === "function" ? change(before) : change;
       this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings, revision: this.table.revision }));
-      const reread = ["delimiter", "decimal", "sheet", "na", "long"].some((name) => before[name] !== this.table.settings[name]);
+      const reread = this.state.reading.some((name) => before[name] !== this.table.settings[name]);
       if (reread) {
         this.keep(await request("PUT", `tables/${this.table.id}/settings`, { settings: { roles: {} }, revision: this.table.revision }));
         await this.run("look");
@@ -200,7 +201,8 @@ async function drawLook(asked) {
   if (!asked.table.runs.look) {
     if (!asked.newest("look")) await again();
     return make("div", {}, make("h1", {}, asked.table.name), panel,
-      make("div", { class: "actions" }, make("a", { class: "button secondary", href: "#" }, "Choose another file")));
+      make("div", { class: "actions" }, make("a", { class: "button secondary", href: "#" }, "Choose another file")),
+      make("details", { class: "options" }, make("summary", {}, "How the file is read"), drawReading(asked)));
   }
   return make("div", {}, panel, drawColumns(asked, await asked.result(asked.table.runs.look)));
 }
@@ -214,7 +216,7 @@ function drawNav() {
       done[name] ? make("span", { class: "unseen" }, " (done)") : null)));
   nav.replaceChildren(make("ul", {}, items));
   nav.hidden = false;
-  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 let drawing = 0;
@@ -233,7 +235,7 @@ async function render(still = false) {
   title.textContent = studio.table.name;
   drawNav();
   const scrolled = scrollY;
-  const focused = main.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  const focused = main.contains(document.activeElement) ? selectorOf(document.activeElement) : "";
   const name = view();
   const drawn = await VIEWS[name][1](studio);
   if (mine !== drawing) return undefined;
@@ -244,7 +246,7 @@ async function render(still = false) {
   if (still) {
     main.querySelectorAll("details").forEach((each) => { each.open = open.includes(each.className); });
     scrollTo(0, scrolled);
-    if (focused) main.querySelector(`[aria-label=${CSS.escape(focused)}]`)?.focus({ preventScroll: true });
+    if (focused) main.querySelector(focused)?.focus({ preventScroll: true });
   }
   studio.update();
   await studio.ready;
@@ -252,6 +254,13 @@ async function render(still = false) {
   main.dataset.ready = name;
   watch();
   return undefined;
+}
+
+// How to find an element again once the page is drawn again.
+function selectorOf(element) {
+  if (element.id) return `#${CSS.escape(element.id)}`;
+  const label = element.getAttribute("aria-label");
+  return label ? `[aria-label=${CSS.escape(label)}]` : "";
 }
 
 async function home() {

@@ -1,55 +1,14 @@
 // The steps after the columns: look at the table, complete it, ask, compare, predict, take along.
 
-import { request } from "./api.js";
-import { button, bytes, counted, field, make, notice, select } from "./dom.js";
+import { askPanel } from "./asking.js";
+import { drawCompleting } from "./columns.js";
 import { drawDocument } from "./documents.js";
+import { button, bytes, counted, field, make, notice, select } from "./dom.js";
 import { Grid } from "./grid.js";
 import { dropZone } from "./home.js";
+import { jobPanel } from "./jobs.js";
 
 const FAST = ["constant-mean", "ridge", "winldl", "knn"];
-
-// How far a piece of work is, how it failed, and a way to stop it or to try again.
-export function jobPanel(studio, kinds, again) {
-  const panel = make("div", { class: "job" });
-  panel.update = () => {
-    const run = studio.table.running.find((each) => kinds.includes(each.kind));
-    if (run) return showProgress(panel, studio, run);
-    const last = kinds.map((kind) => studio.table.newest[kind]).filter(Boolean).sort((a, b) => b.started - a.started)[0];
-    panel.dataset.run = "";
-    if (!last || last.status === "done" || studio.closed.has(last.id)) return panel.replaceChildren();
-    if (panel.dataset.told === last.id) return undefined;
-    panel.dataset.told = last.id;
-    const calm = last.status === "stopped";
-    return panel.replaceChildren(make("div", { class: calm ? "told" : "told problem", role: "alert" },
-      make("p", {}, last.error),
-      make("div", { class: "actions" },
-        again && last.kind === kinds[0] && button("Try again", again, { class: "secondary" }),
-        button("Close", () => { studio.closed.add(last.id); panel.replaceChildren(); }, { class: "plain" }))));
-  };
-  panel.update();
-  studio.panels.add(panel);
-  return panel;
-}
-
-function showProgress(panel, studio, run) {
-  const { text, detail, share, step, steps } = run.progress;
-  const what = `${text}${steps > 1 && step ? ` (step ${step} of ${steps})` : ""}`;
-  if (panel.dataset.run !== run.id) {
-    panel.dataset.run = run.id;
-    panel.dataset.told = "";
-    const bar = make("progress", { max: 1, "aria-label": "How far the work is" });
-    panel.replaceChildren(
-      make("p", { class: "doing", role: "status", "aria-live": "polite" }), bar,
-      make("p", { class: "quiet small detail" }),
-      button("Stop", () => studio.stop(run), { class: "secondary" }));
-  }
-  const [doing, bar, more] = panel.children;
-  if (doing.textContent !== what) doing.textContent = what;
-  if (share === null) bar.removeAttribute("value");
-  else bar.value = share;
-  const seconds = `${Math.round(run.seconds)} s`;
-  more.textContent = detail ? `${detail} · ${seconds}` : seconds;
-}
 
 export async function drawInspect(studio) {
   const again = () => studio.run("inspect");
@@ -92,7 +51,7 @@ export async function drawTable(studio) {
   const changes = make("div", { class: "changes" });
   const box = make("div", { class: "wide" },
     make("h1", {}, runs.complete ? "The completed table" : "The table"),
-    make("div", { class: "run" }, method, go),
+    make("div", { class: "run" }, method, go), drawCompleting(studio),
     jobPanel(studio, ["complete"], again), changes);
   const tell = () => changes.replaceChildren(...[edited(studio, again)].filter(Boolean));
   tell();
@@ -106,7 +65,7 @@ export async function drawTable(studio) {
     studio.ready = studio.grid.start();
   }
   const { grid } = studio;
-  box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid) : null));
+  box.append(make("div", { class: "beside" }, grid.element, runs.complete ? await askPanel(studio, grid, result.unasked) : null));
   return box;
 }
 
@@ -120,54 +79,6 @@ function edited(studio, again) {
     make("div", { class: "actions" },
       stale && button("Complete again", again, { class: "secondary" }),
       edits.length && button("Undo all edits", () => studio.undo(), { class: "plain" })));
-}
-
-async function askPanel(studio, grid) {
-  const budget = make("input", { type: "number", min: 1, max: 10000, value: 20 });
-  const again = () => studio.run("ask", { budget: budget.value });
-  const list = make("div", { class: "questions" });
-  const form = make("form", { onsubmit: (event) => { event.preventDefault(); again(); } },
-    field("How many cells", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them"));
-  const panel = make("aside", { class: "ask", "aria-label": "What to ask next" },
-    make("h2", {}, "What to ask next"),
-    make("p", { class: "quiet small" }, "The missing shares whose answers make the table better most."),
-    form, jobPanel(studio, ["ask"], again), list);
-  if (studio.table.runs.ask) await questions(studio, grid, list);
-  return panel;
-}
-
-async function questions(studio, grid, list) {
-  const run = studio.table.runs.ask;
-  const result = await studio.result(run);
-  const old = studio.stale("ask");
-  const answer = (each) => studio.table.edits.find(([row, label]) => row === each.row - 1 && label === each.label);
-  const items = result.questions.map((each, at) => {
-    const name = [`row ${each.row}`, ...result.ids.map((id) => each[id])].filter(Boolean).join(", ");
-    const input = make("input", { type: "text", inputmode: "decimal", placeholder: each.estimate, "aria-label": `Answer: ${each.label} of ${name}`, value: answer(each)?.[2] ?? "" });
-    const problem = make("p", { class: "problem small", role: "alert" });
-    input.addEventListener("change", async () => {
-      try {
-        await grid.put(each.row - 1, each.label, input.value);
-        problem.textContent = "";
-      } catch (error) {
-        problem.textContent = error.message;
-      }
-    });
-    return make("li", {},
-      make("span", { class: "rank" }, at + 1),
-      button("", () => grid.goTo(each.row - 1, each.label), { class: "plain where" }),
-      input, make("span", { class: "quiet small" }, `${each.estimate} (${each.low} to ${each.high})`), problem);
-  });
-  items.forEach((item, at) => {
-    const each = result.questions[at];
-    const name = result.ids.map((id) => each[id]).filter(Boolean).join(", ");
-    item.querySelector(".where").append(make("strong", {}, each.label), ` ${name || `row ${each.row}`}`);
-  });
-  list.replaceChildren(
-    ...result.document.summary.slice(0, items.length ? 2 : 1).map((text) => make("p", { class: "small" }, text)),
-    old ? make("p", { class: "quiet small" }, "The table was changed since; list them again after completing.") : "",
-    make("ol", {}, items),
-    items.length ? make("a", { class: "button secondary", href: `${studio.base(run)}/files/questions`, download: "" }, "Download the list") : "");
 }
 
 export async function drawReport(studio) {
@@ -189,8 +100,10 @@ function first(studio) {
 
 const NAMES = {
   table: ["The table", "your file with its missing shares filled in; all else is as it was"],
+  draws: ["Tables that vary", "a .zip of them, for multiple imputation: analyse each, then pool the results"],
   predicted: ["The table", "your file with the predicted shares on the right"],
   detailed: ["With intervals", "the same, with columns for the intervals and for what was filled in"],
+  marked: ["With marks", "the same, with columns that say what was filled in"],
   model: ["The model", "for inldl predict and inldl evaluate"],
   report: ["The report", "one HTML page that needs no other file"],
 };
@@ -204,7 +117,7 @@ function files(studio, run, result) {
   const more = others.map(([suffix, name]) => make("li", {},
     button(`As ${name}`, () => exported(studio, run, key, suffix), { class: "secondary" }),
     make("span", { class: "quiet small" }, `the table as ${suffix}`)));
-  return make("section", { class: "files", "aria-label": "Files" }, make("ul", {}, links.slice(0, 1), more, links.slice(1)));
+  return make("section", { class: "files" }, make("h2", {}, "Downloads"), make("ul", {}, links.slice(0, 1), more, links.slice(1)));
 }
 
 async function exported(studio, run, key, suffix) {
@@ -225,7 +138,7 @@ export async function drawCompare(studio) {
   const box = make("div", {}, make("h1", {}, "Which method suits the table"),
     make("p", { class: "lead" }, "Known shares are hidden and filled in, and rows are left out and predicted, with each method."),
     make("fieldset", { class: "which" }, make("legend", {}, "Methods"),
-      field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All thirteen, which takes some minutes", all)),
+      field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All that suit it, which takes some minutes", all)),
     make("div", { class: "actions" }, button("Compare", again, { class: "primary", "data-starts": "compare" })),
     jobPanel(studio, ["compare"], again));
   const run = studio.table.runs.compare;

@@ -1,0 +1,87 @@
+// What to ask next: the list beside the table, answers on the page, and answers in a file.
+
+import { request, send } from "./api.js";
+import { button, counted, field, make, notice, select } from "./dom.js";
+import { jobPanel } from "./jobs.js";
+
+export async function askPanel(studio, grid, unasked) {
+  const panel = make("aside", { class: "ask", "aria-label": "What to ask next" }, make("h2", {}, "What to ask next"));
+  if (unasked) {
+    panel.append(make("p", { class: "quiet small" }, unasked));
+    return panel;
+  }
+  const [form, asked] = drawForm(() => again());
+  const again = () => studio.run("ask", asked());
+  const list = make("div", { class: "questions" });
+  panel.append(
+    make("p", { class: "quiet small" }, "The missing shares whose answers would improve the table most."),
+    form, jobPanel(studio, ["ask", "answers"], again), list, fromFile(studio));
+  if (studio.table.runs.ask) await questions(studio, grid, list);
+  return panel;
+}
+
+// Returns the form, and a function that returns what is chosen in it.
+function drawForm(again) {
+  const budget = make("input", { type: "number", min: 1, max: 10000, value: 20 });
+  const by = select([["cell", "Single shares"], ["row", "All missing shares of a row"]], "cell", () => {});
+  const price = (value) => make("input", { type: "number", min: 0, step: "any", value });
+  const [first, more] = [price(1), price("")];
+  more.placeholder = "the same";
+  const form = make("form", { onsubmit: (event) => { event.preventDefault(); again(); } },
+    make("div", { class: "line" }, field("How many", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them")),
+    make("details", { class: "prices" }, make("summary", {}, "Whole rows, and prices"),
+      make("div", { class: "fields" },
+        field("Ask for", by),
+        field("Price of the first answer in a row", first, "With prices, the number above is what all answers may cost. A column with the role price has one for each row."),
+        field("Price of each further answer in it", more))));
+  return [form, () => ({ budget: budget.value, by: by.value, row_cost: first.value, cell_cost: more.value })];
+}
+
+async function questions(studio, grid, list) {
+  const run = studio.table.runs.ask;
+  const result = await studio.result(run);
+  const items = result.questions.map((each, at) => question(studio, grid, result.ids, each, at));
+  list.replaceChildren(
+    ...result.document.summary.slice(0, items.length ? 2 : 1).map((text) => make("p", { class: "small" }, text)),
+    studio.stale("ask") ? make("p", { class: "quiet small" }, "The table has changed since; complete it, and list them again.") : "",
+    make("ol", {}, items),
+    items.length ? make("a", { class: "button secondary", href: `${studio.base(run)}/files/questions`, download: "" }, "Download the list") : "");
+}
+
+function question(studio, grid, ids, each, at) {
+  const names = ids.map((id) => each[id]).filter(Boolean);
+  const [, , answer] = studio.table.edits.find(([row, label]) => row === each.row - 1 && label === each.label) ?? [];
+  const name = [`row ${each.row}`, ...names].join(", ");
+  const input = make("input", { type: "text", inputmode: "decimal", placeholder: "answer", "aria-label": `Answer: ${each.label} of ${name}`, value: answer ?? "" });
+  const problem = make("p", { class: "problem small", role: "alert" });
+  input.addEventListener("change", async () => {
+    try {
+      await grid.put(each.row - 1, each.label, input.value);
+      problem.textContent = "";
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+  });
+  const where = button("", () => grid.goTo(each.row - 1, each.label), { class: "plain where" });
+  where.append(make("strong", {}, each.label), ` ${names.join(", ") || `row ${each.row}`}`);
+  return make("li", {}, make("span", { class: "rank" }, at + 1), where, input,
+    make("span", { class: "quiet small" }, `estimate ${each.estimate} (${each.low} to ${each.high})`), problem);
+}
+
+// The list that somebody has filled in elsewhere comes back as edits.
+function fromFile(studio) {
+  const input = make("input", { type: "file", id: "answers", class: "hidden-input" });
+  input.addEventListener("change", () => input.files[0] && studio.trying(async () => {
+    const other = await send(`tables/${studio.table.id}/others`, input.files[0], () => {}).done;
+    input.value = "";
+    const run = await studio.run("answers", { other: other.id });
+    if (!run || (await studio.ended(run)).status !== "done") return;
+    const before = studio.table.edits.length;
+    studio.keep(await request("PUT", `tables/${studio.table.id}/edits`, { answers: run.id, revision: studio.table.revision }));
+    notice(`${counted(studio.table.edits.length - before, "answer")} put into the table.`);
+    await studio.reload();
+  }));
+  return make("div", { class: "answers" }, input,
+    make("label", { for: "answers", class: "button secondary" }, "Put in answers from a file"),
+    make("p", { class: "quiet small" }, "The downloaded list, with its column “answer” filled in."));
+}

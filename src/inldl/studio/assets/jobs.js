@@ -1,0 +1,46 @@
+// What is going on with a table.
+
+import { button, make } from "./dom.js";
+
+// How far a piece of work is, how it failed, and a way to stop it or to try again.
+export function jobPanel(studio, kinds, again) {
+  const panel = make("div", { class: "job" });
+  panel.update = () => {
+    const run = studio.table.running.find((each) => kinds.includes(each.kind));
+    if (run) return showProgress(panel, studio, run);
+    const last = kinds.map((kind) => studio.table.newest[kind]).filter(Boolean).sort((a, b) => b.started - a.started)[0];
+    panel.dataset.run = "";
+    if (!last || last.status === "done" || studio.closed.has(last.id)) return panel.replaceChildren();
+    if (panel.dataset.told === last.id) return undefined;
+    panel.dataset.told = last.id;
+    const calm = last.status === "stopped";
+    return panel.replaceChildren(make("div", { class: calm ? "told" : "told problem", role: "alert" },
+      make("p", {}, last.error),
+      make("div", { class: "actions" },
+        again && last.kind === kinds[0] && button("Try again", again, { class: "secondary" }),
+        button("Close", () => { studio.closed.add(last.id); panel.replaceChildren(); }, { class: "plain" }))));
+  };
+  panel.update();
+  studio.panels.add(panel);
+  return panel;
+}
+
+function showProgress(panel, studio, run) {
+  const { text, detail, share, step, steps } = run.progress;
+  const what = `${text}${steps > 1 && step ? ` (step ${step} of ${steps})` : ""}`;
+  if (panel.dataset.run !== run.id) {
+    panel.dataset.run = run.id;
+    panel.dataset.told = "";
+    const bar = make("progress", { max: 1, "aria-label": "How far the work is" });
+    panel.replaceChildren(
+      make("p", { class: "doing", role: "status", "aria-live": "polite" }), bar,
+      make("p", { class: "quiet small detail" }),
+      button("Stop", () => studio.stop(run), { class: "secondary" }));
+  }
+  const [doing, bar, more] = panel.children;
+  if (doing.textContent !== what) doing.textContent = what;
+  if (share === null) bar.removeAttribute("value");
+  else bar.value = share;
+  const seconds = `${Math.round(run.seconds)} s`;
+  more.textContent = detail ? `${detail} · ${seconds}` : seconds;
+}

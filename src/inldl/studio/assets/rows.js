@@ -1,0 +1,74 @@
+// The rows of a table, sorted and filtered, fetched in pages as they come into sight.
+
+import { request } from "./api.js";
+import { notice } from "./dom.js";
+
+export const PAGE = 100; // rows that are fetched at once
+const MOST = 60; // pages that are kept
+const SOON = 30; // milliseconds; pages that are only passed are not fetched
+
+export class Rows {
+  constructor(base, ondraw) {
+    Object.assign(this, { base, ondraw, pages: new Map(), total: 0, query: { sort: "", down: "", find: "", only: "" } });
+  }
+
+  // Changes what is sorted or filtered by; returns whether rows came.
+  async ask(change) {
+    Object.assign(this.query, change);
+    this.pages.clear();
+    const first = await this.page(0);
+    if (!first || this.pages.get(0) !== first) return false; // or something else was asked since
+    this.total = first.total;
+    this.facts ??= first.facts;
+    return true;
+  }
+
+  // Fetches a page of rows; those that are asked for twice come once.
+  page(number) {
+    if (!this.pages.has(number)) {
+      if (this.pages.size > MOST) this.pages.delete(this.pages.keys().next().value);
+      const asked = new URLSearchParams({ ...this.query, first: number * PAGE, count: PAGE });
+      const coming = request("GET", `${this.base}/rows?${asked}`).then((found) => {
+        if (this.pages.get(number) === coming) this.pages.set(number, found);
+        if (number) this.ondraw();
+        return found;
+      }).catch((error) => {
+        this.pages.delete(number);
+        notice(error.message, "problem");
+        return null;
+      });
+      this.pages.set(number, coming);
+    }
+    return this.pages.get(number);
+  }
+
+  at(position) {
+    return this.pages.get(Math.floor(position / PAGE))?.rows?.[position % PAGE];
+  }
+
+  pagesOf({ first, count }) {
+    const last = Math.min(this.total, first + count);
+    const pages = [];
+    for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) pages.push(page);
+    return pages;
+  }
+
+  // `window` says which rows are in sight once the waiting is over.
+  fetchSoon(window) {
+    if (this.pagesOf(window()).every((page) => this.pages.has(page))) return;
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => this.pagesOf(window()).forEach((page) => this.page(page)), SOON);
+  }
+
+  // Fetches what is in sight again; returns how many rows there are now.
+  async again(window) {
+    const pages = new Set([0, ...this.pagesOf(window)]);
+    this.pages.clear();
+    const found = await Promise.all([...pages].map((page) => this.page(page)));
+    return found.find((page) => page)?.total ?? this.total;
+  }
+
+  async doubtful() {
+    return (await request("GET", `${this.base}/doubtful?${new URLSearchParams(this.query)}`)).cells;
+  }
+}

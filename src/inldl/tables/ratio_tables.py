@@ -1,0 +1,44 @@
+"""What can be done with a table that gives only ratios of its known shares, and what cannot."""
+
+from inldl.methods import with_ratios
+
+_SCALE = "nothing tells how far off the scale of a row is"
+ASKING = (
+    f"Only ratios of shares are known (--ratios): {_SCALE}, nor what an answer would be worth. "
+    "Questions need a table of shares."
+)
+COMPARING = (
+    "Methods are compared on shares that are hidden and filled in, which takes more than ratios "
+    "of them; complete the table with a method of your choice."
+)
+
+
+def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=None, n_draws=0):
+    """Return a method that learns from ratios, or refuse what does not go with them.
+
+    Parameters
+    ----------
+    method : str
+        A name as in ``inldl methods``.
+    total, sums
+        As in `inldl.io.TableFile`.
+    votes
+        As in `fit_table`.
+    coverage, n_draws
+        As in `complete_table`.
+    """
+    for option, used in (("--total", total), ("--sum", sums), ("--votes", votes)):
+        if used:
+            raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
+    if coverage is not None or n_draws:
+        raise ValueError(
+            f"With --ratios {_SCALE}, so there are no intervals and no draws: leave out "
+            "--uncertainty and --draws."
+        )
+    return with_ratios(method)
+
+
+def refuse_asking(model):
+    """Refuse to say what to ask for with a model or estimator of ratios."""
+    if getattr(model, "known", "") == "ratios":
+        raise ValueError(ASKING)
