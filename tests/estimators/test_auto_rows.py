@@ -212,16 +212,21 @@ def test_another_fit_forgets_which_rows_were_held_out(softmax_alone):
     assert model.held_out_.shape == (200, 3)
 
 
-def test_weights_count_in_all_rows(softmax_alone):
-    """What stands in rows that weigh next to nothing changes next to nothing."""
+def test_weights_count_in_all_rows(softmax_alone, monkeypatch):
+    """What stands in rows that weigh next to nothing changes little of what weights change.
+
+    One sweep: whether a further one is kept can hang on the last digits of an error.
+    """
+    monkeypatch.setattr(_auto_all_rows, "MOST_SWEEPS", 1)
     other = Y.copy()
     strange = np.arange(N) % 5 == 0
     other[strange] = Y[strange][:, ::-1]
     lazy = [da.from_array(a, chunks=900) for a in (X, other)]
     weights = np.where(strange, 1e-7, 1.0)
     one, two = (auto().fit(X, y, sample_weight=weights).predict(NEW) for y in (Y, other))
-    np.testing.assert_allclose(one, two, atol=1e-3)
-    assert np.abs(one - softmax_alone.predict(NEW)).max() > 0.01
+    by_weights = np.abs(one - softmax_alone.predict(NEW)).max()
+    assert np.abs(one - two).max() < 0.02 * by_weights
+    assert by_weights > 0.01
     found = auto().fit(*lazy, sample_weight=da.from_array(weights, chunks=900))
     np.testing.assert_allclose(found.predict(NEW), two, atol=1e-6)
 
