@@ -108,7 +108,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, monkeypatch, links):
             part.write_text(text)
 
     for number in (2, 3):
-        message = rf"out\.csv appeared .* stays as it is; the result is in .*out-{number}\.csv\.$"
+        message = rf"out\.csv was created .* unchanged; the result is in .*out-{number}\.csv\.$"
         with pytest.raises(FileExistsError, match=message):
             write(f"new {number}")
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {
@@ -219,7 +219,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, suffix):
     out.write_text("old")
     told = with_full_disk(PAGE if suffix == "html" else WRITE, path, out)
     assert f"{out} could not be written (" in told
-    assert "what was there before is as it was." in told
+    assert "what was there before is unchanged." in told
     assert out.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == [out.name, path.name]
 

@@ -235,7 +235,7 @@ class DaskEngine(Engine):
         except (CancelledError, OSError) as error:
             raise RuntimeError(
                 "The connection to the Dask scheduler was lost, or the tasks of this fit were "
-                "cancelled; with checkpoint=... a fit can go on from where it was."
+                "cancelled; with checkpoint=... a fit can be resumed."
             ) from error
 
     async def _gathered(

@@ -57,7 +57,7 @@ def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarr
         while done < size:
             got = file.readinto(memoryview(room)[done:])
             if not got:
-                raise OSError(f"{root.filename} has become shorter than it was; fit again.")
+                raise OSError(f"{root.filename} became shorter during the fit; fit again.")
             done += got
     return room.view(a.dtype).reshape(-1, a.shape[1])
 

@@ -228,7 +228,7 @@ def export(
     out: Annotated[Path, typer.Argument(help="The ONNX file to write.", metavar="ONNX")],
     overwrite: o.Overwrite = False,
 ) -> None:
-    """Export a linear model with its preparation to ONNX.
+    """Export a linear model and its preprocessing to ONNX.
 
     Any ONNX runtime then predicts the same, without Python.
 

@@ -71,7 +71,7 @@ def replacing(path, *, overwrite):
             raise  # what was read has failed, and says so itself
         raise OSError(
             f"{path} could not be written ({error.strerror or error}); what was there before is "
-            "as it was."
+            "unchanged."
         ) from None
     finally:
         with suppress(OSError):  # it would hide why the file could not be written
@@ -85,7 +85,7 @@ def _put(part, target, path):
     names = (target.with_stem(f"{target.stem}-{number}") for number in count(2))
     other = next(name for name in names if _moved(part, name))
     raise FileExistsError(
-        f"{path} appeared while it was being written, and stays as it is; the result is in "
+        f"{path} was created by something else meanwhile, and is left unchanged; the result is in "
         f"{Path(path).with_name(other.name)}."
     )
 

@@ -43,9 +43,8 @@ def id_columns(file, model):
     They are those that the user says, else the first that the model has left out as an id. An id
     of several columns of a long table consists of features, but names the rows as well.
     """
-    keys = getattr(file.source, "keys", None)
-    if file.ids or keys:
-        return list(file.ids or keys.id)
+    if file.ids or file.things:
+        return list(file.ids or file.things)
     left_out = model.encoder_.dropped_
     found = [
         name

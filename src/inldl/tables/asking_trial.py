@@ -140,7 +140,7 @@ def _known_rows(X, y, max_rows, random_state):
     if len(whole) < FEWEST:
         raise ValueError(
             f"Only {len(whole)} rows have all their shares, and trying out what to ask for needs "
-            f"{FEWEST}; take a table with more known shares."
+            f"{FEWEST}; use a table with more known shares."
         )
     notes = []
     if len(whole) < len(y):
