@@ -182,7 +182,7 @@ def _dependence(strong):
 
 def _sums_are_off(results):
     """Return whether complete rows have other sums, so that no sum gives a share."""
-    return any(problem.what.startswith("a sum other than") for problem in results["problems"])
+    return any(problem.kind == "other sum" for problem in results["problems"])
 
 
 def _single_holes(by_row):
