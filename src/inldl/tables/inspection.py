@@ -17,7 +17,7 @@ from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._dates import ORDERS
 from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
-from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, judge_size
+from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, size_test
 from inldl.tables._units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
@@ -175,7 +175,7 @@ def inspect_table(
         ),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels, whole, untold=untold),
+        "size": size_test(possible, labels, whole, untold=untold),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where, ORDERS[dates]),

@@ -263,7 +263,7 @@ def _weighted(found, weights):
 
 
 def hide_more(y, share, generator, loose=False):
-    """Return `y` with a share of its observed degrees hidden, and which of them count in the error.
+    """Return `y` with a share of its observed degrees hidden, and which of them count.
 
     Each row keeps an observed degree, and each label. A degree that is the only hole of its row
     does not count: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
