@@ -345,7 +345,7 @@ def test_every_command_reads_thousands(inldl, tmp_path, survey):
 def test_help_tells_of_commas_and_not_of_truth_values(inldl):
     out = inldl("complete", "--help")[1]
     assert '"joy? mild"' in out
-    for option in ("--mark", "--overwrite", "--normalize"):
+    for option in ("--mark", "--overwrite", "--normalize", "-h"):
         assert re.search(rf"{option} +[A-Z]", out)
 
 
