@@ -162,7 +162,7 @@ def _compute(cells, out, jobs, timeout, retry, what):
         with progress(len(todo), what) as done:
             rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
     except KeyboardInterrupt:
-        say("Interrupted. The same command goes on where this one was.", err=True)
+        say("Interrupted. Give the same command again to resume.", err=True)
         raise typer.Exit(130) from None
     troubled = [row for row in rows if row.status != "ok"]
     for row in troubled[:10]:
@@ -170,7 +170,7 @@ def _compute(cells, out, jobs, timeout, retry, what):
     if len(troubled) > 10:
         say(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
     if rows and len(troubled) == len(rows):
-        say("No cell ended well.", err=True)
+        say("No cell succeeded.", err=True)
         raise typer.Exit(1)
 
 

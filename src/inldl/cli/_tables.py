@@ -19,7 +19,7 @@ DRAWS = (
     "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
 )
 ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
-METHODS = "Names, separated by commas; all that are fit for it by default."
+METHODS = "Names, separated by commas; all suitable ones by default."
 
 
 def complete(
