@@ -3,8 +3,8 @@
     python benchmarks/table_speed.py            # 1,000,000 rows x 20 features x 8 degrees
     python benchmarks/table_speed.py --rows 100000
 
-Each way runs in a process of its own with one BLAS thread. Told are CPU seconds, the peak of the
-memory, and both as ratios: to the time by hand, and to the size of the table as numbers.
+Each way runs in a process of its own with one BLAS thread. It prints CPU seconds and
+peak memory, and both as ratios: to the time by hand, and to the size of the table as numbers.
 """
 
 import argparse

@@ -140,5 +140,5 @@ def test_methods_that_take_ratios(text):
 
 @pytest.mark.parametrize("text", ["ldm", "ldm(l1=tuned)", "tuned(method=ldm)"])
 def test_methods_that_take_no_ratios(text):
-    with pytest.raises(ValueError, match="ldm cannot learn from ratios alone; take one of winldl"):
+    with pytest.raises(ValueError, match="ldm cannot learn from ratios alone; use one of winldl"):
         with_ratios(text)

@@ -177,7 +177,7 @@ def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
     check_rows(X, y)
     if sample_weight is not None:
         check_rows(X, sample_weight, "sample_weight")
-    judge([survey(y, 0, sample_weight)], names)
+    check_degrees([degree_facts(y, 0, sample_weight)], names)
     return X, y, names
 
 
@@ -272,7 +272,7 @@ def framed(rows, values, columns):
     return type(rows)(values, schema=list(columns), orient="row")  # of polars
 
 
-class Survey(NamedTuple):
+class DegreeFacts(NamedTuple):
     """What rows of degrees look like: the labels seen, and the first rows that cannot be shares.
 
     A row outside [0, 1] is a number, a complete row with another sum than 1 comes with its sum.
@@ -285,36 +285,36 @@ class Survey(NamedTuple):
     weightless: bool = False
 
 
-def survey(y, first_row=0, sample_weight=None):
+def degree_facts(y, first_row=0, sample_weight=None):
     """Look through rows of degrees, the first of which is row `first_row` of them all."""
     if sample_weight is not None and not np.all(sample_weight):
-        return _survey_some(y, np.flatnonzero(sample_weight), first_row)
+        return _facts_of_some(y, np.flatnonzero(sample_weight), first_row)
     seen = ~np.isnan(np.fmax.reduce(y, axis=0))
     if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
         row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
-        return Survey(seen, first_row + row, None)
+        return DegreeFacts(seen, first_row + row, None)
     # Rows with holes sum to NaN, which is never off.
     off = np.flatnonzero(is_off(np.abs(y.sum(axis=1) - 1), y))
     if not off.size:
-        return Survey(seen, None, None)
-    return Survey(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
+        return DegreeFacts(seen, None, None)
+    return DegreeFacts(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
 
 
-def _survey_some(y, rows, first_row):
+def _facts_of_some(y, rows, first_row):
     """Look through some rows of degrees."""
     if not rows.size:
-        return Survey(np.zeros(y.shape[1], bool), None, None, weightless=True)
-    found = survey(y[rows])
+        return DegreeFacts(np.zeros(y.shape[1], bool), None, None, weightless=True)
+    found = degree_facts(y[rows])
     outside = None if found.outside is None else first_row + int(rows[found.outside])
     off = None if found.off is None else (first_row + int(rows[found.off[0]]), found.off[1])
-    return Survey(found.seen, outside, off)
+    return DegreeFacts(found.seen, outside, off)
 
 
-def judge(surveys, names):
-    """Refuse labels that no survey has seen; warn once about rows that cannot be shares."""
-    if all(found.weightless for found in surveys):
+def check_degrees(facts, names):
+    """Refuse labels that were nowhere seen; warn once about rows that cannot be shares."""
+    if all(found.weightless for found in facts):
         raise ValueError(WEIGHTLESS)
-    unseen = np.flatnonzero(~np.any([found.seen for found in surveys], axis=0))
+    unseen = np.flatnonzero(~np.any([found.seen for found in facts], axis=0))
     if unseen.size:
         label = int(unseen[0])
         raise DataError(
@@ -323,8 +323,8 @@ def judge(surveys, names):
             label=label if names is None else names[label],
             count=unseen.size,
         )
-    outside = [found.outside for found in surveys if found.outside is not None]
-    off = [found.off for found in surveys if found.off is not None]
+    outside = [found.outside for found in facts if found.outside is not None]
+    off = [found.off for found in facts if found.off is not None]
     if outside:
         problem = f"y has degrees outside [0, 1], first in row {outside[0]}"
     elif off:

@@ -233,7 +233,7 @@ def with_ratios(method: str) -> str:
         made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
         able = [name for name in made if _takes_ratios(made[name])]
         raise ValueError(
-            f"{spec.name} cannot learn from ratios alone; take one of {', '.join(able)}."
+            f"{spec.name} cannot learn from ratios alone; use one of {', '.join(able)}."
         )
     return str(Spec(spec.name, {**spec.arguments, "known": "ratios"}))
 

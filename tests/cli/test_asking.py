@@ -89,7 +89,7 @@ def test_it_can_be_played_through(inldl, survey):
         (("-o", "ask.csv", "--budget", "0"), "budget must be"),
         (("-o", "ask.csv", "--row-cost", "0"), "row_cost must be"),
         (("-o", "ask.csv", "--rounds", "3"), "--rounds is for --simulate"),
-        (("-o", "ask.csv", "--simulate"), "--out has no meaning with --simulate"),
+        (("-o", "ask.csv", "--simulate"), "--out does not apply with --simulate"),
         (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' with prices"),
         (("-o", "survey.csv"), "is given both as the table and as --out"),
     ],

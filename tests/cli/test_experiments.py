@@ -106,7 +106,7 @@ def test_download_that_fails_is_told_before_anything_runs(inldl, tmp_path):
 def test_nothing_to_reproduce_is_told_before_anything_runs(inldl, tmp_path):
     code, _, err = inldl("reproduce", "--quick", "--datasets", "Gene", "--out", "again")
     assert code == 1
-    assert err.splitlines()[-1].startswith("inldl: None of the paper's datasets is there")
+    assert err.splitlines()[-1].startswith("inldl: None of the paper's datasets is available")
     assert not (tmp_path / "again" / "run.sqlite").exists()
 
 

@@ -210,7 +210,7 @@ REFUSED = {
     ),
     "no folder": (
         ("inspect", "survey.csv", "-l", LABELS, "--page", "none/x.html"),
-        "There is no folder none; make it first.",
+        "There is no folder none; create it first.",
     ),
     "no model": (("predict", "none.inldl", "survey.csv", "-o", "x.csv"), "There is no file none"),
     "no model file": (("predict", "survey.csv", "survey.csv", "-o", "x.csv"), "is not a model"),

@@ -219,7 +219,7 @@ EARLY = {
     "negative": (("--uncertainty", "-1"), "--uncertainty must lie between 0 and 1, got -1"),
     "no number": (("--uncertainty", "nan"), "--uncertainty must lie between 0 and 1, got nan"),
     "no thread": (("--jobs", "0"), "--jobs cannot be 0"),
-    "nothing": ((), "sklearn.linear_model:Ridge cannot learn from degrees of which some are miss"),
+    "nothing": ((), "sklearn.linear_model:Ridge cannot learn from degrees if some are missing"),
 }
 
 
@@ -239,7 +239,7 @@ def test_a_fitted_model_has_no_options_of_a_fit(inldl, model, option):
     run = ("complete", "survey.csv", "--model", "m.inldl", "-o", "x.csv", option, value)
     code, _, err = inldl(*run)
     assert code == 1
-    assert f"{option} is for fitting, but --model is fitted" in err
+    assert f"{option} is for fitting, but --model is already fitted" in err
 
 
 def test_names_that_collide_among_what_is_added(inldl, tmp_path, survey):
@@ -345,7 +345,7 @@ def test_every_command_reads_thousands(inldl, tmp_path, survey):
 def test_help_tells_of_commas_and_not_of_truth_values(inldl):
     out = inldl("complete", "--help")[1]
     assert '"joy? mild"' in out
-    for option in ("--mark", "--overwrite", "--normalize"):
+    for option in ("--mark", "--overwrite", "--normalize", "-h"):
         assert re.search(rf"{option} +[A-Z]", out)
 
 

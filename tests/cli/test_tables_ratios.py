@@ -83,7 +83,7 @@ def test_without_features(tables, inldl):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (("-m", "ridge"), "ridge cannot learn from ratios alone; take one of winldl, "),
+        (("-m", "ridge"), "ridge cannot learn from ratios alone; use one of winldl, "),
         (("--uncertainty", "0.9"), "leave out --uncertainty and --draws"),
         (("--draws", "3"), "leave out --uncertainty and --draws"),
         (("--total", "x"), "--total and --ratios exclude each other"),

@@ -182,4 +182,7 @@ def test_a_fitted_model_takes_no_weights(shares, inldl, option):
     how = ("complete", shares, "--model", "m.inldl", "-o", "whole.csv")
     code, _, errors = inldl(*how, *option)
     assert code == 1
-    assert f"{option[0]} is for fitting, but --model is fitted; leave out one of them." in errors
+    assert (
+        f"{option[0]} is for fitting, but --model is already fitted; leave out one of them."
+        in errors
+    )

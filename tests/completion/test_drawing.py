@@ -276,5 +276,5 @@ def test_draws_with_intervals_and_draws_without_held_out_rows_are_refused(fitted
     X, y, model = fitted
     with pytest.raises(ValueError, match="intervals or for draws"):
         model.complete(X, y, return_interval=True, n_draws=2)
-    with pytest.raises(NotFittedError, match=r"on which draws rest; fit WInLDL\(cross_fit=5\)"):
+    with pytest.raises(NotFittedError, match=r"which draws need; fit WInLDL\(cross_fit=5\)"):
         WInLDL().fit(X, y).complete(X, y, n_draws=2)

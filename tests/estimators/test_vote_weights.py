@@ -72,8 +72,8 @@ def test_degrees_may_be_missing():
     ("y", "votes", "words"),
     [
         (SHARES, None, "All rows of y sum to 1 or less, so y holds shares; give votes"),
-        (np.where(COUNTS > 20, np.nan, COUNTS), None, r"Label \d is nan in row \d+ .*no count"),
-        (-COUNTS, None, "which is no count; give counts without holes"),
+        (np.where(COUNTS > 20, np.nan, COUNTS), None, r"Label \d is nan in row \d+ .*not a count"),
+        (-COUNTS, None, "which is not a count; give counts without holes"),
         (SHARES, VOTES[1:], r"one number for each of 400 rows, but its shape is \(399,\)"),
         (SHARES, -VOTES, r"votes is -\d+ in row 0 \(counted from 0\); give how many votes"),
         (SHARES, np.where(np.arange(400) == 4, 5, 0), r"1 row\(s\) have votes"),

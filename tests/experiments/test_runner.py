@@ -229,7 +229,7 @@ def test_interrupted(tmp_path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130
-    assert errors.strip().splitlines()[-1].startswith("Interrupted. The same command goes on")
+    assert errors.strip().splitlines()[-1].startswith("Interrupted. Give the same command again")
     assert "Traceback" not in errors
     assert not _alive(worker)
 

@@ -160,7 +160,7 @@ def test_names_of_columns_may_be_any(book, path, tmp_path):
 REFUSED = {
     "title": ([["Survey", "of", 2024], *ROWS], "Cell D1 is empty but its column is not; the first "
               "row must be the header, with a name for each column and no title above it (or "),
-    "twice": ([["x", "x", "a", "b"], *ROWS[1:]], "The column name 'x' stands more than once in "),
+    "twice": ([["x", "x", "a", "b"], *ROWS[1:]], "The column name 'x' appears more than once in "),
     "empty": ([], "The sheet 'Survey' is empty; it needs a header and rows."),
     "no value": ([*ROWS, [5, "=B2", 0.5, 0.5]], "The formula in cell B7 has no value yet; open "),
     "text": ([*ROWS, [], [5, "DE", "much", 0.5]], "Row 8 of the sheet, column 'a': 'much' is not"),

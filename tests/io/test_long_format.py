@@ -124,7 +124,7 @@ def test_a_sheet_with_something_below_takes_no_rows(path):
     book.active["A14"] = "Source: the census"
     book.save(file)
     table = read_table(file, None, long=LONG)
-    with pytest.raises(ValueError, match="below row 12 of the sheet, where something stands"):
+    with pytest.raises(ValueError, match="below row 12 of the sheet, which is not empty"):
         write_table(table, COMPLETED, path.with_name("out.xlsx"))
     assert not path.with_name("out.xlsx").exists()
 

@@ -392,7 +392,7 @@ def test_paths_that_are_refused(tmp_path):
     model = WInLDL().fit(*data(3))
     with pytest.raises(ValueError, match=r"model\.bin does not end in '\.onnx'"):
         export_onnx(model, tmp_path / "model.bin")
-    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere; create it first"):
         export_onnx(model, tmp_path / "nowhere" / "model.onnx")
     (tmp_path / "folder.onnx").mkdir()
     with pytest.raises(IsADirectoryError, match="is a folder"):

@@ -1,4 +1,4 @@
-"""Reading tables: what is found out, what is refused and in which words."""
+"""Reading tables: what is detected, what is refused and in which words."""
 
 import csv
 import io
@@ -267,7 +267,7 @@ REFUSED = {
     "count hole": ("x,joy,anger\n1,5,7\n2,4,\n", {"scale": "count"},
                    "Line 3, column 'anger': a count is missing"),
     "duplicate": ("x,joy,anger,joy\n1,0.5,0.5,0\n2,0.5,0.5,0\n", {},
-                  "The column name 'joy' stands more than once in the header (columns 2, 4);"),
+                  "The column name 'joy' appears more than once in the header (columns 2, 4);"),
     "empty": ("", {}, "is empty; it needs a header"),
     "blank": ("\n \r\n", {}, "is empty; it needs a header"),
     "header only": ("x,joy,anger\n\n", {}, "has a header but no rows;"),

@@ -37,7 +37,7 @@ def test_devices_pipes_and_sockets_are_kept(tmp_path):
 
 def test_links_into_nowhere_are_refused(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "none" / "file")
-    with pytest.raises(FileNotFoundError, match=r"There is no folder .*none; make it first"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*none; create it first"):
         check_free(tmp_path / "link")
 
 
@@ -63,7 +63,7 @@ def test_locked_folders_are_found_out(locked):
 def test_locked_folders_are_refused_first(locked):
     with pytest.raises(PermissionError, match="Nothing can be written to the folder"):
         make_folder(locked)
-    with pytest.raises(OSError, match=r"cannot be made \(Permission denied\); choose another\."):
+    with pytest.raises(OSError, match=r"cannot be created \(Permission denied\)."):
         make_folder(locked / "new")
 
 
@@ -71,7 +71,7 @@ def test_a_file_is_no_folder(tmp_path):
     make_folder(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match=r"file cannot be made \(File exists\); choose another\."):
+    with pytest.raises(OSError, match=r"file cannot be created \(File exists\); choose another\."):
         make_folder(tmp_path / "file")
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path, monkeypatch, links):
             part.write_text(text)
 
     for number in (2, 3):
-        message = rf"out\.csv appeared .* stays as it is; the result is in .*out-{number}\.csv\.$"
+        message = rf"out\.csv was created .* unchanged; the result is in .*out-{number}\.csv\.$"
         with pytest.raises(FileExistsError, match=message):
             write(f"new {number}")
     assert {p.name: p.read_text() for p in tmp_path.iterdir()} == {
@@ -219,7 +219,7 @@ def test_full_disk_leaves_the_old_file(tmp_path, suffix):
     out.write_text("old")
     told = with_full_disk(PAGE if suffix == "html" else WRITE, path, out)
     assert f"{out} could not be written (" in told
-    assert "what was there before is as it was." in told
+    assert "what was there before is unchanged." in told
     assert out.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == [out.name, path.name]
 

@@ -183,7 +183,7 @@ def test_targets_that_cannot_be(tmp_path, table):
             [[0.25, 0.75]],
             r"completed has the shape \(1, 2\) but the table's degrees have \(2, 2\)",
         ),
-        ([[0.25, 0.75], [0.5, np.nan]], r"completed\[1, 1\] is nan, but it is to fill a hole"),
+        ([[0.25, 0.75], [0.5, np.nan]], r"completed\[1, 1\] is nan, but it must fill a hole"),
         ([[0.25, 0.75], [0.5, -0.5]], r"completed\[1, 1\] is -0.5, but"),
         ([[0.25, 0.75], [0.6, 0.4]], "Row 1 of completed puts 0.4 into the holes, but the obser"),
     ],

@@ -69,7 +69,7 @@ def test_pdf_is_a_pdf_with_real_fonts(figure, tmp_path):
 def test_other_suffixes_and_folders_are_refused(figure, tmp_path):
     with pytest.raises(ValueError, match=r"saved as \.svg, \.pdf, \.png, .* ends in '\.jpg'"):
         report.save(figure, tmp_path / "a.jpg")
-    with pytest.raises(FileNotFoundError, match="make it first"):
+    with pytest.raises(FileNotFoundError, match="create it first"):
         report.save(figure, tmp_path / "missing" / "a.svg")
 
 

@@ -201,7 +201,7 @@ def test_only_methods_that_are_meant_to_converge_are_said_not_to():
 def test_failures_are_told_and_their_datasets_named(few):
     broken = (few["method"] == "ldm") & (few["dataset"] == "Movie") & (few["split"] == 1)
     found = document(fail(few, broken, "ValueError: a <b>bold</b> reason"))
-    assert f"{len(few) - 1} ended well, 1 did not" in found.text
+    assert f"{len(few) - 1} succeeded, 1 did not" in found.text
     assert "ValueError: a <b>bold</b> reason" in found.text
     assert "Movie (no score of ldm)" in found.text
     assert found.tables[0][2][2] == "–"
@@ -228,7 +228,7 @@ def test_a_stopped_run_says_what_it_lacks(few):
         (["a", "b", "c"], ["Gene"], [0.5], 2, "methods here: 3, datasets: 1."),
         (["a", "b", "c"], ["Gene", "Movie"], [0.5], 1, "the score of the one split"),
         (["a", "b", "c"], ["Gene", "Movie"], [0.3], 2, "no curve to draw"),
-        (["a"], ["Gene"], [0.0], 1, "1 fit, all ended well"),
+        (["a"], ["Gene"], [0.0], 1, "1 fit, all succeeded"),
     ],
 )
 def test_small_runs(methods, datasets, rates, splits, told):
@@ -245,7 +245,7 @@ def test_an_empty_run(few, tmp_path):
 
 def test_a_run_in_which_all_failed(few):
     found = document(fail(few, few["rate"] >= 0))
-    assert "No fit ended well" in found.text
+    assert "No fit succeeded" in found.text
     assert "ValueError: it did not work" in found.text
     assert "inldl bench" in found.text
 
@@ -256,7 +256,7 @@ def test_a_run_from_a_store_in_which_all_failed(tmp_path):
     store = Store(tmp_path / "run.sqlite")
     store.add(measure(cells[0]))
     found = document(store.frame())
-    assert "No fit ended well" in found.text
+    assert "No fit succeeded" in found.text
 
 
 @pytest.mark.slow

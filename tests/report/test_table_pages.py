@@ -318,7 +318,7 @@ def test_an_inspection_of_a_table_without_holes_or_features():
     page = document(inspection_page(inspect_table(pd.DataFrame(index=range(3)), y)))
     assert "0.0% of the shares are missing" in page.text
     assert "No share is missing." in page.text
-    assert "All rows are possible" in page.text
+    assert "All rows are valid" in page.text
     assert "no feature columns" in page.text
 
 

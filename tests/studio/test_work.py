@@ -39,7 +39,7 @@ def test_looking_suggests_the_roles(work, survey):
         (b"a,b\n", "survey.csv has a header but no rows"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "not a table of text"),
         (b"a,b\n1,2,3\n", "Line 2"),
-        (b"a,a\n1,2\n3,4\n", "stands more than once"),
+        (b"a,a\n1,2\n3,4\n", "appears more than once"),
     ],
 )
 def test_a_bad_file_is_one_sentence(work, survey, content, problem):

@@ -72,7 +72,7 @@ def test_rows_with_holes_are_left_out_and_percentages_are_points(data):
     found = simulate_asking(X, y, "winldl", **how, scale="percent")
     assert found.notes == [
         "Rows with missing shares were left out: 3.",
-        "A random sample of 30 of 42 rows took part.",
+        "A random sample of 30 of 42 rows was used.",
     ]
     assert (found.n_rows, found.unit) == (30, "percentage points")
     plain = simulate_asking(X, y, "winldl", **how)

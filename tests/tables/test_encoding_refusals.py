@@ -208,15 +208,16 @@ def test_text_in_a_column_of_numbers_is_refused():
 
 @pytest.mark.parametrize("cell", [[1], {1: 2}, b"u", 1j, object()])
 def test_cells_that_are_no_number_and_no_text_are_refused(cell):
-    words = "Column 'a' holds neither a number nor text in row 1 (counted from 0) but a "
-    words += type(cell).__name__
+    words = (
+        f"Column 'a' holds a {type(cell).__name__} in row 1 (counted from 0), neither a number "
+    )
     assert refusal({"a": ["u", cell, None]}).startswith(words)
     assert refusal({"a": ["u", "v"]}, pd.DataFrame({"a": ["u", cell]})).startswith(words)
 
 
 def test_the_row_of_a_refused_category_is_that_of_the_table():
     cells = pd.Categorical(["u", "v", b"w"], categories=[b"w", "u", "v"])
-    assert "in row 2 (counted from 0) but a bytes" in refusal({"a": cells})
+    assert "holds a bytes in row 2 (counted from 0)," in refusal({"a": cells})
 
 
 def test_missing_columns_are_named_with_what_is_near():

@@ -19,7 +19,7 @@ RANDOM = SizeTest(50, answer="random")
     [
         (RANDOM, False, True, False, ""),
         (RANDOM, False, False, True, ""),
-        (RANDOM, True, False, True, "as if they were the same"),
+        (RANDOM, True, False, True, "in the same way"),
         (SMALL, False, True, False, "The expected error takes this into account"),
         (LARGE, False, False, False, "do not rely on intervals"),
         (SMALL, False, False, True, "do not rely on intervals"),

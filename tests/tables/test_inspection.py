@@ -9,7 +9,7 @@ from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
 from inldl.tables._features import find_dependence
-from inldl.tables._missingness import estimate_hidden_means, judge_size
+from inldl.tables._missingness import estimate_hidden_means, size_test
 from inldl.tables.inspection import inspect_table
 
 NAN = np.nan
@@ -121,7 +121,7 @@ def statistic(y):
 
 def test_size_statistic_is_hidden_minus_expected_mass_and_its_error_that_of_a_bootstrap(budget):
     y = hide(budget[1].to_numpy(), 0.4, random_state=1)
-    found = judge_size(y, list("abcdef"))
+    found = size_test(y, list("abcdef"))
     assert found.hidden - found.expected == pytest.approx(statistic(y), abs=1e-6)  # 4 decimals
     error = (found.upper - found.lower) / 2 / stats.t.ppf(0.975, 300)
     assert error == pytest.approx(bootstrap(y, 1000, 0).std(), rel=0.08)
@@ -136,7 +136,7 @@ def test_random_holes_are_called_random_as_often_as_promised(mechanism, rate):
     for seed in range(300):
         _, y = make_distributions(200, random_state=seed)
         holes = hide(y, rate, mechanism=mechanism, random_state=seed)
-        p_values.append(judge_size(holes, list("abc")).p_value)
+        p_values.append(size_test(holes, list("abc")).p_value)
         of_labels.append(np.nanmin(estimate_hidden_means(holes)[1]))
     assert 3 <= np.sum(np.array(p_values) < 0.05) <= 28
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
@@ -149,7 +149,7 @@ def test_rates_that_differ_and_holes_that_come_together_are_still_random(budget)
     for _ in range(100):
         together = rng.random((len(y), 1)) < 0.5
         holes = (rng.random(y.shape) < np.linspace(0.05, 0.9, 6)) & together
-        p_values.append(judge_size(np.where(holes, NAN, y), list("abcdef")).p_value)
+        p_values.append(size_test(np.where(holes, NAN, y), list("abcdef")).p_value)
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
 
 

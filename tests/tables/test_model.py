@@ -188,9 +188,7 @@ def test_influence_of_a_column_of_any_name():
 
 def test_methods_that_need_complete_degrees_are_refused(budget):
     X, y, truth = budget
-    with pytest.raises(
-        ValueError, match=r"LinearRegression.* some are missing; take one of the m"
-    ):
+    with pytest.raises(ValueError, match=r"LinearRegression.* some are missing; use one of the m"):
         Model(LinearRegression()).fit(X, y)
     assert Model(LinearRegression(), cross_fit=None).fit(X, truth).predict(X).shape == (300, 6)
 

@@ -189,7 +189,7 @@ def test_an_earlier_model_says_the_same_of_the_holes(file, learned, top, tmp_pat
     assert notes["other", "table"] == ""
     assert "The model was fitted to other rows" in notes["other", "top"]
     assert notes["same", "top"].startswith("Only the 2 largest shares")
-    assert "as if they were the same" in notes["same", "table"]
+    assert "in the same way" in notes["same", "table"]
 
 
 def test_a_piece_is_encoded_and_predicted_once(file, learned, tmp_path, monkeypatch):

@@ -31,12 +31,12 @@ from inldl._engines.base import (
 from inldl._engines.blocks import in_pieces, in_runs, row_blocks
 from inldl._engines.local import LocalEngine, MemoryRows, fold
 from inldl._validation import (
-    Survey,
+    DegreeFacts,
     check_2d,
+    check_degrees,
     check_rows,
-    judge,
+    degree_facts,
     label_names,
-    survey,
     validate_beside,
     validate_chunk,
 )
@@ -197,21 +197,21 @@ def _active_client() -> Any:
 
 def start_chunks(
     start: Callable[..., Any], chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[list[Any], Sums, list[Survey]]:
+) -> tuple[list[Any], Sums, list[DegreeFacts]]:
     """Check the chunks of one of several parts and start its blocks; y itself is not kept.
 
     Returns the runs of blocks, the total of their sums, and what y looks like.
     """
-    sources, surveys = [], []
+    sources, facts = [], []
     for X, y, beside in chunks:
         X, y = validate_chunk(X, y)
         checked = {name: validate_beside(name, a, first_row) for name, a in beside.items()}
-        surveys.append(survey(y, first_row, checked.get("sample_weight")))
+        facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
         first_row += len(y)
         sources += row_blocks(X, y, *checked.values())
     begin = partial(start_source, start, list(chunks[0][2]))
     runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
-    return runs, sums, surveys
+    return runs, sums, facts
 
 
 class ChunkEngine(LocalEngine):
@@ -221,5 +221,5 @@ class ChunkEngine(LocalEngine):
         self._problem = problem
         loaded = rows.compute(partial(start_chunks, partial(start, problem)), self.n_threads)
         self._parts = [runs for runs, _, _ in loaded]
-        judge([found for _, _, surveys in loaded for found in surveys], rows.label_names)
+        check_degrees([found for _, _, facts in loaded for found in facts], rows.label_names)
         return total(sums for _, sums, _ in loaded)

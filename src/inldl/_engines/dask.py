@@ -25,7 +25,7 @@ from inldl._engines.base import Engine, Message, Problem, Start, Steps, Sums, st
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import ChunkedRows
 from inldl._engines.local import contiguous
-from inldl._validation import Survey, judge
+from inldl._validation import DegreeFacts, check_degrees
 from inldl._version import __version__
 
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
@@ -75,7 +75,7 @@ class DaskEngine(Engine):
     def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
         self._problem, self._rows, self._start = problem, rows, start
         loaded = self._load(range(len(rows.parts)))
-        judge([found for _, surveys in loaded for found in surveys], rows.label_names)
+        check_degrees([found for _, facts in loaded for found in facts], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
 
     def replay(self, steps: Steps) -> Sums:
@@ -149,7 +149,7 @@ class DaskEngine(Engine):
             self._load(gone)
             at.update(dict.fromkeys(gone, 0))
 
-    def _load(self, parts: Sequence[int]) -> list[tuple[bytes, list[Survey]]]:
+    def _load(self, parts: Sequence[int]) -> list[tuple[bytes, list[DegreeFacts]]]:
         """Load parts on workers; note where they are, and return what is known of them."""
         results = None
         while results is None:
@@ -157,7 +157,7 @@ class DaskEngine(Engine):
             results = self._results(partial(self._submit_loads, chosen), list(chosen.values()))
         self._check_versions({home: version for home, version, *_ in results})
         self._homes |= {i: home for i, (home, *_) in zip(parts, results, strict=True)}
-        return [(sums, surveys) for *_, sums, surveys in results]
+        return [(sums, facts) for *_, sums, facts in results]
 
     def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
         """Let each worker load its parts, and do all that comes before on the same worker."""
@@ -235,7 +235,7 @@ class DaskEngine(Engine):
         except (CancelledError, OSError) as error:
             raise RuntimeError(
                 "The connection to the Dask scheduler was lost, or the tasks of this fit were "
-                "cancelled; with checkpoint=... a fit can go on from where it was."
+                "cancelled; with checkpoint=... a fit can be resumed."
             ) from error
 
     async def _gathered(

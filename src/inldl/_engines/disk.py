@@ -16,13 +16,13 @@ from inldl._engines.base import Problem, Start, Sums, map_unchecked, start_block
 from inldl._engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
 from inldl._engines.local import LocalEngine, MemoryRows, fold
 from inldl._validation import (
-    Survey,
+    DegreeFacts,
     as_degrees,
     check_2d,
+    check_degrees,
     check_rows,
-    judge,
+    degree_facts,
     label_names,
-    survey,
     validate_beside,
     validate_chunk,
 )
@@ -57,7 +57,7 @@ def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarr
         while done < size:
             got = file.readinto(memoryview(room)[done:])
             if not got:
-                raise OSError(f"{root.filename} has become shorter than it was; fit again.")
+                raise OSError(f"{root.filename} became shorter during the fit; fit again.")
             done += got
     return room.view(a.dtype).reshape(-1, a.shape[1])
 
@@ -168,7 +168,7 @@ class DiskEngine(LocalEngine):
         size = rows_per_block(max(a.shape[1] for a in (rows.X, rows.y, *rows.beside.values())))
         self._read_from(partial(read_rows, rows.X), rows.X, size)
         runs = in_runs(row_slices(rows.X.shape[0], size))
-        surveys: dict[int, Survey] = {}
+        facts: dict[int, DegreeFacts] = {}
 
         def begin(block: _Unstarted) -> tuple[Any, Sums]:
             X, y = validate_chunk(block.X, read_rows(rows.y, block.rows))
@@ -177,12 +177,12 @@ class DiskEngine(LocalEngine):
                 name: validate_beside(name, read_rows(a, block.rows), first)
                 for name, a in rows.beside.items()
             }
-            surveys[first] = survey(y, first, beside.get("sample_weight"))
+            facts[first] = degree_facts(y, first, beside.get("sample_weight"))
             return start(problem, X, y, **beside)
 
         parts = [[Run([_Unstarted(at) for at in run], run) for run in runs]]
         self._parts, sums = self.map_parts(begin, parts)
-        judge([surveys[first] for first in sorted(surveys)], rows.label_names)
+        check_degrees([facts[first] for first in sorted(facts)], rows.label_names)
         return total(sums)
 
     def _read_from(

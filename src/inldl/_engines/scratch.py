@@ -20,7 +20,7 @@ import numpy as np
 from inldl._engines.base import Problem, Start, Sums, start_block, total
 from inldl._engines.chunks import start_chunks
 from inldl._engines.disk import DiskEngine, Run
-from inldl._validation import Survey, judge
+from inldl._validation import DegreeFacts, check_degrees
 
 
 class ScratchFile:
@@ -85,7 +85,7 @@ class ScratchEngine(DiskEngine):
         loaded = rows.compute(
             partial(_start_and_store, file, partial(start, problem)), self.n_threads
         )
-        judge([found for *_, surveys in loaded for found in surveys], rows.label_names)
+        check_degrees([found for *_, facts in loaded for found in facts], rows.label_names)
         self._parts = [runs for runs, *_ in loaded]
         blocks = [at for part in self._parts for run in part for at in run.rows]
         self._read_from(file.read, file, max(at.stop - at.start for at in blocks))
@@ -94,12 +94,12 @@ class ScratchEngine(DiskEngine):
 
 def _start_and_store(
     file: ScratchFile, start: Callable[..., Any], chunks: Sequence[Any], first_row: int, n: int
-) -> tuple[list[Run], Sums, list[Survey]]:
+) -> tuple[list[Run], Sums, list[DegreeFacts]]:
     """Start the blocks of a part and move their features into the file.
 
     Returns the runs, the total of their sums, and what y looks like.
     """
-    runs, sums, surveys = start_chunks(start, chunks, first_row, n)
+    runs, sums, facts = start_chunks(start, chunks, first_row, n)
     at, stored = first_row, []
     for run in runs:
         ends = np.cumsum([at, *(block.X.shape[0] for block in run)]).tolist()
@@ -108,4 +108,4 @@ def _start_and_store(
             file.write(rows.start, block.X)
             block.X = None
         at = ends[-1]
-    return stored, sums, surveys
+    return stored, sums, facts

@@ -17,7 +17,7 @@ from inldl._engines.base import Problem, Start, Steps, take_steps
 from inldl._engines.blas import one_blas_thread
 from inldl._engines.chunks import start_chunks
 from inldl._engines.local import LocalEngine
-from inldl._validation import Survey
+from inldl._validation import DegreeFacts
 from inldl._version import __version__
 
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
@@ -76,7 +76,7 @@ def load(
     chunks: Sequence[Any],
     first_row: int,
     n_parts: int,
-) -> tuple[str, str, bytes, list[Survey]]:
+) -> tuple[str, str, bytes, list[DegreeFacts]]:
     """Keep a part on this worker.
 
     Returns where that is, the version there, the sums, and what y looks like.

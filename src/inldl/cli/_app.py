@@ -5,7 +5,7 @@ from functools import wraps
 from inspect import Signature, getdoc, signature
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from inldl._version import __version__
 from inldl.cli import _asking, _experiments, _studio, _tables, interrupted
@@ -32,25 +32,40 @@ Find out which missing shares to ask for next:
 
     inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
 
-Do all of this on a page in the browser:
+Do all of this in the browser:
 
     inldl studio survey.csv
 
-Take a model elsewhere:
+Use a model without inldl:
 
     inldl model info survey.inldl
     inldl export survey.inldl survey.onnx
 
-Compare methods on public data, and run the paper again:
+Compare methods on public data, and repeat the experiments of the paper:
 
     inldl bench --datasets SJAFFE --methods winldl,auto --rates 0.5 -o run.sqlite
     inldl report run.sqlite -o report.html
     inldl reproduce --quick
 """
 
+
+class _PlainHelp:
+    """Lists the option --help without the type of a value that it does not take."""
+
+    def get_help_option(self, ctx):
+        option = super().get_help_option(ctx)
+        option.metavar = ""
+        return option
+
+
+class _Group(_PlainHelp, TyperGroup):
+    """A group of commands."""
+
+
 app = typer.Typer(
     name="inldl",
-    help="Learn from label distributions of which many degrees are missing.",
+    cls=_Group,
+    help="Learn from label distributions with missing degrees.",
     epilog=EXAMPLES,
     no_args_is_help=True,
     add_completion=False,
@@ -74,7 +89,7 @@ def _options(
 ) -> None: ...
 
 
-class _Command(TyperCommand):
+class _Command(_PlainHelp, TyperCommand):
     """A command that says so if it is interrupted.
 
     Its help looks up names only when it is printed: they take time to import.
@@ -143,7 +158,9 @@ LISTED = {
 for panel, commands in LISTED.items():
     for command in commands:
         _add(command, app, panel)
-model = typer.Typer(no_args_is_help=True, help="Show what a model file holds: `inldl model info`.")
+model = typer.Typer(
+    cls=_Group, no_args_is_help=True, help="Show what a model file holds: `inldl model info`."
+)
 _add(_tables.info, model)
 model.callback()(lambda: None)
 app.add_typer(model, name="model", rich_help_panel=TABLES)

@@ -17,8 +17,8 @@ COST = "A column with the price of a row: of each answer in it, or of the first 
 ROW_COST = "The price of the first answer in a row."
 CELL_COST = "The price of each further answer in the same row; that of the first by default."
 SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
-HIDDEN = "With --simulate: the share of the known shares to hide."
-ROUNDS = "With --simulate: how often to ask and to learn again."
+HIDDEN = "With --simulate: the fraction of known shares to hide."
+ROUNDS = "With --simulate: how many rounds of asking and learning."
 SAMPLE = "With --simulate: rows to take, drawn from all."
 ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 
@@ -44,8 +44,8 @@ def ask(
 ) -> None:
     """Find out which missing shares to ask for next.
 
-    The list has the cells whose answers make the completed table better most, the best first. Fill
-    in its column "answer", and give it to inldl complete with --answers.
+    The list starts with the cells whose answers would improve the completed table most. Fill in
+    its column "answer", and give the list to inldl complete with --answers.
 
         inldl ask survey.csv --labels "joy,anger,fear" --budget 50 -o ask.csv
         inldl ask survey.csv -l "emo_*" --by row -o ask.xlsx
@@ -65,7 +65,7 @@ def ask(
     if simulate:
         trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
         for option in o.given(context, ("out", "model", "cost", "budget")):
-            raise ValueError(f"{option} has no meaning with --simulate; leave out one of them.")
+            raise ValueError(f"{option} does not apply with --simulate; leave out one of them.")
         _simulate(table, labels, method, how, trial, options)
         return
     for option in o.given(context, ("hidden", "rounds", "rows")):

@@ -11,7 +11,7 @@ from inldl.cli import _options as o
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Jobs = Annotated[int, o.workers("Processes")]
-Timeout = Annotated[float | None, typer.Option(help="Seconds after which a cell is given up.")]
+Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
 COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
 HIDING = (
     "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
@@ -52,7 +52,7 @@ def bench(
     datasets: Names,
     methods: Annotated[str, typer.Option(help=COMPARED)] = "winldl,constant-mean",
     rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
-    splits: Annotated[int, typer.Option(help="Number of partitions.")] = 5,
+    splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=HIDING)] = "uniform",
     jobs: Jobs = 1,
@@ -62,7 +62,7 @@ def bench(
 ) -> None:
     """Compare methods on datasets: the same splits and holes for each.
 
-    A run that was stopped goes on where it was when the same command is given again.
+    To resume a run that was stopped, give the same command again.
 
         inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
     """
@@ -102,9 +102,9 @@ def reproduce(
     retry: Retry = False,
     out: Annotated[Path, o.out("The folder to write.")] = Path("reproduction"),
 ) -> None:
-    """Run the paper again: each table and figure, ours beside the printed number.
+    """Repeat the experiments of the paper: each table and figure beside the printed one.
 
-    Datasets are downloaded if they are not there; those that cannot be had are listed as not run.
+    Missing datasets are downloaded; those that are not available are listed as not run.
 
         inldl reproduce --quick
     """
@@ -123,7 +123,7 @@ def reproduce(
         say(f"Not run: {name}, {why}.")
     there = [name for name in wanted if name not in not_run]
     if not there:
-        raise ValueError("None of the paper's datasets is there; see `inldl datasets`.")
+        raise ValueError("None of the paper's datasets is available; see `inldl datasets`.")
     store = out / "run.sqlite"
     _compute(plan(there, quick=quick), store, jobs, timeout, retry, "reproduce")
     say("Drawing the figures ...")
@@ -162,7 +162,7 @@ def _compute(cells, out, jobs, timeout, retry, what):
         with progress(len(todo), what) as done:
             rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
     except KeyboardInterrupt:
-        say("Interrupted. The same command goes on where this one was.", err=True)
+        say("Interrupted. Give the same command again to resume.", err=True)
         raise typer.Exit(130) from None
     troubled = [row for row in rows if row.status != "ok"]
     for row in troubled[:10]:
@@ -170,7 +170,7 @@ def _compute(cells, out, jobs, timeout, retry, what):
     if len(troubled) > 10:
         say(f"  ... and {len(troubled) - 10} more; all reasons are in {out}.")
     if rows and len(troubled) == len(rows):
-        say("No cell ended well.", err=True)
+        say("No cell succeeded.", err=True)
         raise typer.Exit(1)
 
 

@@ -78,21 +78,23 @@ Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
 Out = Annotated[Path, out("The file to write.")]
 Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
 _SCALE = "What the shares are: auto, fraction, percent or count."
-_INTERVALS = "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between."
+_INTERVALS = (
+    "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between them."
+)
 Uncertainty = Annotated[float | None, typer.Option(help=_INTERVALS, callback=_share)]
 _PAGE = "Write an HTML page with pictures, such as report.html."
-_SUMS = "Accept complete rows with other sums; known shares stay as they are in the file."
+_SUMS = "Accept complete rows that do not sum to the whole; the file keeps their numbers."
 _LONG = (
     "For a table with one row per thing and label: "
     '"id=county,label=party,value=votes"; add "absent=0" if a label without a row means 0.'
 )
 _IGNORE = 'Columns to leave alone: "notes,tmp_*".'
 _FEATURES = 'The columns to learn from: "age,income"; all others by default.'
-_ID = 'The columns that name the rows, which are never learned from: "county".'
+_ID = 'The columns that name the rows: "county". They are not learned from.'
 _NA = 'Cells that mean missing, besides the usual ones: "s,x,-99".'
 _ABOVE = "Lines (in a sheet: rows) above the header."
 _BELOW = "Lines with content below the last row, such as notes."
-_DATES = "For dates such as 5/1/2024, where a column leaves it open: day-first or month-first."
+_DATES = "How to read dates such as 5/1/2024 if a column is unclear: day-first or month-first."
 _SHEET = "The sheet of an Excel file, by name or number; the first by default."
 _GROUP = (
     "A column of groups, such as persons: errors are measured on groups that were left out. It "
@@ -103,20 +105,20 @@ _WEIGHT = (
     "is not learned from."
 )
 _VOTES = (
-    "For counts: rows count by how sure their shares are, which is estimated; shares of 3 votes "
-    "say less than those of 300."
+    "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "
+    "votes say less than those of 300."
 )
 _TOTAL = (
-    "For counts: the column with the total of each row. Counts may then be missing, and what is "
-    "filled in sums to the total."
+    "For counts: the column with the total of each row. Counts may then be missing; completed "
+    "rows sum to their total."
 )
 _GROUPS = (
-    'A column that holds what some labels have together: "alcohol=beer,wine". Repeat it for more '
+    'A column with the sum of some labels: "alcohol=beer,wine". Repeat the option for more '
     "columns."
 )
 _RATIOS = (
-    "Missing labels were dropped and the others rescaled to the whole, so that only ratios of "
-    "known shares are given; in rows with missing shares these are scaled back."
+    "Missing labels were dropped and the others rescaled to the whole, so only the ratios of "
+    "known shares are right; rows with missing shares are scaled back."
 )
 _ROWS = "About how many rows to learn from; all by default, up to 100 million numbers."
 _AS_GIVEN = (
@@ -268,22 +270,22 @@ def load_model_of_table(path, coverage=None, draws=0):
     model = load_model(path)
     if (coverage is not None or draws) and getattr(model, "known", "") == "ratios":
         raise ValueError(
-            f"{path} was fitted with --ratios, with which there are no intervals and no draws; "
+            f"{path} was fitted with --ratios, which rules out intervals and draws; "
             "leave out --uncertainty and --draws."
         )
     if not isinstance(model, Model):
         raise ValueError(
-            f"{path} holds a {type(model).__name__}, which knows no column names; use it from "
+            f"{path} holds a {type(model).__name__}, which has no column names; use it from "
             "Python, or make a model with `inldl fit`."
         )
     if coverage is not None and model.calibration_ is None:
         raise ValueError(
-            f"{path} was fitted without held-out predictions, on which intervals rest; make a "
+            f"{path} was fitted without held-out predictions, which intervals need; make a "
             "model with `inldl fit`, or leave --uncertainty out."
         )
     if draws and model.examples_ is None:
         raise ValueError(
-            f"{path} has no held-out predictions of its rows, on which draws rest; make a model "
+            f"{path} has no held-out predictions of its rows, which draws need; make a model "
             "with `inldl fit`, or leave --draws out."
         )
     return model
@@ -302,7 +304,9 @@ def scale_for(model, file, scale, context):
     """
     fitting = ("method", "learn_from", "jobs", "weight", "votes", "ratios", "dates")
     for option in given(context, fitting):
-        raise ValueError(f"{option} is for fitting, but --model is fitted; leave out one of them.")
+        raise ValueError(
+            f"{option} is for fitting, but --model is already fitted; leave out one of them."
+        )
     if list(model.label_names_) != list(file.labels):
         raise ValueError(
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "

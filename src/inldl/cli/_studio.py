@@ -11,9 +11,9 @@ from inldl.cli import _options as o
 GIVEN = "A table to start with; the studio works on a copy of it."
 PORT = "The port to listen on; any free one by default."
 QUIET = "Do not open a browser; open the address that is printed yourself."
-FOLDER = "Where to keep the work; INLDL_STUDIO, or the folder for data of programs, by default."
-LARGEST = "The largest file to take, in megabytes."
-FORGET = "Remove all tables and results of the studio, and end."
+FOLDER = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
+LARGEST = "The largest file to accept, in megabytes."
+FORGET = "Remove all tables and results of the studio, and exit."
 
 
 def studio(
@@ -24,7 +24,7 @@ def studio(
     largest: Annotated[int, typer.Option(help=LARGEST, min=1)] = 1024,
     forget: Annotated[bool, o.flag("--forget", help=FORGET)] = False,
 ) -> None:
-    """Open a page to work in: see a table, complete it, correct it, take it along.
+    """Work on a table in the browser: look at it, complete it, correct it, download it.
 
     The page is served on this machine alone, to whoever has its address. Your file stays as it
     is.

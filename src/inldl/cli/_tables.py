@@ -19,7 +19,7 @@ DRAWS = (
     "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
 )
 ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
-METHODS = "Names, separated by commas; all that are fit for it by default."
+METHODS = "Names, separated by commas; all suitable ones by default."
 
 
 def complete(
@@ -228,7 +228,7 @@ def export(
     out: Annotated[Path, typer.Argument(help="The ONNX file to write.", metavar="ONNX")],
     overwrite: o.Overwrite = False,
 ) -> None:
-    """Export a linear model with its preparation to ONNX.
+    """Export a linear model and its preprocessing to ONNX.
 
     Any ONNX runtime then predicts the same, without Python.
 

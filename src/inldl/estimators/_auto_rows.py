@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from inldl._engines import one_blas_thread, row_blocks
-from inldl._validation import judge, survey
+from inldl._validation import check_degrees, degree_facts
 from inldl.estimators import _auto_fitting
 from inldl.estimators._auto_all_rows import SOFTMAX, AllRows
 from inldl.estimators._auto_fitting import CONSTANT, error_of
@@ -49,7 +49,7 @@ def fit_large(model, rows, labels):
             sample, numbers, data = sample.take(held), numbers[held], data.take(held)
         else:
             if not rows.in_memory:  # others have been looked through
-                judge([survey(y)], rows.label_names)
+                check_degrees([degree_facts(y)], rows.label_names)
             model._fit_prepared(data)
             if n > _auto_fitting.MOST_ROWS:
                 model.report_.notes.append(

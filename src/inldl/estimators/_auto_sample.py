@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from inldl._engines.disk import is_on_disk
-from inldl._validation import Survey, is_chunked, judge
+from inldl._validation import DegreeFacts, check_degrees, is_chunked
 from inldl.estimators import _auto_fitting
 from inldl.estimators._kernel_features import FEWEST_OBSERVED
 
@@ -38,7 +38,7 @@ def drawn(rows, seed):
         numbers = np.union1d(numbers, more)
         numbers, sample = _counting(numbers, rows.take(numbers))
         seen = ~np.isnan(sample.y).all(axis=0)
-        judge([Survey(seen, None, None, not len(numbers))], rows.label_names)
+        check_degrees([DegreeFacts(seen, None, None, not len(numbers))], rows.label_names)
     return numbers, sample
 
 

@@ -151,7 +151,7 @@ class IntervalMixin:
         if self.calibration_ is None:
             name = type(self).__name__
             raise NotFittedError(
-                f"This {name} kept no held-out predictions, on which intervals rest; fit "
+                f"This {name} kept no held-out predictions, which intervals need; fit "
                 f"{name}(cross_fit=5)."
             )
 
@@ -263,7 +263,7 @@ class IntervalMixin:
         if self.examples_ is None:
             name = type(self).__name__
             raise NotFittedError(
-                f"This {name} kept no held-out predictions, on which draws rest; fit "
+                f"This {name} kept no held-out predictions, which draws need; fit "
                 f"{name}(cross_fit=5)."
             )
 

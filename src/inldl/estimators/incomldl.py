@@ -67,9 +67,9 @@ class IncomLDLSNI(_FillingEstimator):
 
     Notes
     -----
-    Only the abstract of the paper was at hand, and no program. Certain are the projection by
-    partial least squares, the Euclidean neighbours in that space, and that holes are recovered
-    from their degrees. Our choices are: the first filling (the mean of each label), the number of
+    We had only the abstract of the paper, and no program. It states the projection by partial
+    least squares, the Euclidean neighbours in that space, and that holes are recovered from their
+    degrees. Our choices are: the first filling (the mean of each label), the number of
     components and of neighbours, that neighbours count the same, that holes of a row are scaled
     to what its observed degrees leave, that this is repeated, and a softmax model for new rows.
     Numbers of this estimator are not those of the paper.
@@ -133,9 +133,9 @@ class IncomLDLLR(_FillingEstimator):
 
     Notes
     -----
-    Only the abstract of the paper was at hand, and no program. Certain are the principal
-    components of features and degrees together, and that holes gradually become the mean degrees
-    of neighbours in that space. Our choices are: the first filling (the mean of each label), the
+    We had only the abstract of the paper, and no program. It states the principal components of
+    features and degrees together, and that holes gradually become the mean degrees of neighbours
+    in that space. Our choices are: the first filling (the mean of each label), the
     number of components and of neighbours, that neighbours count the same, that holes of a row
     are scaled to what its observed degrees leave, that features and degrees have the same total
     variance, and a softmax model for new rows. Numbers of this estimator are not those of the

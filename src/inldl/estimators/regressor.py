@@ -229,8 +229,8 @@ class RegressorLDL(DistributionEstimator):
         bad = np.flatnonzero(~np.isfinite(raw).all(axis=1))
         if bad.size:
             raise ValueError(
-                f"{self._template()} predicted NaN or infinity for row {bad[0]} of X, of which no "
-                "distribution can be made; scale X, or give another regressor."
+                f"{self._template()} predicted NaN or infinity for row {bad[0]} of X, which "
+                "cannot become a distribution; scale X, or give another regressor."
             )
         return projected(raw)
 

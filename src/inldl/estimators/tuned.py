@@ -299,6 +299,6 @@ def _fitted(model, X, y, weights):
     if not has_fit_parameter(model, "sample_weight"):
         raise ValueError(
             f"The fit of {type(model).__name__} has no sample_weight, so rows cannot be weighted; "
-            "take another method, or leave the weights out."
+            "use another method, or leave the weights out."
         )
     return model.fit(X, y, sample_weight=weights)

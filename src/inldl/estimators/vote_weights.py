@@ -113,8 +113,8 @@ def _check_counts(y):
     if bad.size:
         row, label = map(int, bad[0])
         raise DataError(
-            "Label {label} is {value:g} in {row}, which is no count; give counts without holes, "
-            "or degrees and how many votes each row rests on.",
+            "Label {label} is {value:g} in {row}, which is not a count; give counts without "
+            "holes, or degrees and how many votes each row rests on.",
             label=label,
             value=y[row, label],
             row=row,

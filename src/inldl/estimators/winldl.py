@@ -214,7 +214,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         n_labels, n_features = rows.y.shape[1], rows.X.shape[1]
         if self.coef_.shape != (n_labels, n_features):
             raise ValueError(
-                f"warm_start goes on from a fit to {self.coef_.shape[0]} labels and "
+                f"warm_start continues a fit with {self.coef_.shape[0]} labels and "
                 f"{self.coef_.shape[1]} features, but now there are {n_labels} and {n_features}; "
                 "give the same columns, or set warm_start=False."
             )
@@ -223,13 +223,13 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     def _check_kernel(self):
         if self.warm_start:
             raise ValueError(
-                "warm_start goes on from coefficients of the same features, but a kernel draws "
+                "warm_start continues with coefficients of the same features, but a kernel draws "
                 "new ones in each fit; set warm_start=False, or kernel=None."
             )
         if self.checkpoint is not None and not isinstance(self.random_state, Integral):
             raise ValueError(
-                "A fit with a kernel goes on from a checkpoint only with the same landmarks; give "
-                "a whole number as random_state."
+                "A fit with a kernel can resume from a checkpoint only with the same landmarks; "
+                "give a whole number as random_state."
             )
 
     def _solve(self, rows, initial):

@@ -22,7 +22,7 @@ def check_free(path, *, overwrite=False, source=None):
         raise OSError(f"{path} is a device or a pipe; name a file to write.")
     folder = (Path(os.path.realpath(path)) if path.is_symlink() else path).parent
     if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {folder}; make it first.")
+        raise FileNotFoundError(f"There is no folder {folder}; create it first.")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"Nothing can be written to the folder {folder}; choose another.")
     if path.exists() and not overwrite:
@@ -40,7 +40,7 @@ def make_folder(path):
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or error
-        raise OSError(f"The folder {path} cannot be made ({reason}); choose another.") from None
+        raise OSError(f"The folder {path} cannot be created ({reason}); choose another.") from None
     check_free(path / "file", overwrite=True)
 
 
@@ -71,7 +71,7 @@ def replacing(path, *, overwrite):
             raise  # what was read has failed, and says so itself
         raise OSError(
             f"{path} could not be written ({error.strerror or error}); what was there before is "
-            "as it was."
+            "unchanged."
         ) from None
     finally:
         with suppress(OSError):  # it would hide why the file could not be written
@@ -85,7 +85,7 @@ def _put(part, target, path):
     names = (target.with_stem(f"{target.stem}-{number}") for number in count(2))
     other = next(name for name in names if _moved(part, name))
     raise FileExistsError(
-        f"{path} appeared while it was being written, and stays as it is; the result is in "
+        f"{path} was created by something else meanwhile, and is left unchanged; the result is in "
         f"{Path(path).with_name(other.name)}."
     )
 

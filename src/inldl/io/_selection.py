@@ -25,7 +25,7 @@ def check_columns(columns):
         places = [str(i + 1) for i, name in enumerate(columns) if name == twice[0]]
         title = "" if twice[0] else ", or skip what is above the header with --skip-rows"
         raise ValueError(
-            f"The column name {_shown(twice[0])} stands more than once in the header (columns "
+            f"The column name {_shown(twice[0])} appears more than once in the header (columns "
             f"{', '.join(places)}); give each column a name of its own{title}."
         )
 

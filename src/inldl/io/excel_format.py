@@ -101,8 +101,8 @@ class Excel(FrameFormat):
         below = {i for i, _ in sheet._cells if i > self.rows[-1]}
         if rows and any(cell.value is not None for i in below for cell in sheet[i]):
             raise ValueError(
-                f"Rows are to be added below row {self.rows[-1]} of the sheet, where something "
-                "stands; move it to another place."
+                f"Rows are to be added below row {self.rows[-1]} of the sheet, which is not "
+                "empty; move its content."
             )
         for i, row in enumerate(rows, self.rows[-1] + 1):
             for name, value in row.items():

@@ -54,7 +54,7 @@ def save_model(model, path, *, info=None, overwrite=False):
     FileExistsError
         If there is such a file and `overwrite` is False.
     OSError
-        If the file cannot be written; an old one is then as it was.
+        If the file cannot be written; an old one is left unchanged.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def load_model(path):
     if decoder.of_sklearn and saved_with != sklearn.__version__:
         warnings.warn(
             f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
-            f"{sklearn.__version__}: its trees or neighbours may predict something else; fit "
+            f"{sklearn.__version__}: its trees or neighbours may predict differently; fit "
             "again to be sure.",
             UserWarning,
             stacklevel=2,

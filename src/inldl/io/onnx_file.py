@@ -47,7 +47,7 @@ def export_onnx(model, path, *, overwrite=False):
     ImportError
         If onnx is not installed.
     OSError
-        If the file cannot be written; an old one is then as it was.
+        If the file cannot be written; an old one is left unchanged.
     ValueError
         If the model is not fitted or not linear.
     """

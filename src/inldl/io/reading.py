@@ -157,7 +157,7 @@ class TableFile:
         For counts: the column that holds the total of each row. Counts are then shares of it, and
         may be missing. It is neither a label nor, unless `features` names it, a feature.
     sums : str, list of str or dict, default=None
-        Columns that hold what some labels have together, in the same units: "alcohol=beer,wine",
+        Columns that hold sums of labels, in the same units: "alcohol=beer,wine",
         several such texts, or a dict from such a column to its labels. A label may be in one sum
         only. These columns are neither labels nor, unless `features` names them, features.
 
@@ -169,6 +169,8 @@ class TableFile:
         How it is written.
     labels, features, ids : list of str
         Names of the label columns, of the feature columns, and of those that name the rows.
+    things : sequence of str
+        The columns that name the things of a table with one row per thing and label.
     beside : BesideColumns
         Which columns hold totals, or sums of labels.
     notes : list of str
@@ -215,13 +217,15 @@ class TableFile:
         opening = Opening(delimiter, encoding, as_words(na), skip_rows, skip_last, sheet)
         source = open_format(unpacked(self.path, owner=self), opening)
         check_columns(source.names)
+        self.things = ()
         if long is not None:
             source = self._widened(source, long, decimal, thousands)
+            self.things, id = source.keys.id, id or source.ids
+            labels = source.categories if labels is None else labels
         self.source, names = source, source.names
-        self.ids = named_by(names, id or getattr(source, "ids", ()), "id columns")
+        self.ids = named_by(names, id or (), "id columns")
         unused = [*self.ids, *named_by(names, ignore or (), "columns")]
         self.beside = BesideColumns(names, total, sums)
-        labels = getattr(source, "categories", None) if labels is None else labels
         others = [*unused, *self.beside.columns]
         self.labels = [] if labels is None else self._labels(labels, others)
         self.beside.check(self.labels)

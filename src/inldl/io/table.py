@@ -127,7 +127,7 @@ class Table:
         Bounds of missing degrees, as fractions, that cells such as <5 and 1-9 give; NaN where
         there is none, None if there are none at all.
     groups : dict of tuple of str to ndarray of shape (n,)
-        What some labels have together, as fractions, by their names; NaN where it is not known.
+        Sums of some labels, as fractions, by their names; NaN where it is not known.
     totals : ndarray of shape (n,) or None
         The total of each row, if a column holds it; NaN where that is empty.
     """

@@ -41,7 +41,7 @@ def write_table(table, completed, path, *, whole=False, overwrite=False):
     FileExistsError
         If there is such a file and `overwrite` is False.
     OSError
-        If the file cannot be written; an old one is then as it was.
+        If the file cannot be written; an old one is left unchanged.
     """
     completed = _checked(table.known, completed)
     holes = np.isnan(table.y).any(axis=0)
@@ -167,7 +167,7 @@ def _checked(known, completed):
     if bad.any():
         row, column = np.argwhere(bad)[0]
         raise ValueError(
-            f"completed[{row}, {column}] is {completed[row, column]:g}, but it is to fill a hole; "
+            f"completed[{row}, {column}] is {completed[row, column]:g}, but it must fill a hole; "
             "give a fraction from 0 to 1."
         )
     for bound, side in ((known.lower, -1), (known.upper, 1)):

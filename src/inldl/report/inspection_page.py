@@ -207,7 +207,7 @@ def _first(most, frame):
 
 def _problems(problems):
     if not problems:
-        return Paragraph("All rows are possible, and each has a known share.")
+        return Paragraph("All rows are valid, and each has a known share.")
     words = [Column(name, words=True) for name in ("what", "such as", "what to do")]
     rows = []
     for each in problems:

@@ -63,7 +63,7 @@ def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
         sections["Results"], choices = run_results(rows)
         sections["Run time"] = [_time_figure(rows), _costs(rows)]
     else:
-        why = "No fit ended well, so there are no scores; the reasons are below."
+        why = "No fit succeeded, so there are no scores; the reasons are below."
         sections["Results"] = [Note(why)]
     sections["Failures and warnings"] = _remarks(rows)
     sections["Environment"] = [_environment(rows)]
@@ -111,7 +111,7 @@ def _summary(rows):
     ok = int((rows["status"] == "ok").sum())
     nouns = {"method": "method", "dataset": "dataset", "rate": "missing rate", "split": "split"}
     methods, *others = (counted(rows[name].nunique(), noun) for name, noun in nouns.items())
-    end = "all ended well" if ok == len(rows) else f"{ok} ended well, {len(rows) - ok} did not"
+    end = "all succeeded" if ok == len(rows) else f"{ok} succeeded, {len(rows) - ok} did not"
     return f"{methods} on {', '.join(others)}: {counted(len(rows), 'fit')}, {end}."
 
 
@@ -166,7 +166,7 @@ def _costs(rows):
     meant = frame["not_converged"].eq(0) | frame["method"].isin(_meant_to_converge(rows))
     frame["not_converged"] = frame["not_converged"].where(meant)
     caption = (
-        "Means over the fits that ended well, in CPU seconds; memory is the peak above what was "
+        "Means over the fits that succeeded, in CPU seconds; memory is the peak above what was "
         "in use before. Methods that failed somewhere are averaged over what is left."
     )
     if not meant.all():

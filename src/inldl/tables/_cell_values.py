@@ -111,8 +111,8 @@ class Cells:
                 raise column_error(
                     self.name,
                     "text",
-                    "holds neither a number nor text in {row} but a {type}; make numbers or text "
-                    "of it, or remove the column",
+                    "holds a {type} in {row}, neither a number nor text; turn it into numbers or "
+                    "text, or remove the column",
                     row=int(np.argmax(codes == code)),
                     type=value.__name__,
                 )

@@ -47,7 +47,7 @@ def _described(name, column, where, date_order):
     elif choice.stray:
         remark = f"is taken as text, because of {choice.stray}; correct the cell if it is a number"
     elif choice.n_levels > MAX_LEVELS:
-        remark = f"has {choice.n_levels} levels; the {MAX_LEVELS} most frequent are told apart"
+        remark = f"has {choice.n_levels} levels; the {MAX_LEVELS} most frequent are kept apart"
     return choice.kind, remark, True
 
 

@@ -104,7 +104,7 @@ def _size(size, strong):
 
 _BY_SIZE = ("small", "large", "largest")
 _WEIGHED = (
-    "The expected error takes this into account, and is a rougher estimate for that. Intervals do "
+    "The expected error takes this into account, which makes it a rougher estimate. Intervals do "
     "not; do not rely on them."
 )
 _IN_PART = "The sums of the rows correct a part of this; do not rely on intervals."
@@ -114,8 +114,8 @@ _ABOVE = (
     "too; complete the table without --model."
 )
 _AS_IF = (
-    "The model was fitted to rows of which only the largest shares are recorded, and fills in "
-    "these rows as if they were the same."
+    "The model was fitted to rows in which only the largest shares are recorded, and fills in "
+    "these rows in the same way."
 )
 
 
@@ -182,7 +182,7 @@ def _dependence(strong):
 
 def _sums_are_off(results):
     """Return whether complete rows have other sums, so that no sum gives a share."""
-    return any(problem.what.startswith("a sum other than") for problem in results["problems"])
+    return any(problem.kind == "other sum" for problem in results["problems"])
 
 
 def _single_holes(by_row):

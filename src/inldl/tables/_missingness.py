@@ -59,7 +59,7 @@ class SizeTest:
     mechanism: str = ""
 
 
-def judge_size(y, labels, whole=1.0, *, untold=""):
+def size_test(y, labels, whole=1.0, *, untold=""):
     """Return the `SizeTest` of degrees whose rows can all be distributions.
 
     Its numbers are in the units of a table whose rows sum to `whole`. `untold` says why sums of

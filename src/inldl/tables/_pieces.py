@@ -12,7 +12,7 @@ from inldl.io import TableWriter
 from inldl.io._compression import plain_name
 from inldl.solvers.completion import fill_forced
 from inldl.tables._cell_values import level_name
-from inldl.tables._missingness import COUNTS, RATIOS, judge_size
+from inldl.tables._missingness import COUNTS, RATIOS, size_test
 from inldl.tables._units import whole_of
 from inldl.tables.columns import ID, NEARLY_ID, RUNNING
 
@@ -43,9 +43,8 @@ def id_columns(file, model):
     They are those that the user says, else the first that the model has left out as an id. An id
     of several columns of a long table consists of features, but names the rows as well.
     """
-    keys = getattr(file.source, "keys", None)
-    if file.ids or keys:
-        return list(file.ids or keys.id)
+    if file.ids or file.things:
+        return list(file.ids or file.things)
     left_out = model.encoder_.dropped_
     found = [
         name
@@ -167,7 +166,7 @@ def size_of_holes(y, labels, scale, loose, ratios=False):
     if loose:  # then a row hides what it lacks, too
         y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
     untold = COUNTS if scale == "count" else RATIOS if ratios else ""
-    return judge_size(y, labels, untold=untold)
+    return size_test(y, labels, untold=untold)
 
 
 def draw_paths(path, n_draws):

@@ -68,7 +68,7 @@ def fit_weighted(estimator, X, y, weights, **known):
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ValueError(
             f"The fit of {type(estimator).__name__} has no sample_weight, so rows cannot be "
-            "weighted; take another method, or leave the weights out."
+            "weighted; use another method, or leave the weights out."
         )
     return estimator.fit(X, y, sample_weight=weights, **known)
 

@@ -107,7 +107,7 @@ def suggest(
     upper=None,
     sums=None,
 ):
-    """Suggest which missing degrees to ask for, so that the completed table gets better most.
+    """Suggest which missing degrees to ask for, so that the completed table improves most.
 
     The errors of the missing degrees of a row go together: they sum to 0, and some labels are
     large where others are small. So an answer also tells about the other holes of its row. What
@@ -194,7 +194,7 @@ def _fitted(model, X, y, limits):
         return model[-1], model[:-1].transform(X) if len(model) > 1 else X
     if not hasattr(model, "_completer"):
         raise ValueError(
-            f"{type(model).__name__} does not know how unsure it is of missing degrees; take "
+            f"{type(model).__name__} cannot tell how uncertain missing degrees are; use "
             "inldl.Model, which does for any method, or inldl.AutoInLDL."
         )
     return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
@@ -251,8 +251,8 @@ def errors_of(model, parts):
     if completer is None:
         name = type(model).__name__
         raise ValueError(
-            f"This {name} kept no held-out predictions, which tell how unsure missing degrees "
-            f"are; fit {name}(cross_fit=5), or take inldl.Model."
+            f"This {name} kept no held-out predictions, which show how uncertain missing degrees "
+            f"are; fit {name}(cross_fit=5), or use inldl.Model."
         )
     found = [completer.row_errors(*part.take(slice(None))) for part in parts]
     filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))

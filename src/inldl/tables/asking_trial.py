@@ -140,13 +140,13 @@ def _known_rows(X, y, max_rows, random_state):
     if len(whole) < FEWEST:
         raise ValueError(
             f"Only {len(whole)} rows have all their shares, and trying out what to ask for needs "
-            f"{FEWEST}; take a table with more known shares."
+            f"{FEWEST}; use a table with more known shares."
         )
     notes = []
     if len(whole) < len(y):
         notes.append(f"Rows with missing shares were left out: {len(y) - len(whole):,}.")
     if len(whole) > max_rows:
-        notes.append(f"A random sample of {max_rows:,} of {len(whole):,} rows took part.")
+        notes.append(f"A random sample of {max_rows:,} of {len(whole):,} rows was used.")
         generator = np.random.default_rng([random_state, 2])
         whole = np.sort(generator.choice(whole, max_rows, replace=False))
     return _safe_indexing(X, whole), _safe_indexing(y, whole), notes

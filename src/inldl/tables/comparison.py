@@ -32,9 +32,9 @@ DEFAULT = (
 )  # fmt: skip
 """What is compared if nothing is named, the fastest first.
 
-Left out are the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto
-does, the methods of later papers (such as hidldl and i2ldl), and methods as they were published,
-with the weights of others, or without a mean.
+It leaves out the parts of auto (kernel-ridge, kernel-softmax, forest), which cost as much as auto,
+the methods of later papers (such as hidldl and i2ldl), methods as they were published, and the
+other weightings and constants.
 """
 FEW = 50  # rows, with which chance decides more than the method
 

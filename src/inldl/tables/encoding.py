@@ -67,7 +67,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     sources_ : list of str
         The column of the table behind each column of the matrix.
     notes_ : list of str
-        Sentences that tell what was found out about the columns.
+        Sentences on what was detected about the columns.
     feature_names_in_ : ndarray of str
         The names of the columns of the table.
     n_features_in_ : int

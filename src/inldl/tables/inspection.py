@@ -17,7 +17,7 @@ from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._dates import ORDERS
 from inldl.tables._features import describe_features, find_copies, find_dependence
 from inldl.tables._findings import list_findings
-from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, judge_size
+from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, size_test
 from inldl.tables._units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
@@ -30,9 +30,11 @@ EXAMPLES = 5  # rows that are named of those with a problem
 class Problem:
     """Rows that share a problem, how many they are, and the first few in words.
 
-    If it is severe, such rows cannot be distributions at all.
+    If it is severe, such rows cannot be distributions at all. What is wrong is a `kind` for
+    programs, and `what` in words.
     """
 
+    kind: str
     what: str
     advice: str
     severe: bool
@@ -173,7 +175,7 @@ def inspect_table(
         ),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": judge_size(possible, labels, whole, untold=untold),
+        "size": size_test(possible, labels, whole, untold=untold),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where, ORDERS[dates]),
@@ -230,37 +232,39 @@ def _problems(y, where, whole, lower=None, upper=None):
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
     checks = [*_checks(y, f"{whole:g}"), *_checks_of_bounds(y, f"{whole:g}", lower, upper)]
-    for what, advice, severe, rows, shown in checks:
+    for kind, what, advice, severe, rows, shown in checks:
         rows = rows & free
         if rows.any():
             examples = []
             for i in np.flatnonzero(rows)[:EXAMPLES]:
                 number = f" ({shown[0]} {whole * shown[1][i]:.6g})" if shown else ""
                 examples.append(f"{where(int(i))}{number}")
-            problems.append(Problem(what, advice, severe, int(rows.sum()), tuple(examples)))
+            about = kind, what, advice, severe
+            problems.append(Problem(*about, int(rows.sum()), tuple(examples)))
             free &= ~rows
             valid &= ~(rows & severe)
     return problems, valid
 
 
 def _checks(y, whole):
-    """Yield each problem, its advice, whether it is severe, its rows, and numbers that show it."""
+    """Yield each problem: kind, words, advice, whether it is severe, rows, and their numbers."""
     tolerance, holes = sum_tolerance(y.dtype), np.isnan(y)
     n_seen = y.shape[1] - holes.sum(axis=1)
     with np.errstate(invalid="ignore"):  # inf - inf
         sums = np.where(holes, 0, y).sum(axis=1)
     smallest, largest = np.fmin.reduce(y, axis=1), np.fmax.reduce(y, axis=1)
     correct = "correct the numbers, or empty cells that are unknown"
-    yield "a share below 0", correct, True, smallest < 0, ("share", smallest)
+    yield "negative", "a share below 0", correct, True, smallest < 0, ("share", smallest)
     above = largest > 1 + tolerance
-    yield f"a share above {whole}", correct, True, above, ("share", largest)
+    yield "large", f"a share above {whole}", correct, True, above, ("share", largest)
     over = (n_seen < y.shape[1]) & (is_off(sums - 1, y))
-    yield f"known shares that sum to more than {whole}", correct, True, over, ("sum", sums)
+    what = f"known shares that sum to more than {whole}"
+    yield "sum exceeded", what, correct, True, over, ("sum", sums)
     off = (n_seen == y.shape[1]) & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
-    yield f"a sum other than {whole}", accept, True, off, ("sum", sums)
+    yield "other sum", f"a sum other than {whole}", accept, True, off, ("sum", sums)
     nothing = "such a row can be predicted from its features, but little is learned from it"
-    yield "no known share", nothing, False, n_seen == 0, None
+    yield "empty", "no known share", nothing, False, n_seen == 0, None
 
 
 def _checks_of_bounds(y, whole, lower, upper):
@@ -272,9 +276,10 @@ def _checks_of_bounds(y, whole, lower, upper):
     least = np.where(holes, np.where(np.isnan(low), 0, low), y).sum(axis=1)
     most = np.where(holes, np.where(np.isnan(high), np.inf, high), y).sum(axis=1)
     advice = "correct the bounds or the known shares"
+    what = f"bounds that do not let them sum to {whole}"
     for bad, end in ((is_off(least - 1, y), least), (is_off(1 - most, y), most)):
         rows = bad & holes.any(axis=1)
-        yield f"bounds that do not let them sum to {whole}", advice, True, rows, ("sum", end)
+        yield "bounds", what, advice, True, rows, ("sum", end)
 
 
 def _notes(n_correlated, n_estimated, n):

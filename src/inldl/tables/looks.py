@@ -1,4 +1,4 @@
-"""What is found out about a table in a file before a model of it is kept."""
+"""Inspect a table in a file, and compare methods on it."""
 
 from inldl.tables._rows import take_weights
 from inldl.tables.comparison import compare

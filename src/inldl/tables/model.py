@@ -260,7 +260,7 @@ class Model(IntervalMixin, DistributionEstimator):
             if ours or not np.isnan(degrees).any():
                 raise
             raise ValueError(
-                f"{self.method} cannot learn from degrees of which some are missing; take one of "
+                f"{self.method} cannot learn from degrees if some are missing; use one of "
                 "the methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
                 f"inldl.RegressorLDL. The method says: {error}"
             ) from error

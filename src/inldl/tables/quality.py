@@ -29,7 +29,7 @@ class HeldOut:
     labels : list of str
         Names of the labels.
     how : str
-        A sentence that tells how the predictions were made.
+        A sentence on how the predictions were made.
     lower, upper : ndarray of shape (m,) or None
         Ends of the intervals.
     unit : str
@@ -37,7 +37,7 @@ class HeldOut:
     weights : ndarray of shape (m,) or None
         How much each degree counts; None is equally much.
     unknown : str
-        Why no error can be told, if there are no degrees for that reason.
+        Why no error is given, if there are no degrees for that reason.
     """
 
     observed: np.ndarray
@@ -119,7 +119,7 @@ class HeldOut:
 
 
 def of_new_rows(model, y, weights=None):
-    """Judge the predictions of training rows that were each made without the row.
+    """Measure the predictions of training rows that were each made without the row.
 
     `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
     """
@@ -134,7 +134,7 @@ def of_new_rows(model, y, weights=None):
 
 
 def of_completion(model):
-    """Judge how well degrees that are hidden on purpose are completed.
+    """Measure how well degrees that are hidden on purpose are completed.
 
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
     count as often as such are missing: in rows with as many holes, of the same label, and so that
@@ -171,13 +171,13 @@ def as_ratios(y, *predictions):
 
 
 def _nothing(labels, why):
-    """Return that no error can be told, and why."""
+    """Return that no error is given, and why."""
     arrays = (np.empty(0),) * 3 + (np.empty(0, int),) * 2
     return HeldOut(*arrays, labels, "", unknown=why)
 
 
 def _unlike(completer):
-    """Return why degrees that are known tell nothing about the error at those that are not."""
+    """Return why known degrees do not show the error at missing ones."""
     if completer.limited_:
         return "the missing shares have bounds, and no share like them is known"
     if completer.largest_ is not None:
@@ -192,7 +192,7 @@ def _unlike(completer):
 
 
 def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
-    """Judge the predictions of rows that the model was not fitted to, and intervals around them.
+    """Measure the predictions of rows that the model was not fitted to, and their intervals.
 
     `signs` are what the model says that tells how large the errors of the rows are, `constant` is
     what the constant mean predicts, if that is not the mean of the rows of the fit.
@@ -229,7 +229,7 @@ class Bounded:
 
 
 def of_bounds(known, predicted, weights=None, scale="fraction"):
-    """Judge predictions by bounds of missing degrees; None if there are no bounds.
+    """Compare predictions with bounds of missing degrees; None if there are no bounds.
 
     Parameters
     ----------
@@ -263,10 +263,10 @@ def _weighted(found, weights):
 
 
 def hide_more(y, share, generator, loose=False):
-    """Return `y` with a share of its observed degrees hidden, and which of them can be judged.
+    """Return `y` with a share of its observed degrees hidden, and which of them count.
 
     Each row keeps an observed degree, and each label. A degree that is the only hole of its row
-    is not judged: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
+    does not count: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
     """
     left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
     kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)

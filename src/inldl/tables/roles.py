@@ -10,7 +10,7 @@ from inldl.io._gathering import gathered
 from inldl.tables._cell_values import Cells
 from inldl.tables._features import describe_features
 
-MOST_ROWS = 50_000  # of which the kinds of columns are told
+MOST_ROWS = 50_000  # from which the kinds of columns are detected
 MOST_SUMMED = 2_000  # rows that are summed
 LONGEST = 150  # columns side by side that are tried as labels
 NEAR = 0.02  # of the whole, by which rounded shares may miss it

@@ -1,4 +1,4 @@
-"""What is done with a table in a file: fit a model to it, complete it, predict it, judge it."""
+"""Fit a model to a table in a file, complete the table, predict its rows, test a model on it."""
 
 from contextlib import contextmanager
 
@@ -172,7 +172,7 @@ def complete_table(
     path : str or path
         The file to write.
     scale : {"fraction", "percent", "count"}
-        How the degrees stand in the file.
+        How the degrees are written in the file.
     holes : list of str, optional
         The labels with holes; all by default.
     normalize : bool
@@ -316,7 +316,7 @@ def _warned(n_outside, n_unseen):
 
 
 def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, weight=None):
-    """Judge a model on the observed degrees of a file.
+    """Test a model on the observed degrees of a file.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def _scores(y, predicted, weights=None):
 
 @contextmanager
 def _placed(where, labels=()):
-    """Say of an error about a row in which line of the file that row stands, and of a label."""
+    """Add to an error about a row its line in the file, and the name of its label."""
     try:
         yield
     except DataError as error:
