@@ -44,8 +44,8 @@ def ask(
 ) -> None:
     """Find out which missing shares to ask for next.
 
-    The list has the cells whose answers make the completed table better most, the best first. Fill
-    in its column "answer", and give it to inldl complete with --answers.
+    The list has the cells whose answers would improve the completed table most, the best first.
+    Fill in its column "answer", and give it to inldl complete with --answers.
 
         inldl ask survey.csv --labels "joy,anger,fear" --budget 50 -o ask.csv
         inldl ask survey.csv -l "emo_*" --by row -o ask.xlsx

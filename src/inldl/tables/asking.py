@@ -107,7 +107,7 @@ def suggest(
     upper=None,
     sums=None,
 ):
-    """Suggest which missing degrees to ask for, so that the completed table gets better most.
+    """Suggest which missing degrees to ask for, to improve the completed table most.
 
     The errors of the missing degrees of a row go together: they sum to 0, and some labels are
     large where others are small. So an answer also tells about the other holes of its row. What

@@ -42,7 +42,11 @@ export class Grid {
     this.rows.addEventListener("mouseleave", () => this.hide());
     this.rows.addEventListener("focusout", () => this.hide());
     this.rows.addEventListener("dblclick", (event) => this.editor.open(cellOf(event)));
-    this.rows.addEventListener("mousedown", (event) => this.choose(cellOf(event)));
+    this.rows.addEventListener("mousedown", (event) => {
+      this.choose(cellOf(event));
+      this.point(cellOf(event)); // fingers do not hover
+    });
+    this.rows.addEventListener("focusin", (event) => this.choose(cellOf(event)));
     addEventListener("scroll", () => {
       if (!this.view.isConnected) return;
       if (this.rows.contains(document.activeElement) && !this.editor.input) this.follow();
@@ -174,8 +178,10 @@ export class Grid {
     this.data.fetchSoon(() => this.window());
     const focused = this.rows.contains(document.activeElement);
     this.rows.style.transform = `translateY(${top}px)`;
-    this.replace(first, Math.min(this.total, first + count));
-    this.mark(this.cell(this.active));
+    const last = Math.min(this.total, first + count);
+    this.replace(first, last);
+    const { row, column } = this.active;
+    this.mark(this.cell({ row: this.lines.has(row) ? row : Math.min(first + 6, last - 1), column }));
     if (focused) this.follow();
   }
 
@@ -253,6 +259,7 @@ export class Grid {
   }
 
   point(cell) {
+    if (this.editor.input) return undefined;
     const text = cell && this.sentence(cell);
     if (!text) return this.hide();
     this.tip.textContent = text;
