@@ -31,7 +31,9 @@ def press(browser, label):
     xpath = f"//*[self::button or self::a][normalize-space()='{label}']"
     for _ in range(100):
         try:
-            return browser.find_element("xpath", xpath).click()
+            found = browser.find_element("xpath", xpath)
+            browser.execute_script("arguments[0].scrollIntoView({ block: 'center' })", found)
+            return found.click()
         except StaleElementReferenceException:  # it was drawn again
             time.sleep(0.05)
     raise AssertionError(f"no button {label}")
