@@ -49,3 +49,16 @@ def work(tmp_path, monkeypatch):
         return teller.state, json.loads(found.read_text()) if found.exists() else None, folder
 
     return run
+
+
+@pytest.fixture
+def page(driver, studio):
+    """Return the browser with the first page; nothing may be written to its console."""
+    from studio_page import until
+
+    driver.get(studio.address)
+    until(driver, "document.querySelector('main').dataset.ready === 'home'")
+    yield driver
+    driver.get("about:blank")
+    complaints = [each for each in driver.get_log("browser") if "status of" not in each["message"]]
+    assert complaints == []

@@ -52,9 +52,14 @@ HEAVY = {"numba", "scipy", "sklearn", "pandas", "matplotlib", "numpy"}
 
 def test_nothing_heavy_is_imported_before_the_page_is_there():
     code = """
-import sys
+import sys, tempfile
 from inldl.cli import _studio
-import inldl.studio.app, inldl.studio.jobs, inldl.studio.server, inldl.studio.workspace
+import inldl.studio.app, inldl.studio.jobs, inldl.studio.server
+from inldl.studio import desk, parts, workspace
+for name in parts.NAMES:
+    parts.read(name)
+with tempfile.TemporaryDirectory() as folder:
+    desk.Desk(workspace.Workspace(folder), None, 1).state({})
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -8,16 +8,16 @@ _SCRIPTS = (
 )  # fmt: skip
 _HERE = {"studio.html", "studio.css", "icon.svg"} | {f"{name}.js" for name in _SCRIPTS}
 _REPORT = {"page.css", "page.js"}
+NAMES = _HERE | _REPORT
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 def read(name):
     """Return a file by its name; a KeyError if there is none."""
-    if name in _HERE:
-        return (files("inldl.studio") / "assets" / name).read_bytes()
-    if name in _REPORT:
-        return (files("inldl.report") / "assets" / name).read_bytes()
-    raise KeyError(name)
+    if name not in NAMES:
+        raise KeyError(name)
+    room = "studio" if name in _HERE else "report"  # which is not imported: that takes seconds
+    return (files("inldl") / room / "assets" / name).read_bytes()
 
 
 def kind(name):

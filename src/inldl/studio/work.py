@@ -192,8 +192,7 @@ def compare(task, teller, warned):
 
     def one_more(name):
         done.append(name)
-        teller.detail(f"{name} ({len(done)} of {total})")
-        teller.share(len(done) / total)
+        teller.detail(f"{name} ({len(done)} of {total})", len(done) / total)
 
     how = options.learning(job.settings)
     how = {name: how[name] for name in ("scale", "normalize", "weight", "dates")}

@@ -30,9 +30,10 @@ class Teller:
         self.state["share"] = float(share)
         self._send(often=True)
 
-    def detail(self, text):
-        """Tell what is done at the moment."""
+    def detail(self, text, share=None):
+        """Tell what is done at the moment, and how much of that, if it is known."""
         self.state["detail"] = str(text)
+        self.state["share"] = None if share is None else float(share)
         self._send(often=True)
 
     def end(self, status, error=""):

@@ -27,8 +27,8 @@ function drawForm(again) {
   const price = (value) => make("input", { type: "number", min: 0, step: "any", value });
   const [first, more] = [price(1), price("")];
   more.placeholder = "the same";
-  const form = make("form", { onsubmit: (event) => { event.preventDefault(); again(); } },
-    make("div", { class: "line" }, field("How many", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them")),
+  const form = make("form", { "aria-label": "Which questions", onsubmit: (event) => { event.preventDefault(); again(); } },
+    make("div", { class: "line" }, field("How many to ask for", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them")),
     make("details", { class: "prices" }, make("summary", {}, "Whole rows, and prices"),
       make("div", { class: "fields" },
         field("Ask for", by),

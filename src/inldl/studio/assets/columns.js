@@ -41,7 +41,7 @@ function chooseMany(studio, look) {
     const names = look.columns.map((each) => each.column).filter((name) => pattern.test(name));
     studio.setRoles(Object.fromEntries(names.map((name) => [name, wanted.value])));
   };
-  return make("form", { class: "many", onsubmit: (event) => { event.preventDefault(); apply(); } },
+  return make("form", { class: "many", "aria-label": "Set the role of many columns", onsubmit: (event) => { event.preventDefault(); apply(); } },
     make("span", {}, "Set columns named"), text, make("span", {}, "to"), wanted,
     make("button", { class: "secondary" }, "Apply"));
 }

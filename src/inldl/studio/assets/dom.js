@@ -18,7 +18,9 @@ export function button(text, onclick, attributes = {}) {
 // Ids are made of labels, so that a field which is drawn again is found again.
 export function field(label, control, hint = "") {
   control.id ||= `field-${label.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
-  const below = hint && make("small", { id: `${control.id}-hint` }, hint);
+  // Names of options are not broken.
+  const texts = hint.split(/(\(--[a-z-]+\))/).map((text) => (text.startsWith("(--") ? make("span", {}, text) : text));
+  const below = hint && make("small", { id: `${control.id}-hint` }, texts);
   if (below) control.setAttribute("aria-describedby", below.id);
   return make("div", { class: "field" }, make("label", { for: control.id }, label), control, below);
 }

@@ -12,7 +12,7 @@ const SAID = ["known", "filled in", "missing", "edited by you"];
 
 export class Grid {
   constructor(studio, run, { onedit }) {
-    Object.assign(this, { studio, run, onedit, active: { row: 0, column: 0 } });
+    Object.assign(this, { studio, run, onedit, active: { row: 0, column: 0 }, lines: new Map() });
     this.data = new Rows(`tables/${studio.table.id}/runs/${run}`, () => this.draw());
     this.editor = new CellEditor(this);
     this.view = make("div", { class: "grid", role: "grid", "aria-label": `Rows of ${studio.table.name}`, "aria-readonly": "false" });
@@ -36,11 +36,17 @@ export class Grid {
       this.draw();
     }, { passive: true });
     this.view.addEventListener("keydown", (event) => this.key(event));
-    this.rows.addEventListener("mouseover", (event) => this.point(cellOf(event)));
+    this.rows.addEventListener("mouseover", (event) => {
+      if (event.movementX || event.movementY) this.point(cellOf(event)); // else the table moved
+    });
     this.rows.addEventListener("mouseleave", () => this.hide());
     this.rows.addEventListener("focusout", () => this.hide());
     this.rows.addEventListener("dblclick", (event) => this.editor.open(cellOf(event)));
-    this.rows.addEventListener("mousedown", (event) => this.choose(cellOf(event)));
+    this.rows.addEventListener("mousedown", (event) => {
+      this.choose(cellOf(event));
+      this.point(cellOf(event)); // fingers do not hover
+    });
+    this.rows.addEventListener("focusin", (event) => this.choose(cellOf(event)));
     addEventListener("scroll", () => {
       if (!this.view.isConnected) return;
       if (this.rows.contains(document.activeElement) && !this.editor.input) this.follow();
@@ -169,26 +175,42 @@ export class Grid {
 
   paint() {
     const { first, count, top } = this.window();
-    const last = Math.min(this.total, first + count);
     this.data.fetchSoon(() => this.window());
     const focused = this.rows.contains(document.activeElement);
-    const made = [];
-    for (let position = first; position < last; position++) made.push(this.line(position));
     this.rows.style.transform = `translateY(${top}px)`;
-    this.rows.replaceChildren(...made);
-    if (!this.total) this.rows.append(make("p", { class: "quiet empty" }, "No rows match."));
+    const last = Math.min(this.total, first + count);
+    this.replace(first, last);
+    const { row, column } = this.active;
+    this.mark(this.cell({ row: this.lines.has(row) ? row : Math.min(first + 6, last - 1), column }));
     if (focused) this.follow();
   }
 
-  line(position) {
-    const data = this.data.at(position);
+  // Draws rows; those that are there already stay as they are.
+  replace(first, last) {
+    const lines = new Map();
+    for (let position = first; position < last; position++) {
+      const [data, old] = [this.data.at(position), this.lines.get(position)];
+      lines.set(position, old?.data === data && old ? old : { data, element: this.line(position, data) });
+    }
+    for (const [position, { element }] of this.lines) if (lines.get(position)?.element !== element) element.remove();
+    let next = this.rows.firstChild;
+    for (const { element } of lines.values()) {
+      if (element === next) next = next.nextSibling;
+      else this.rows.insertBefore(element, next);
+    }
+    this.lines = lines;
+    this.none ??= make("p", { class: "quiet empty" }, "No rows match.");
+    if (this.total) this.none.remove();
+    else this.rows.append(this.none);
+  }
+
+  line(position, data) {
     const cells = this.shown.map((column, at) => this.drawn(column, at, position, data));
     return make("div", { class: "grid-row", role: "row", "aria-rowindex": position + 2 }, cells);
   }
 
   drawn(column, at, position, data) {
-    const active = position === this.active.row && at === this.active.column;
-    const attributes = { role: column.kind === "number" ? "rowheader" : "gridcell", class: `cell ${column.kind} ${this.sticky(at)}`, "data-position": position, "data-column": at, "aria-colindex": at + 1, tabindex: active ? 0 : -1 };
+    const attributes = { role: column.kind === "number" ? "rowheader" : "gridcell", class: `cell ${column.kind} ${this.sticky(at)}`, "data-position": position, "data-column": at, "aria-colindex": at + 1, tabindex: -1 };
     const made = make("div", attributes);
     if (!data) return made;
     if (column.kind === "number") made.textContent = data.row + 1;
@@ -216,7 +238,7 @@ export class Grid {
   // Cells --------------------------------------------------------------------------------------
 
   cell({ row, column }) {
-    return this.rows.querySelector(`[data-position="${row}"][data-column="${column}"]`);
+    return this.lines.get(row)?.element.children[column];
   }
 
   rowOf(cell) {
@@ -237,6 +259,7 @@ export class Grid {
   }
 
   point(cell) {
+    if (this.editor.input) return undefined;
     const text = cell && this.sentence(cell);
     if (!text) return this.hide();
     this.tip.textContent = text;
@@ -268,8 +291,14 @@ export class Grid {
   choose(cell) {
     if (!cell || this.editor.input) return;
     this.active = { row: +cell.dataset.position, column: +cell.dataset.column };
-    this.rows.querySelectorAll("[tabindex='0']").forEach((each) => each.setAttribute("tabindex", -1));
-    cell.setAttribute("tabindex", 0);
+    this.mark(cell);
+  }
+
+  // One cell of the table can be reached with the Tab key.
+  mark(cell) {
+    this.marked?.setAttribute("tabindex", -1);
+    this.marked = cell;
+    cell?.setAttribute("tabindex", 0);
   }
 
   // The cell that has the focus keeps it, and what is said about it stays beside it.

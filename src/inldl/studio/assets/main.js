@@ -202,7 +202,7 @@ async function drawLook(asked) {
     if (!asked.newest("look")) await again();
     return make("div", {}, make("h1", {}, asked.table.name), panel,
       make("div", { class: "actions" }, make("a", { class: "button secondary", href: "#" }, "Choose another file")),
-      make("details", { class: "options" }, make("summary", {}, "How the file is read"), drawReading(asked)));
+      make("details", { class: "options", open: asked.failed("look") }, make("summary", {}, "How the file is read"), drawReading(asked)));
   }
   return make("div", {}, panel, drawColumns(asked, await asked.result(asked.table.runs.look)));
 }

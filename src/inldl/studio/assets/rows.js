@@ -5,11 +5,13 @@ import { notice } from "./dom.js";
 
 export const PAGE = 100; // rows that are fetched at once
 const MOST = 60; // pages that are kept
-const SOON = 30; // milliseconds; pages that are only passed are not fetched
+const AHEAD = 50; // rows above and below those in sight that are fetched, too
+const SOON = 30; // milliseconds between two looks at what is in sight: most pages are only passed
+const AT_ONCE = 2; // pages that are under way; the next ones are those in sight then
 
 export class Rows {
   constructor(base, ondraw) {
-    Object.assign(this, { base, ondraw, pages: new Map(), total: 0, query: { sort: "", down: "", find: "", only: "" } });
+    Object.assign(this, { base, ondraw, pages: new Map(), coming: 0, total: 0, query: { sort: "", down: "", find: "", only: "" } });
   }
 
   // Changes what is sorted or filtered by; returns whether rows came.
@@ -17,7 +19,7 @@ export class Rows {
     Object.assign(this.query, change);
     this.pages.clear();
     const first = await this.page(0);
-    if (!first || this.pages.get(0) !== first) return false; // or something else was asked since
+    if (!first || await this.pages.get(0) !== first) return false; // or something else was asked since
     this.total = first.total;
     this.facts ??= first.facts;
     return true;
@@ -30,13 +32,16 @@ export class Rows {
       const asked = new URLSearchParams({ ...this.query, first: number * PAGE, count: PAGE });
       const coming = request("GET", `${this.base}/rows?${asked}`).then((found) => {
         if (this.pages.get(number) === coming) this.pages.set(number, found);
-        if (number) this.ondraw();
         return found;
       }).catch((error) => {
         this.pages.delete(number);
         notice(error.message, "problem");
         return null;
+      }).finally(() => {
+        this.coming--;
+        this.ondraw();
       });
+      this.coming++;
       this.pages.set(number, coming);
     }
     return this.pages.get(number);
@@ -53,11 +58,20 @@ export class Rows {
     return pages;
   }
 
+  // Pages that have not come: those in sight first, then those around.
+  lacking({ first, count }) {
+    const start = Math.max(0, first - AHEAD);
+    const around = this.pagesOf({ first: start, count: first - start + count + AHEAD });
+    return [...new Set([...this.pagesOf({ first, count }), ...around])].filter((page) => !this.pages.has(page));
+  }
+
   // `window` says which rows are in sight once the waiting is over.
   fetchSoon(window) {
-    if (this.pagesOf(window()).every((page) => this.pages.has(page))) return;
-    clearTimeout(this.soon);
-    this.soon = setTimeout(() => this.pagesOf(window()).forEach((page) => this.page(page)), SOON);
+    if (this.soon || !this.lacking(window()).length) return;
+    this.soon = setTimeout(() => {
+      this.soon = 0;
+      this.lacking(window()).slice(0, Math.max(0, AT_ONCE - this.coming)).forEach((page) => this.page(page));
+    }, SOON);
   }
 
   // Fetches what is in sight again; returns how many rows there are now.

@@ -1,0 +1,25 @@
+"""What a process that works tells about how far it is."""
+
+import json
+from io import StringIO
+
+from inldl.estimators._listening import RowCounter, heard_by, tell
+from inldl.studio.worker import Teller
+
+
+def test_a_fit_tells_its_parts_and_how_much_of_them_is_done(monkeypatch):
+    monkeypatch.setattr("inldl.studio.worker.OFTEN", 0)
+    out = StringIO()
+    teller = Teller(out)
+    with heard_by(teller.detail):
+        tell("a kernel")
+        counter = RowCounter(10)  # as for a table of many rows
+        counter.start("sweep 1")
+        counter(5)
+        tell("a forest")
+    said = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(each["detail"], each["share"]) for each in said] == [
+        ("a kernel", None),
+        ("sweep 1", 0.5),
+        ("a forest", None),
+    ]
