@@ -78,7 +78,7 @@ def test_any_step_may_follow_any_other(C):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_entries_too_large_to_tell_1_end(dtype):
-    """Thresholds are rounded to the two largest entries and 1 below in turns, rows in two beats."""
+    """Thresholds are rounded to the largest entries and 1 below in turns, rows in two beats."""
     rows = Rows(20, 4, dtype)
     rows.intercept[:] = 0
     huge = 1 / np.finfo(dtype).eps + 2
