@@ -47,12 +47,14 @@ def cells(given):
 
 
 def fair(rows):
-    """Return the rows of cases that some method can learn, and say which cases none can."""
-    able = rows.groupby(CASE)["status"].transform(lambda status: (status == "ok").any())
-    none = rows[~able].drop_duplicates(CASE)
-    for row in none.itertuples():
-        print(f"No method: {row.dataset}, {row.mechanism}, {row.rate:g}: {row.reason}")
-    return rows[able]
+    """Return the cases that all methods have tried and some can learn; say which are left out."""
+    groups = rows.groupby(CASE)
+    tried, able = groups["method"].nunique(), groups["status"].agg(lambda each: "ok" in set(each))
+    whole = tried == tried.groupby("mechanism").transform("max")
+    print(f"{(~whole).sum()} unfinished cases of {len(whole)} are left out.")
+    for case in able.index[whole & ~able]:
+        print("No method:", *case, groups.get_group(case)["reason"].iloc[0])
+    return rows.set_index(CASE).loc[able.index[whole & able]].reset_index()
 
 
 def failures(rows):

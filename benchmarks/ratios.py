@@ -80,6 +80,15 @@ def table(rows, measures):
     print(means.loc[order].round(4).to_string())
 
 
+def wins(rows, measure, sign):
+    """Print how often "ratios" is better than the naive ways; the sign of errors is -1."""
+    cases = rows.pivot_table(index=["dataset", "rate"], columns=["method", "way"], values=measure)
+    for model in cases.columns.levels[0]:
+        ways = sign * cases[model].dropna()
+        better = ways["ratios"] > ways.drop(columns=["ratios", "true degrees"]).max(axis=1)
+        print(f"{model}, {measure}: better in {better.sum()} of {len(ways)} cases")
+
+
 def main():
     """Finish the run and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -110,11 +119,8 @@ def main():
     rows = pd.DataFrame([json.loads(line) for line in out.read_text().splitlines()])
     table(rows, ["cosine", "kl_divergence"])
     table(rows, ["recovered rmse_at_holes", "recovered canberra", "recovered kl_divergence"])
-    wins = rows.pivot_table(index=["dataset", "rate"], columns=["method", "way"], values="cosine")
-    for model in ("winldl", "auto"):
-        naive = wins[model].drop(columns=["ratios", "true degrees"]).max(axis=1)
-        better = int((wins[model]["ratios"] > naive).sum())
-        print(f"{model}: better than both in {better} of {len(wins)}")
+    for measure, sign in (("cosine", 1), ("kl_divergence", -1), ("recovered rmse_at_holes", -1)):
+        wins(rows, measure, sign)
 
 
 if __name__ == "__main__":

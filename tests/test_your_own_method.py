@@ -8,6 +8,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from inldl._specs import split_list
+from inldl.experiments import grid
+from inldl.experiments.measure import measure
+
 PAGE = (Path(__file__).parents[1] / "docs" / "your_own_method.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.DOTALL)
 
@@ -47,3 +51,16 @@ def test_the_printed_table_is_the_measured_one(names):
     for row in rows:
         measured = list(names["table"][row[:18].strip()].values())
         np.testing.assert_allclose([float(x) for x in row[18:].split()], measured, atol=2e-4)
+
+
+def test_the_command_names_it_beside_ours(tmp_path, monkeypatch):
+    command = next(block for language, block in BLOCKS if language == "bash")
+    methods = split_list(re.search(r'--methods "(.*?)"', command)[1])
+    assert methods[1:] == ["winldl", "constant-mean"]
+    declared = '    tunable = {"gamma": (0.1, 1.0)}\n\n    def __init__'
+    method = BLOCKS[0][1].replace("    def __init__", declared)
+    (tmp_path / "my_method.py").write_text(method, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    both = [methods[0], "my_method:KernelLDL(gamma=tuned)"]
+    rows = [measure(cell) for cell in grid(["random(n=40)"], both, rates=[0.5], splits=1)]
+    assert [(row.status, row.chosen[:6]) for row in rows] == [("ok", "gamma="), ("ok", "")]

@@ -59,9 +59,9 @@ def _value(source: str, node: Any) -> Any:
     import re
 
     text = ast.get_source_segment(source, node) or ""
-    if re.fullmatch(r"[^\W\d]\w*(-\w+)*(\(.*\))?", text) and text not in ("None", "True", "False"):
-        return text
-    return ast.literal_eval(node)
+    if isinstance(node, ast.Constant) or not re.fullmatch(r"[^\W\d]\w*(-\w+)*(\(.*\))?", text):
+        return ast.literal_eval(node)
+    return str(parse(text))
 
 
 def import_object(path: str) -> Any:

@@ -76,6 +76,15 @@ def test_any_step_may_follow_any_other(C):
         assert at_edge.any() == (spread == 3)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_entries_too_large_to_tell_1_end(dtype):
+    """Thresholds are rounded to the largest entries and 1 below in turns, rows in two beats."""
+    rows = Rows(20, 4, dtype)
+    rows.intercept[:] = 0
+    huge = 1 / np.finfo(dtype).eps + 2
+    rows.step(np.tile([[huge, huge, 0, 0], [huge, huge, 0.9 * huge, 0]], (10, 1)))
+
+
 def test_equal_entries():
     rows = Rows(20, 6)
     for value in (0.0, 1 / 6, -3.0, 1 / 6):

@@ -256,6 +256,7 @@ def _refine(thresholds, part, C, groups, scratch):
                 sums = _add_above(sums, load(work, (g * C + j) * 2 * lanes + part) - t)
             t, step = _newton(t, sums)
             doubtful = any_above(if_above(before, sums[1], step, zero), sums[2])
-            before = sums[1]
+            # The least so far: rounding of huge entries may let a count rise and fall for ever.
+            before = if_above(before, sums[1], sums[1], before)
             store(now, here, t)
-            _keep(thresholds, here + 2 * groups[0] * lanes, t, fill(t, C) - before)
+            _keep(thresholds, here + 2 * groups[0] * lanes, t, fill(t, C) - sums[1])
