@@ -216,6 +216,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
+        fitting.notes.parts = 1 + len(self._names())
         choice = fitting.choose_kernel()
         data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}

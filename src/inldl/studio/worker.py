@@ -30,9 +30,11 @@ class Teller:
         self.state["share"] = float(share)
         self._send(often=True)
 
-    def detail(self, text):
-        """Tell what is done at the moment."""
+    def detail(self, text, share=None):
+        """Tell what is done at the moment, and how much of the step if that is known."""
         self.state["detail"] = str(text)
+        if share is not None:
+            self.state["share"] = float(share)
         self._send(often=True)
 
     def end(self, status, error=""):
