@@ -12,7 +12,8 @@ import numpy as np
 
 from inldl import AutoInLDL, ConstantLDL, WInLDL
 from inldl.datasets import load
-from inldl.estimators._intervals import IntervalMixin, predict_held_out
+from inldl.estimators._held_out import predict_held_out
+from inldl.estimators._intervals import IntervalMixin
 from inldl.experiments import make_fold
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)

@@ -21,7 +21,12 @@ def test_a_part_whose_share_is_known_has_a_bar(monkeypatch):
     assert "sweep 1 over 10 rows" in shown.getvalue()
 
 
-def test_without_a_terminal_nothing_is_shown(monkeypatch):
-    monkeypatch.setattr("sys.stderr", io.StringIO())
+def test_without_a_terminal_a_line_is_shown_after_a_long_silence(monkeypatch):
+    shown, now = io.StringIO(), [0.0]
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     with working("Learning") as tell:
-        assert tell is None
+        for seconds, share in [(5, 0.1), (21, 0.2), (30, 0.3), (50, None)]:
+            now[0] = seconds
+            tell(f"part {seconds}", share)
+    assert shown.getvalue().splitlines() == ["Learning: part 21 (20%)", "Learning: part 50"]

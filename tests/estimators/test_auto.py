@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from inldl import AutoInLDL, ConstantLDL, KernelRidgeLDL, evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.estimators import _auto_fitting
+from inldl.estimators import _auto_fitting, auto
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.softmax import softmax
 
@@ -59,20 +59,22 @@ def test_learned_weights_are_on_the_way_to_the_best(fitted):
         np.append(member.held_out_[seen], (member.held_out_ * holes).sum(axis=1)[rows])
         for member in fitted.members_.values()
     ]
+    n = len(held_out)
     found = minimize(
         lambda w: 1e3 * ((w @ held_out - target) ** 2).sum(),
-        np.ones(3) / 3,
-        bounds=[(0, 1)] * 3,
+        np.ones(n) / n,
+        bounds=[(0, 1)] * n,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
         tol=1e-12,
     )
     assert "linear-ridge" not in fitted.members_  # of no weight here
     weights = [fitted.weights_[name] for name in fitted.members_]
     observed = seen.sum()
-    expected = (observed * found.x + 1000 / 3) / (observed + 1000)
+    equal = np.array([name != "boosted" for name in fitted.members_]) / 3
+    expected = (observed * found.x + 1000 * equal) / (observed + 1000)
     np.testing.assert_allclose(weights, expected, atol=2e-3)
     equal = clone(fitted).set_params(weights="equal").fit(X, y)
-    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3, 0]
+    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3, 0, 0]
     with pytest.raises(ValueError, match="weights must be one of 'learned', 'equal'"):
         AutoInLDL(weights="best").fit(X, y)
 
@@ -96,7 +98,7 @@ def test_report(fitted):
     rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
     assert report.error == pytest.approx(rmse, rel=0.05)
     assert report.error < report.members["constant-mean"].error / 2
-    assert report.notes == ["Of no weight beside the others, so not used: linear-ridge."]
+    assert report.notes == ["Of no weight beside the others, so not used: linear-ridge, boosted."]
     text = str(report)
     for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
         assert word in text
@@ -129,8 +131,19 @@ def test_verbose_says_what_is_done(capsys):
     assert "kernel of scale" in lines[0]
     assert "forest: held-out error" in lines[3]
     assert "linear-ridge: held-out error" in lines[4]
-    assert "linear-ridge" in lines[5]  # of no weight
-    assert len(lines) == 6
+    assert "boosted: held-out error" in lines[5]
+    assert "linear-ridge" in lines[6]  # of no weight
+    assert len(lines) == 7
+
+
+def test_boosted_trees_are_for_few_rows(monkeypatch):
+    X, y, _ = curved(100)
+    monkeypatch.setattr(auto, "FEW", 99)
+    model = AutoInLDL(("kernel-ridge", "boosted"), random_state=0).fit(X, y)
+    assert list(model.report_.members) == ["constant-mean", "kernel-ridge"]
+    assert any("boosted is for at most 99 rows" in note for note in model.report_.notes)
+    alone = AutoInLDL("boosted", random_state=0).fit(X, y)
+    assert list(alone.members_) == ["boosted"]
 
 
 def linear(n=300, k=40):

@@ -182,6 +182,51 @@ def test_intervals_of_dask_rows_are_lazy(softmax_alone):
         np.testing.assert_allclose(bound.compute(), expected, atol=1e-6)
 
 
+@pytest.mark.usefixtures("without_trees")
+def test_dask_rows_are_completed_lazily_as_in_memory(softmax_alone):
+    holes = hide(TRUTH, 0.4, random_state=3).astype(np.float32)
+    lazy = da.from_array(NEW, chunks=(170, 2)), da.from_array(holes, chunks=(130, 1))
+    completed = softmax_alone.complete(*lazy)
+    assert isinstance(completed, da.Array)
+    assert (completed.chunks[0], completed.dtype) == (lazy[0].chunks[0], np.float32)
+    expected = softmax_alone.complete(NEW, holes, return_interval=True)
+    np.testing.assert_allclose(completed.compute(), expected[0], atol=1e-6)
+    for y in (holes, lazy[1]):
+        found = da.compute(*softmax_alone.complete(lazy[0], y, return_interval=True))
+        for values, same in zip(found, expected, strict=True):
+            np.testing.assert_allclose(values, same, atol=1e-6)
+    draws = softmax_alone.complete(*lazy, n_draws=2, random_state=0)
+    assert draws.shape == (2, *holes.shape)
+
+
+@pytest.mark.usefixtures("without_trees")
+def test_what_is_wrong_in_a_chunk_is_told_by_the_number_of_its_row(softmax_alone):
+    holes = np.full_like(TRUTH, np.nan)
+    lazy = da.from_array(NEW, chunks=(170, -1))
+    with pytest.raises(ValueError, match=r"y has the shape \(500, 2\), but \(500, 3\) is what"):
+        softmax_alone.complete(lazy, holes[:, :2])
+    with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
+        softmax_alone.complete(lazy, holes, return_interval=True, coverage=2)
+    holes[400, :2] = 0.7
+    later = softmax_alone.complete(lazy, holes)
+    with pytest.raises(ValueError, match=r"degrees of row 400 of y sum to 1\.4"):
+        later.compute()
+
+
+@pytest.mark.usefixtures("without_trees")
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_names_of_a_fit_are_compared_once(softmax_alone):
+    names, labels = ["a", "b", "c"], ["u", "v", "w"]
+    y = pd.DataFrame(Y[:300], columns=labels)
+    found = auto().fit(pd.DataFrame(X[:300], columns=names), y)
+    frame = dd.from_pandas(pd.DataFrame(X[:300], columns=names), npartitions=3)
+    lazy = found.complete(frame, dd.from_pandas(y, npartitions=2))
+    np.testing.assert_allclose(lazy.compute(), found.complete(frame.compute(), y), atol=1e-6)
+    found.predict_interval(frame)[0].compute()
+    with pytest.raises(ValueError, match="feature names should match"):
+        found.complete(frame.rename(columns={"a": "A"}), y)
+
+
 def test_frames_of_unknown_length_keep_their_names(softmax_alone):
     names = ["a", "b", "c"], ["u", "v", "w"]
     table = pd.DataFrame(np.hstack([X, Y]), columns=[*names[0], *names[1]])

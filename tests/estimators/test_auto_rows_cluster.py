@@ -62,3 +62,19 @@ def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
     assert isinstance(model.members_["kernel-softmax"], KernelSoftmax)
     np.testing.assert_array_equal(model.predict(X), expected)
     assert workers.fits_kept() == 0
+
+
+def test_workers_complete_their_rows(workers):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(2000, 3))
+    truth = softmax(np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, np.cos(2 * X[:, 2])]))
+    y = hide(truth, 0.4, random_state=0)
+    model = AutoInLDL(members="kernel-ridge", random_state=0).fit(X[:300], y[:300])
+    expected = model.complete(X, y, return_interval=True)
+    workers.at_least(2)
+    lazy = da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=(300, 3))
+    futures = workers.client.compute(model.complete(*lazy, return_interval=True))
+    assert len(workers.client.who_has(futures)) == 3
+    for found, same in zip(workers.client.gather(list(futures)), expected, strict=True):
+        np.testing.assert_allclose(found, same, atol=1e-12)
+    assert (np.abs(expected[0] - truth) < 0.3).mean() > 0.9

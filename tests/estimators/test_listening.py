@@ -23,10 +23,12 @@ def test_lines_reach_the_innermost_listener():
 def test_auto_tells_its_parts():
     told = []
     X, y = make_distributions(40, random_state=0)
-    with heard_by(told.append):
+    with heard_by(lambda *what: told.append(what)):
         AutoInLDL(members="kernel-ridge", random_state=0).fit(X, y)
-    assert "kernel of scale" in told[0]
-    assert told[1].startswith("kernel-ridge: held-out error")
+    assert told[0] == ("choosing a kernel", 0.0)
+    assert "kernel of scale" in told[1][0]
+    assert told[2] == ("fitting kernel-ridge to 40 rows", 0.5)
+    assert told[3][0].startswith("kernel-ridge: held-out error")
 
 
 def test_rows_of_a_sweep_are_counted():

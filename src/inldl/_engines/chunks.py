@@ -86,10 +86,18 @@ def _with_lengths(*arrays: da.Array) -> list[da.Array]:
 def map_rows(
     function: Callable[..., Any], X: da.Array, *others: da.Array, n_columns: int, dtype: Any
 ) -> da.Array:
-    """Return a lazy array of what `function` makes of each chunk of rows."""
+    """Return a lazy array of ``function(*chunks, first_row)``, chunk by chunk.
+
+    The function may hold a large model. It is a task of its own, so that a worker gets it once.
+    """
     kind = np.dtype(np.float32 if dtype == np.float32 else np.float64)
-    chunks, meta = (X.chunks[0], (n_columns,)), np.empty((0, 0), kind)
-    return da.map_blocks(function, X, *others, dtype=kind, chunks=chunks, meta=meta)
+    about = {"chunks": (X.chunks[0], (n_columns,)), "meta": np.empty((0, 0), kind), "dtype": kind}
+    once = delayed(function, pure=False, traverse=False)
+    return da.map_blocks(_apply, X, *others, function=once, **about)
+
+
+def _apply(*chunks: Any, function: Callable[..., Any], block_info: Any = None) -> Any:
+    return function(*chunks, first_row=block_info[0]["array-location"][0][0])
 
 
 @dataclass(frozen=True)
@@ -159,7 +167,7 @@ class ChunkedRows:
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
         """Return the lazy array of what `function` makes of each chunk."""
-        apply = partial(map_unchecked, function)
+        apply = partial(_map_chunk, function)
         return map_rows(apply, self.X, n_columns=n_columns, dtype=self.X.dtype)
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
@@ -186,6 +194,10 @@ class ChunkedRows:
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
         others = sum(a.shape[1] for a in self.beside.values())
         return n * (k + 5 * C + others) * size < MEMORY_SHARE * limit
+
+
+def _map_chunk(function: Callable[[Any], np.ndarray], X: Any, first_row: int) -> np.ndarray:
+    return map_unchecked(function, X)
 
 
 def _active_client() -> Any:

@@ -3,6 +3,8 @@
 from importlib import import_module
 
 _ROOMS = {
+    "add_boosted": "forest",
+    "boost_softmax": "forest",
     "find_bytes": "text",
     "forest_mean": "forest",
     "grow_forest": "forest",

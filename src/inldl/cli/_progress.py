@@ -27,10 +27,9 @@ def _display(columns, transient=True):
 
 @contextmanager
 def working(text):
-    """Show that something is going on, on a terminal only.
+    """Show that something is going on: at once on a terminal, else if it takes long.
 
-    Gives a function to call with what is done at the moment, and the share of it if that is known,
-    or None.
+    Gives a function to call with what is done at the moment, and the share of it if that is known.
     """
     with _display(
         lambda r: (
@@ -41,7 +40,7 @@ def working(text):
         )
     ) as display:
         if display is None:
-            yield None
+            yield _now_and_then(text)
             return
         task = display.add_task(printable(text), total=None)
         part = display.add_task("", total=1.0, visible=False)
@@ -54,6 +53,20 @@ def working(text):
                 display.update(part, visible=True, description=now, completed=share)
 
         yield tell
+
+
+def _now_and_then(text):
+    """Return a function that says what is done at the moment, if it was silent for long."""
+    last = time.monotonic()
+
+    def tell(now, share=None):
+        nonlocal last
+        if time.monotonic() - last >= SILENCE:
+            last = time.monotonic()
+            done = "" if share is None else f" ({share:.0%})"
+            say(f"{text}: {now}{done}", err=True)
+
+    return tell
 
 
 @contextmanager

@@ -160,6 +160,7 @@ class Fitting:
 
     def choose_kernel(self):
         """Return the kernel with the smallest leave-one-out error."""
+        self.notes.begin("choosing a kernel")
         found = []
 
         def choose(size):
@@ -190,6 +191,7 @@ class Fitting:
         That is so if the time budget ends, or if it falls far behind its rival.
         """
         n, began = len(self.rows), self.budget.elapsed
+        self.notes.begin(f"fitting {name} to {n:,} rows")
         if rival is not None and n > 2 * RACE and self._loses_on_few_rows(name, member, rival):
             return None
         size = self.budget.rows(lambda rows: self._trial(member, rows), n, share)

@@ -20,11 +20,17 @@ class Notes:
     def __init__(self, started, verbose):
         self.started, self.verbose = started, verbose
         self.kept, self._cuts = [], []
+        self.parts, self._begun = 1, 0
 
     @property
     def elapsed(self):
         """Seconds since the fit began."""
         return perf_counter() - self.started
+
+    def begin(self, text):
+        """Say what begins, one of so many `parts`."""
+        tell(text, min(self._begun / self.parts, 1.0))
+        self._begun += 1
 
     def say(self, text):
         """Say what is done."""

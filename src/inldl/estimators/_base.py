@@ -21,7 +21,6 @@ from inldl._engines import (
 from inldl._file_state import Array, FileState
 from inldl._sample_weights import as_weights
 from inldl._validation import (
-    FLOATS,
     as_degrees,
     check_fillable,
     check_label_order,
@@ -31,10 +30,11 @@ from inldl._validation import (
     like,
     weights_beside,
 )
-from inldl.estimators._ratios import KnownMixin, fill_chunk
+from inldl.estimators._given_rows import check_shape, complete_chunks
+from inldl.estimators._ratios import KnownMixin
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
-from inldl.solvers.given_limits import beside_rows, limits_of, limits_of_block
+from inldl.solvers.given_limits import limits_of
 from inldl.solvers.linear import Rotation, predict_columns
 from inldl.solvers.loop import iterations, run
 
@@ -66,7 +66,7 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
     tunable: ClassVar[
         dict
     ] = {}  # constants that `TunedLDL` may choose, and the candidates of each
-    _takes_chunks = False  # whether it is fitted to Dask arrays and frames chunk by chunk
+    _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
 
     @cached_property
     def n_labels_(self):
@@ -111,7 +111,7 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
             holes are scaled, and only their ratios stay). The others are the nearest values to the
             prediction that are not negative, within their bounds, and make the row sum to 1; they
             are 0 where the observed degrees sum to 1 already. It is a Dask array where `X` or `y`
-            is one, if the method can be fitted to Dask arrays.
+            is one, if the method predicts such arrays lazily.
 
         Raises
         ------
@@ -121,11 +121,14 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
             contradict each other. For a lazy result: when it is computed.
         """
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
-            return self._complete_lazily(X, y, lower, upper, sums)
+            return complete_chunks(self, X, y, {"lower": lower, "upper": upper, "sums": sums})
         self._refuse_limits(lower, upper, sums)
         given, predicted = self._given_and_predicted(X, y)
         limits = limits_of(given, lower, upper, sums, label_names(y))
         return like(y, self._fill(given, predicted, self._beside(X), limits))
+
+    def _completer(self):
+        """Return what was learned about completing, which is nothing."""
 
     def _beside(self, X):
         """Return what else is known of rows, which is nothing."""
@@ -134,15 +137,18 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         """Return the given degrees with the missing ones filled in."""
         return fill_rows(given, predicted, limits)
 
-    def _given_and_predicted(self, X, y):
-        """Return the degrees that are to be completed, and what `X` predicts in their place."""
+    def _given_and_predicted(self, X, y, first_row=None):
+        """Return the degrees that are to be completed, and what `X` predicts in their place.
+
+        `first_row` is the number of the first row, if there are others elsewhere.
+        """
         check_is_fitted(self)
         check_label_order(self, y)
         given = as_degrees(y)
         predicted = self._expected(X)
-        _check_shape(given, predicted)
-        given = self._degrees_given(given, predicted)
-        check_given(given, predicted)
+        check_shape(given, predicted.shape)
+        given = self._degrees_given(given, predicted, first_row)
+        check_fillable(given, first_row or 0)
         return given, predicted
 
     def _expected(self, X):
@@ -324,22 +330,6 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     _features = None  # what maps X to the features that are linear in, if these are others
 
-    def _complete_lazily(self, X, y, *known):
-        from inldl._engines.chunks import map_rows
-
-        check_is_fitted(self)
-        check_label_order(self, y)
-        beside, labels = beside_rows(X, y, *known)
-        rows = open_rows(self, X, y, beside=beside)
-        predicted = rows.map(self._predictor(), self.n_labels_)
-        _check_shape(rows.y, predicted)
-        fill = partial(_fill_chunk, known=list(beside), labels=labels)
-        if self.known == "ratios":
-            self._refuse_limits(*known)
-            fill = partial(fill_chunk, fill_rows)
-        arrays = rows.y, predicted, *rows.beside.values()
-        return map_rows(fill, *arrays, n_columns=self.n_labels_, dtype=rows.y.dtype)
-
 
 def _coefficients(rotation, W):
     return rotation.coef(W)[0]
@@ -353,27 +343,6 @@ def _predict_rows(features, X, coef, intercept):
             rows[:] = predict_columns(mapped, coef, intercept).T
     check_predictable(out)
     return out
-
-
-def _fill_chunk(y, predicted, *limits, known=(), labels=None, block_info=None):
-    y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
-    check_fillable(y, block_info[0]["array-location"][0][0])
-    named = dict(zip(known, limits, strict=True))
-    return fill_rows(y, predicted, limits_of_block(y, labels, **named) if named else None)
-
-
-def check_given(y, predicted):
-    """Refuse degrees that cannot be completed beside predictions of their rows."""
-    _check_shape(y, predicted)
-    check_fillable(y)
-
-
-def _check_shape(y, predicted):
-    if y.shape != predicted.shape:
-        raise ValueError(
-            f"y has the shape {y.shape}, but {predicted.shape} is what X and the fitted "
-            "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
-        )
 
 
 def fill_rows(y, predicted, limits=None):

@@ -3,7 +3,6 @@
 import math
 import numbers
 from contextlib import contextmanager
-from copy import copy
 from functools import partial
 
 import numpy as np
@@ -24,6 +23,7 @@ from inldl._validation import (
 from inldl.completion import Examples
 from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
+from inldl.estimators._given_rows import complete_chunks, light
 from inldl.estimators._label_errors import LabelErrors
 from inldl.solvers.given_limits import limits_of
 
@@ -138,9 +138,7 @@ class IntervalMixin:
         check_is_fitted(self)
         self._check_intervals(coverage)
         if is_chunked(X):
-            light = copy(self)
-            light.n_labels_, light.held_out_ = self.n_labels_, None  # it may have to travel
-            find = partial(_both_bounds, light, coverage)
+            find = partial(_both_bounds, light(self), coverage)
             both = open_rows(self, X).map(find, 2 * self.n_labels_)
             return both[:, : self.n_labels_], both[:, self.n_labels_ :]
         return self._interval_around(np.asarray(self.predict(X)), coverage, self._signs(X))
@@ -199,8 +197,7 @@ class IntervalMixin:
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The features.
         y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Dask collections are loaded into memory; complete a part of
-            the rows at a time where they are too many.
+            Degrees, NaN = unobserved. For draws, Dask collections are loaded into memory.
         return_interval : bool, default=False
             Whether to return an interval for each degree, too.
         coverage : float, default=0.9
@@ -218,12 +215,13 @@ class IntervalMixin:
 
         Returns
         -------
-        completed : ndarray or frame of shape (n_samples, n_labels)
+        completed : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
             holes are scaled, and only their ratios stay). The others are not negative and make the
             row sum to 1; they are 0 where the observed degrees sum to 1 already. With `n_draws`
-            an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
-        lower, upper : ndarray or frame of shape (n_samples, n_labels)
+            an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames. Without, it is
+            a Dask array where `X` or `y` is one.
+        lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             Only with `return_interval`. As far as the observed degrees of the row leave room,
             and always around the completed degree. Both equal the degree where it is observed,
             or the only unobserved one of its row.
@@ -233,7 +231,7 @@ class IntervalMixin:
         ValueError
             If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
             with holes sum to more than 1, beyond what rounding explains, or bounds and sums
-            contradict each other.
+            contradict each other. For a lazy result: when it is computed.
         """
         limits = {"lower": lower, "upper": upper, "sums": sums}
         if n_draws is not None:
@@ -249,6 +247,9 @@ class IntervalMixin:
         if not return_interval:
             return super().complete(X, y, **limits)
         self._refuse_intervals()
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            self._check_intervals(coverage)
+            return complete_chunks(self, X, y, limits, coverage)
         given = (*self._given_and_predicted(X, y), self._beside(X))
         limits = limits_of(given[0], **limits, names=label_names(y))
         found = self._fill_with_intervals(*given, coverage, limits)

@@ -1,6 +1,5 @@
 """What the members of AutoInLDL share: preparing X and y, and choosing a kernel."""
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
@@ -14,6 +13,7 @@ from inldl._file_state import FileState
 from inldl._sample_weights import as_weights
 from inldl._validation import check_predictable, like, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._given_rows import light
 from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import (
@@ -93,6 +93,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
     """
 
+    _takes_chunks = True
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
     # Files of earlier versions have scikit-learn's map.
     _in_file = FileState(
@@ -170,10 +171,9 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     def _predictor(self):
         """Return the model without what it keeps of its training rows: it may have to travel."""
-        light = copy(self)
-        light.n_labels_ = self.n_labels_
-        light.held_out_ = light.calibration_ = light.examples_ = None
-        return light
+        found = light(self)
+        found.calibration_ = found.examples_ = None
+        return found
 
     def _prepare(self, X, y, label_names, weights=None, limits=None, seed=None):
         started, n = perf_counter(), len(y)

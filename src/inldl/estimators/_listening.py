@@ -20,11 +20,11 @@ def heard_by(listener):
         _LISTENER.reset(token)
 
 
-def tell(text):
-    """Tell whoever listens."""
+def tell(text, *share):
+    """Tell whoever listens, with the share that is done if it is known."""
     listener = _LISTENER.get()
     if listener is not None:
-        listener(text)
+        listener(text, *share)
 
 
 class RowCounter:

@@ -1,10 +1,8 @@
 """Estimators for rows of which the degrees are known, or only the ratios of the observed ones."""
 
-import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from inldl._errors import warn_user
-from inldl._validation import FLOATS
 from inldl.solvers.ratios import check_ratios, look_like_ratios, scaled, telling
 
 
@@ -16,12 +14,15 @@ class KnownMixin:
 
     known = "degrees"
 
-    def _degrees_given(self, given, predicted):
-        """Return given rows as degrees: ratios are scaled to what is predicted of their labels."""
+    def _degrees_given(self, given, predicted, first_row=None):
+        """Return given rows as degrees: ratios are scaled to what is predicted of their labels.
+
+        `first_row` is the number of the first one, if there are others elsewhere.
+        """
         if self.known == "ratios":
-            check_ratios(given)
+            check_ratios(given, first_row or 0)
             return scaled(given, predicted)
-        if look_like_ratios(given):
+        if first_row is None and look_like_ratios(given):
             warn_user(
                 "The known degrees of all rows with holes sum to 1, so all holes become 0; if "
                 "missing labels were dropped and the others divided by their sum, fit with "
@@ -50,10 +51,3 @@ class KnownMixin:
                 "With known='ratios' the scale of a row is estimated, and no row with holes tells "
                 "how far off that is, so there are no intervals and no draws; leave them out."
             )
-
-
-def fill_chunk(fill, y, predicted, block_info=None):
-    """Return a chunk of ratios as degrees, with its holes filled by a function."""
-    y = y.astype(predicted.dtype) if y.dtype not in FLOATS else y
-    check_ratios(y, block_info[0]["array-location"][0][0])
-    return fill(scaled(y, predicted), np.asarray(predicted))

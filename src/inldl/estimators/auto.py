@@ -9,6 +9,7 @@ from inldl.estimators._auto_fitting import CONSTANT, LIGHT, RIVAL, Fitting, erro
 from inldl.estimators._auto_report import AutoReport
 from inldl.estimators._auto_rows import fit_large
 from inldl.estimators._auto_sample import is_large
+from inldl.estimators._boosted import Boosted
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._missing_degrees import NOTES
@@ -28,8 +29,11 @@ MEMBERS = {
     "kernel-ridge": KernelRidgeLDL,
     "kernel-softmax": KernelSoftmaxLDL,
     "forest": ForestLDL,
+    "boosted": Boosted,
 }
-LINEAR = "linear-ridge"  # has no weight but what held-out rows give it
+LINEAR, BOOSTED = "linear-ridge", "boosted"
+EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
+FEW = 600  # rows up to which the boosted trees are grown
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
@@ -40,20 +44,21 @@ class AutoInLDL(KernelDistributionEstimator):
     """Predict distributions with no parameter to set.
 
     It is a weighted mean of models that err in different ways: a kernel ridge regression, a
-    softmax regression on kernel features, extra trees on completed distributions, and a linear
-    ridge regression. The kernel, all penalties, and whether features are mapped to normal
-    quantiles, are chosen by predictions of rows that were held out, at their observed degrees and
-    at the sum of the others. A member that predicts held-out rows worse than the constant mean is
-    left out, and so are trees that fall far behind on 1000 of many rows. If small degrees are
-    missing more often than large ones, or only the largest are recorded, holes are first filled
-    with what is expected of them: see Notes.
+    softmax regression on kernel features, extra trees on completed distributions, a linear ridge
+    regression and, with at most 600 rows, a softmax boosted by small trees. The kernel, all
+    penalties, and whether features are mapped to normal quantiles, are chosen by predictions of
+    rows that were held out, at their observed degrees and at the sum of the others. A member that
+    predicts held-out rows worse than the constant mean is left out, and so are trees that fall far
+    behind on 1000 of many rows. If small degrees are missing more often than large ones, or only
+    the largest are recorded, holes are first filled with what is expected of them: see Notes.
 
     Parameters
     ----------
-    members : sequence of str, default=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge")
-        Which models to average; "kernel-softmax" alone takes a third of the time.
+    members : sequence of str
+        Which models to average; by default "kernel-softmax", "kernel-ridge", "forest",
+        "linear-ridge" and "boosted". "kernel-softmax" alone takes a third of the time.
     weights : {"learned", "equal"}, default="learned"
-        "equal" is the plain mean of the members but the linear one. "learned" goes from there
+        "equal" is the plain mean of the first three members. "learned" goes from there
         towards the non-negative weights, also for the constant mean, that predict held-out rows
         best: half way with 1000 observed degrees, further with more.
     floor : bool, default=True
@@ -135,13 +140,13 @@ class AutoInLDL(KernelDistributionEstimator):
     held_out_rows_ = None  # as in files of earlier versions
     _in_file = FileState(
         {"held_out_rows_": Array(rows=False)},
-        parts=(Calibration, AutoReport, KernelSoftmax),
+        parts=(Calibration, AutoReport, KernelSoftmax, Boosted),
         needed=("calibration_",),
     )
 
     def __init__(
         self,
-        members=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge"),
+        members=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted"),
         weights="learned",
         floor=True,
         calibrate=None,
@@ -216,10 +221,14 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _learn(self, data):
         fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
+        fitting.notes.parts = 1 + len(self._names())
         choice = fitting.choose_kernel()
         data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
+        if BOOSTED in members and len(data.y) > FEW and len(members) > 1:
+            del members[BOOSTED]
+            fitting.notes.add(f"{BOOSTED} is for at most {FEW} rows, so it was left out.")
         for i, (name, member) in enumerate(members.items()):
             rival = members.get(RIVAL) if name in RACED else None
             found = fitting.fit(name, member, 1 / (len(members) - i), rival)
@@ -235,8 +244,10 @@ class AutoInLDL(KernelDistributionEstimator):
 
     def _unfitted(self, choice, seed):
         """Return the members by name, with the kernel that was chosen for all of them."""
-        shared = {"kernel": choice.kernel, "scale": choice.scale, "n_jobs": self.n_jobs}
-        made = {name: MEMBERS[name](random_state=seed, **shared) for name in self._names()}
+        shared = {"random_state": seed, "n_jobs": self.n_jobs}
+        made = {name: MEMBERS[name](**shared) for name in self._names()}
+        for name in made.keys() - {BOOSTED}:
+            made[name].set_params(kernel=choice.kernel, scale=choice.scale)
         for name in made.keys() & BY_RIDGE:
             made[name].set_params(alpha=choice.alpha)
         if LINEAR in made:
@@ -254,7 +265,7 @@ class AutoInLDL(KernelDistributionEstimator):
         y, weights = data.y, data.weights
         errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
         good = [name for name in held_out if errors[name] < errors[CONSTANT]]
-        equal = [name for name in good if name != LINEAR] or good or [CONSTANT]
+        equal = [name for name in good if name not in EARNED] or good or [CONSTANT]
         self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
         if self.weights == "learned" and good:
             seen = ~np.isnan(data.known)

@@ -13,7 +13,8 @@ from inldl._file_state import Array, FileState
 from inldl._sample_weights import as_weights
 from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.completion.examples import evenly
-from inldl.estimators._base import DistributionEstimator, check_given
+from inldl.estimators._base import DistributionEstimator
+from inldl.estimators._given_rows import check_given
 from inldl.estimators._held_out import predict_held_out
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators.constant import ConstantLDL
