@@ -365,3 +365,8 @@ def test_levels_survive_a_file(cells):
     encoder = FeatureEncoder().fit(table)
     read = pd.read_csv(io.StringIO(table.to_csv(index=False)))
     np.testing.assert_array_equal(encoder.transform(read), encoder.transform(table))
+
+
+def test_none_for_features_says_what_to_give_instead():
+    with pytest.raises(ValueError, match="give a frame without columns"):
+        FeatureEncoder().fit(None)

@@ -16,12 +16,15 @@ from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_
 from inldl.completion.members import Members
 from inldl.completion.within import WithinLimits
 from inldl.solvers.completion import error_covariance, fill_forced
-from inldl.solvers.stacking import simplex_weights
+from inldl.solvers.stacking import weights_towards
 
 FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
 JUDGED_NUMBERS = 500_000  # the same, counting all labels of their rows
-FEWEST = 100  # degrees that are needed to weigh the members at all
+FEWEST = 20  # degrees that are needed to weigh the members at all
+FEWEST_FOR_DRAWS = 100  # degrees that are needed to weigh the centre of draws
+SAFE = {"near": 0.25, "normal": 0.5, "root normal": 0.25}  # weights before any degree is judged
+PULL = 20.0  # one over the variance with which weights are expected around these
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
 ROWS_FOR_TREES = 60  # at least
@@ -50,7 +53,7 @@ class Completer:
     The members of `inldl.completion.members` are learned from rows and predictions that were
     made without them. Each observed degree is hidden once, and filled in by members that were
     learned without its row. Weights that are not negative and sum to 1 mix the members such that
-    the squared error there is as small as can be.
+    the squared error there is small; few such degrees move them little from weights that are safe.
 
     Parameters
     ----------
@@ -64,7 +67,7 @@ class Completer:
     weights_ : dict of str to float
         The weight of each member.
     refilled_ : Refilled or None
-        The degrees that the weights rest on. Fewer than 100 are not enough for that: all weight
+        The degrees that the weights rest on. Fewer than 20 are not enough for that: all weight
         is on filling near the prediction then. None if nothing could be hidden.
     largest_ : LargestRecorded or None
         What fills holes instead of the members, if only the largest degrees are recorded.
@@ -158,8 +161,10 @@ class Completer:
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, y)
         if len(weights) >= FEWEST:
-            best = simplex_weights(fills[:, *at].T, hidden.degrees, weights)
-            self.weights_ = dict(zip(self.members_.names, best.tolist(), strict=True))
+            safe = np.array([SAFE.get(name, 0.0) for name in self.members_.names])
+            judged = fills[:, *at].T, hidden.degrees, weights
+            best = weights_towards(safe, PULL, *judged).tolist()
+            self.weights_ = dict(zip(self.members_.names, best, strict=True))
         if told is not None:  # how large errors are, only observed degrees can tell
             seen = np.flatnonzero(~told[hidden.rows, hidden.labels])
             hidden, weights = hidden.some(seen), weights[seen]
@@ -318,7 +323,7 @@ class Completer:
             told = _told(predicted, beside)
             chain = JointNormal(y, told, self.members_.fill_normal(y, predicted, beside))
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
-            if self.largest_ is None and len(self._judged) >= FEWEST:
+            if self.largest_ is None and len(self._judged) >= FEWEST_FOR_DRAWS:
                 learned.weigh(told[self._judged], self.refilled_)
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]

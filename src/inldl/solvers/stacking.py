@@ -11,8 +11,31 @@ def simplex_weights(parts: Array, target: Array, weights: Array | None = None) -
 
     `parts` (m, n_parts) predict the `target` (m,); `weights` say how much each error counts.
     """
+    return _on_simplex(*_squares(parts, target, weights))
+
+
+def weights_towards(
+    expected: Array, pull: float, parts: Array, target: Array, weights: Array
+) -> Array:
+    """Return w >= 0 of sum 1 that is likely, if `expected` (n_parts,) is what is expected of it.
+
+    The errors of the mixture are taken as normal, and w as normal around what is expected with
+    the variance 1 / `pull`. So a few errors move w little, and many move it as far as they should.
+    The rest is as for `simplex_weights`.
+    """
+    gram, moments = _squares(parts, target, weights)
+    errors = target - parts @ expected  # those of the best weights are too small if they are few
+    pull *= (weights * errors**2).sum() / weights.sum()
+    return _on_simplex(gram + pull * np.eye(len(gram)), moments + pull * expected)
+
+
+def _squares(parts: Array, target: Array, weights: Array | None) -> tuple[Array, Array]:
     weighted = parts if weights is None else parts * weights[:, None]
-    gram, moments = parts.T @ weighted, weighted.T @ target
+    return parts.T @ weighted, weighted.T @ target
+
+
+def _on_simplex(gram: Array, moments: Array) -> Array:
+    """Return w >= 0 of sum 1 with the least w' gram w - 2 w' moments."""
     heavy = 1e6 * max(np.trace(gram), 1.0)  # makes the sum of the weights 1
     factor = np.linalg.cholesky(gram + heavy + 1e-9 * np.trace(gram) * np.eye(len(gram)))
     found = nnls(factor.T, np.linalg.solve(factor, moments + heavy))[0]

@@ -174,6 +174,11 @@ def as_table(X):
         array = np.empty((len(X), len(X[0])), dtype=object)
         array[:] = X
         return array
+    if X is None:
+        raise ValueError(
+            "X is None; if there are no features, give a frame without columns: "
+            "pandas.DataFrame(index=range(n)) for n rows."
+        )
     array = np.asarray(unmask(X))
     if array.ndim != 2:
         what = "sparse" if issparse(X) else f"a {type(X).__name__} of shape {array.shape}"
