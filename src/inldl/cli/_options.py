@@ -107,8 +107,8 @@ _VOTES = (
     "say less than those of 300."
 )
 _TOTAL = (
-    "For counts: the column with the total of each row. Counts may then be missing, and what is "
-    "filled in sums to the total."
+    "For counts: the column with the total of each row, or a number if all rows have the same "
+    "total, such as 24. Counts may then be missing, and what is filled in sums to the total."
 )
 _GROUPS = (
     'A column that holds what some labels have together: "alcohol=beer,wine". Repeat it for more '
