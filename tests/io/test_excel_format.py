@@ -181,7 +181,31 @@ def test_merged_cells_are_refused(book, path):
     saved(book, path)
     book.active.merge_cells("B4:B5")
     book.save(path)
-    with pytest.raises(ValueError, match="The cells B4:B5 are merged; split them"):
+    with pytest.raises(ValueError, match=r"The cells B4:B5 are merged; .* else split them and"):
+        read_table(path, "a,b")
+
+
+def test_groups_of_columns_above_the_header_are_skipped(book, path):
+    """The first two names reach over both rows, the groups over columns."""
+    names = [["A survey", "", "", ""], ["x", "country", "shares", None], [None, None, "a", "b"]]
+    saved(book, path, [*names, *ROWS[1:], [], ["a and b are shares"]])
+    for cells in ("A1:D1", "A2:A3", "B2:B3", "C2:D2"):
+        book.active.merge_cells(cells)
+    book.save(path)
+    table = read_table(path, "a,b")
+    assert list(table.features) == ["x", "country"]
+    np.testing.assert_array_equal(table.y, np.array([row[2:] for row in ROWS[1:]], float))
+    assert table.notes[:2] == [
+        "The first 2 rows are above the header and were skipped.",
+        "The last row is a note below the table and was skipped.",
+    ]
+
+
+def test_other_sheets_are_named_if_the_first_has_no_labels(book, path):
+    saved(book, path, [["About"], ["what this is"]])
+    book.create_sheet("Data").append(["a", "b"])
+    book.save(path)
+    with pytest.raises(ValueError, match=r"'Survey'; --sheet takes another one: 'Data'\.$"):
         read_table(path, "a,b")
 
 

@@ -175,7 +175,8 @@ def test_normalize_divides_rows_with_holes_that_are_a_little_too_large(read):
     table = read(content, "joy,anger,fear", normalize=True)
     expected = [[0.5, 0.25, 0.25], [0.67 / 1.03, 0.36 / 1.03, np.nan], [0.2, 0.3, np.nan]]
     np.testing.assert_allclose(table.y, expected)
-    words = "Rows with holes whose known shares sum to more than 1: 1. They are divided by their"
+    words = "Rows with missing shares whose known ones sum to more than 1: 1. They are divided by "
+    words += "their"
     assert table.notes[-1].startswith(words)
     assert table.sums is None  # complete rows are exact
     far = content.replace(".36", ".39")

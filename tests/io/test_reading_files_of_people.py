@@ -293,3 +293,48 @@ def test_a_compressed_file_that_changes_is_noticed(tmp_path):
     path.write_bytes(gzip.compress(PLAIN.replace("4,", "5,").encode() * 2))
     with pytest.raises(OSError, match="was changed while it was read"):
         write_table(table, half_filled(table), tmp_path / "out.csv")
+
+
+# --- what is refused says what to do ---------------------------------------------------------
+
+
+def test_empty_columns_need_no_names(tmp_path):
+    """As spreadsheets leave them between and behind the others."""
+    text = "x,,a,b,,\n1,,0.25,0.75,,\n2,,0.25,,,\n3,,0.25,0.75,,\n"
+    table = read(tmp_path, text)
+    np.testing.assert_array_equal(table.y, [[0.25, 0.75], [0.25, NAN], [0.25, 0.75]])
+    assert list(table.features) == ["x", "column 2", "column 5", "column 6"]
+    with pytest.raises(ValueError, match=r"The column name '' stands more than once"):
+        read(tmp_path, "x,,a,b,\n1,2,0.25,0.75,3\n2,3,0.25,,3\n")
+
+
+def test_a_number_below_zero_in_many_cells_may_mean_missing(tmp_path):
+    text = "x,a,b\n" + "".join(f"{x},-99,{x / 10}\n" for x in range(1, 5))
+    words = r"the share -99 is below 0; it is in 4 cells, so if it means missing, say --na -99"
+    with pytest.raises(ValueError, match=words):
+        read(tmp_path, text)
+    with pytest.raises(ValueError, match=r"is below 0; correct it, or leave the cell empty"):
+        read(tmp_path, text.replace("-99", "-1", 1))
+
+
+def test_names_of_labels_with_commas_and_semicolons(tmp_path):
+    text = 'x,"little, really",b\n1,0.25,0.75\n2,,0.5\n'
+    with pytest.raises(ValueError, match=r"\(write 'little, really' as 'little\? really'\)"):
+        read(tmp_path, text, "little, really,b")
+    assert read(tmp_path, text, "little? really,b").labels == ["little, really", "b"]
+    with pytest.raises(ValueError, match=r"for 'little;b' \(put commas between names\)"):
+        read(tmp_path, text, "little;b")
+
+
+def test_half_of_the_complete_rows_is_not_most(tmp_path):
+    with pytest.raises(ValueError, match=r"sum to 72\.5, not 100"):
+        read(tmp_path, "x,a,b\n1,40,60\n2,32.5,40\n3,,\n")
+    notes = TableFile(tmp_path / "t.csv", "a,b").read(check=False).notes
+    assert "read as percentages: half of the complete rows sum to about 100." in str(notes)
+
+
+@pytest.mark.parametrize("note", ["nd = no data", "provisional"])
+def test_what_stands_alone_below_an_empty_line_is_a_note(tmp_path, note):
+    table = read(tmp_path, f"{PLAIN}\n{note}\n")
+    assert len(table.y) == 4
+    assert "The last line is a note below the table and was skipped." in table.notes

@@ -112,7 +112,8 @@ def test_holes_of_rows_that_rounding_made_too_large_become_0(tmp_path):
     table = read_table(path, LABELS)
     assert table.notes[1:] == [
         "1 row sums to 99, as rounded numbers do; it is divided by its sum for learning.",
-        "1 row with holes sums to 101, as rounded numbers do; the holes become 0.",
+        "1 row with missing shares sums to 101, as rounded numbers do; the missing shares become "
+        "0.",
     ]
     left = np.array([0, 0, 0.6, 0])[:, None] * [0, 0.5, 0.3, 0.2]
     write_table(table, np.where(np.isnan(table.y), left, table.y), out)

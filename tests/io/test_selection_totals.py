@@ -78,3 +78,68 @@ def test_shares_that_are_often_a_half_are_no_totals(counts, tmp_path):
     assert read_table(saved(counts[["age"]].join(table), tmp_path), "a,b,c").y.shape == (30, 3)
     same = pd.DataFrame({"age": range(30), "a": 0.5, "b": 0.25, "c": 0.25})
     assert read_table(saved(same, tmp_path), "a,b,c").y.shape == (30, 3)
+
+
+def test_a_row_that_is_the_sum_of_all_others_is_named(counts, tmp_path):
+    table = counts.drop(columns="age").assign(all=counts[["red", "green", "blue"]].sum(axis=1))
+    table = pd.concat([table, table.sum().to_frame().T]).astype(float)
+    table.iloc[3, 0] = table.iloc[4, 1] = np.nan
+    read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
+    assert read.notes[-1] == (
+        "The last row (Line 32) is the sum of all others, so it is a total, not a row of its own; "
+        "remove it, since it is learned from like the others."
+    )
+    read = read_table(saved(table[:-1], tmp_path), "red,green,blue", total="all")
+    assert "sum of all others" not in str(read.notes)
+
+
+# --- one total for all rows ---------------------------------------------------------------------
+
+HOURS = "who,sleep,work,play\na,8,8,8\nb,7,9,8\nc,9,,\nd,6,10,8\ne,8,,7\n"
+
+
+def test_all_rows_may_have_one_total(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(HOURS)
+    with pytest.raises(ValueError, match=r"if all rows sum to 24, give total=24 \(--total 24\)\."):
+        read_table(path, "sleep,work,play")
+    for total in (24, "24", 24.0):
+        read = read_table(path, "sleep,work,play", total=total)
+        np.testing.assert_allclose(read.y[2], [9 / 24, np.nan, np.nan])
+        assert "The shares are read as counts: shares of the total 24." in read.notes
+    with pytest.raises(
+        ValueError, match=r"sum to 24, but the total \(--total\) is 25; is a label"
+    ):
+        read_table(path, "sleep,work,play", total=25)
+    with pytest.raises(ValueError, match=r"The total \(--total\) is 0; give a number above 0"):
+        read_table(path, "sleep,work,play", total=0)
+
+
+def test_a_column_of_that_name_goes_first(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("24,a,b\n10,4,6\n20,,8\n")
+    assert read_table(path, "a,b", total="24").y[1, 1] == 0.4
+
+
+def test_sums_of_one_total_may_be_rounded(tmp_path):
+    """Parts of 1000 that sum to 999 or 1001 are divided by their sums."""
+    rng = np.random.default_rng(0)
+    parts = pd.DataFrame(rng.dirichlet(np.ones(4), 40) * 1000, columns=list("abcd")).round()
+    assert set(parts.sum(axis=1)) == {999, 1000, 1001}
+    parts.iloc[::2, 1] = np.nan
+    with pytest.raises(ValueError, match=r"give total=1000 \(--total 1000\)\."):
+        read_table(saved(parts, tmp_path), "a,b,c,d")
+    read = read_table(saved(parts, tmp_path), "a,b,c,d", total=1000)
+    np.testing.assert_allclose(read.y[1::2].sum(axis=1), 1)
+    np.testing.assert_allclose(read.y[::2, 0], parts["a"][::2] / 1000)
+
+
+def test_labels_that_are_a_part_of_the_total_are_said_in_an_inspection(counts, tmp_path):
+    """Else it would say that large shares are missing more often."""
+    table = counts.assign(total=counts[["red", "green", "blue"]].sum(axis=1))
+    table["green"] = table["green"].where(table.index % 3 > 0)
+    read = TableFile(saved(table, tmp_path), "red,green", total="total").read(check=False)
+    assert read.totals is None
+    assert "Complete rows whose counts sum to less than their total: 20 (Line 3: " in str(
+        read.notes
+    )

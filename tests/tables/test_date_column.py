@@ -50,6 +50,38 @@ TYPED = {
 }
 
 
+@pytest.mark.parametrize(
+    "months",
+    [
+        ("Jan 2006", "Apr 2006", "Sept. 2006"),
+        ("January, 2006", "April, 2006", "September, 2006"),
+        ("2006-01", "2006-04", "2006-09"),
+        ("2006M01", "2006M04", "2006M09"),
+        ("2006 Jan", "2006 Apr", "2006 Sep"),
+    ],
+)
+def test_months_are_their_first_days(months):
+    np.testing.assert_array_equal(np.diff(days(months)), [90, 153])
+    assert fitted(months).months == (1, 4, 9)
+
+
+@pytest.mark.parametrize("quarters", [("1981 Q1", "1981 Q4"), ("1981q1", "Q4 1981")])
+def test_quarters_are_their_first_days(quarters):
+    np.testing.assert_array_equal(np.diff(days(quarters)), [273])
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("2000-01", "2001-02", "2002-03", "2000-01"),
+        ("1999-00", "2001-13"),
+        ("maybe 2004", "b 2001"),
+    ],
+)
+def test_seasons_and_names_are_no_months(texts):
+    assert fitted(texts).kind == "text"
+
+
 @pytest.mark.parametrize("kind", TYPED)
 def test_dates_are_known_by_their_type(kind):
     np.testing.assert_allclose(days(TYPED[kind]), [NUMBER, NUMBER + 1, np.nan])

@@ -71,3 +71,9 @@ def test_an_array_without_columns_is_refused():
 def test_methods_cannot_be_compared(shares):
     with pytest.raises(ValueError, match="No feature column tells rows apart, so all methods"):
         compare(shares[1][[]], shares[1])
+
+
+def test_no_column_has_an_influence(shares, model):
+    """A page shows it, also where the file has no feature column at all."""
+    found = model.influence(shares[1][[]], shares[1])
+    assert found.shape == (0, shares[1].shape[1])

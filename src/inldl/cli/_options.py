@@ -109,8 +109,8 @@ _VOTES = (
     "votes say less than those of 300."
 )
 _TOTAL = (
-    "For counts: the column with the total of each row. Counts may then be missing; completed "
-    "rows sum to their total."
+    "For counts: the column with the total of each row, or a number if all rows have the same "
+    "total, such as 24. Counts may then be missing; completed rows sum to their total."
 )
 _GROUPS = (
     'A column with the sum of some labels: "alcohol=beer,wine". Repeat the option for more '

@@ -52,6 +52,7 @@ class Beside:
     names: dict[tuple[str, ...], str] = field(default_factory=dict)
     # Tells whether all counts of the file are whole numbers
     whole: Callable[[], bool] = lambda: False
+    each: float | None = None  # the total, if it is the same in all rows and in no column
 
     @property
     def limiting(self):

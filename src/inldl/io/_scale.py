@@ -11,6 +11,7 @@ SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
+_SEVERAL, _ALIKE = 3, 0.01  # complete rows, and how far their sums may lie apart to be one number
 _NORMALIZE = (
     ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
 )
@@ -56,11 +57,21 @@ class ScaleEvidence:
             reason = f"Complete rows sum to {_span(self._sums)}, not to 1 or 100"
         return f"{reason}, so the shares were read as counts"
 
+    @property
+    def alike(self):
+        """Return what all complete rows sum to, but for rounding; None if sums vary."""
+        if self._rows < _SEVERAL or np.ptp(self._sums) > _ALIKE * self._sums.max():
+            return None
+        mean = float(self._sums.mean())
+        return mean if np.ptp(self._sums) == 0 else float(f"{mean:.3g}")
+
     def _complete(self):
         near = _NEAR_WHOLE if self._whole else _NEAR
         for scale, whole in WHOLE.items():
-            if self._near[scale, near] >= self._rows / 2:
-                return scale, f"most complete rows sum to about {whole:g}"
+            if 2 * self._near[scale, near] >= self._rows:
+                half = 2 * self._near[scale, near] == self._rows
+                which = "half of the" if half else "most"
+                return scale, f"{which} complete rows sum to about {whole:g}"
         if self._largest <= 1:
             return "fraction", "none is above 1"
         return "count", "most complete rows sum neither to about 1 nor to about 100"
@@ -85,6 +96,7 @@ class Degrees:
         self.values, self.labels, self.where, self.check = values, labels, where, check
         self.sums = None  # what rows were divided by, if a user asked for it
         self.known = None  # all that is known of the degrees, once there are fractions
+        self.totals = (beside or Beside()).totals  # None if the labels do not sum to them
         self._beside = beside or Beside()
         self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
 
@@ -100,14 +112,14 @@ class Degrees:
                 f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
                 "drop it from the labels, or observe it in at least one row."
             )
-        self._refuse_degree(self.values < -ROUNDING, "is below 0")
+        self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
         rounded = (self.values < 0) & (self.values >= -ROUNDING)
         if rounded.any():
             self.values = np.where(rounded, 0, self.values)
         self._refuse_degree(np.isinf(self.values), "is not finite")
         notes, evidence = [], None
         if self._beside.totals is not None:
-            return self._limited(*self._shares_of_totals(), "count", notes), "count", notes
+            return self._limited(*self._shares_of_totals(notes), "count", notes), "count", notes
         if scale == "auto":
             evidence = ScaleEvidence()
             evidence.add(self._beside.summed(self.values, self.labels))
@@ -129,6 +141,16 @@ class Degrees:
     def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
         words = f"{problem}; {advice}."
         self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
+
+    def _below_zero(self):
+        """Return what to do about numbers below 0: one number in many cells may mean missing."""
+        found, counts = np.unique(self.values[self.values < -ROUNDING], return_counts=True)
+        if len(found) != 1 or counts[0] < _SEVERAL:
+            return "correct it, or leave the cell empty"
+        return (
+            f"it is in {counts[0]:,} cells, so if it means missing, say --na {found[0]:g} "
+            f"(na='{found[0]:g}' in Python)"
+        )
 
     def _refuse_zero_sums(self, sums):
         words = f"the shares ({self._span}) sum to 0, so they are shares of nothing"
@@ -154,9 +176,10 @@ class Degrees:
         sums = np.where(sums == 0, 1, sums)
         return self.values / sums[:, None], sums
 
-    def _shares_of_totals(self):
+    def _shares_of_totals(self, notes):
         """Return the shares of counts whose total stands in a column, and the totals."""
-        totals, name = self._beside.totals, f"the total (column {self._beside.total_name!r})"
+        totals, column = self._beside.totals, self._beside.total_name
+        name = "the total (--total)" if column is None else f"the total (column {column!r})"
         holes, sums = np.isnan(self.values).any(axis=1), np.nansum(self.values, axis=1)
         for bad, problem in (
             (np.isinf(totals) | (totals < 0), "is {:g}; correct it"),
@@ -167,6 +190,12 @@ class Degrees:
             self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
+        if (
+            self._beside.each is not None
+            and (~holes).sum() >= _SEVERAL
+            and not np.ptp(sums[~holes])
+        ):
+            gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
         for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
             self._refuse(
@@ -176,8 +205,20 @@ class Degrees:
                     f"{totals[at]:.10g}; {advice}correct one of them."
                 ),
             )
+        if 2 * short.sum() > (~holes).sum():
+            notes += self._mistaken(short, sums, totals)
+            return self._shares_of_counts(notes, None)
         rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
         return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
+
+    def _mistaken(self, short, sums, totals):
+        """Forget totals that are more than their labels sum to, and return a note on them."""
+        self.totals, row = None, int(np.argmax(short))
+        return [
+            f"Complete rows whose counts sum to less than their total: {short.sum():,} "
+            f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
+            "from --labels? Here the totals are left aside."
+        ]
 
     def _limited(self, y, whole, scale, notes):
         """Check what is known of missing degrees beside; keep it in `known`, and return `y`."""
@@ -206,7 +247,7 @@ class Degrees:
     def _gap(self, whole, scale):
         """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
         numbers = np.column_stack([self.values, *self._beside.groups.values()])
-        if scale != "count":
+        if scale != "count" or self._beside.each is not None:  # one whole for all rows
             return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
         if self._beside.whole():
             return 0.05 / whole  # whole numbers sum to whole numbers
@@ -293,11 +334,14 @@ def _missing_count(place, evidence):
             "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
             "command line, if the numbers are such)."
         )
+    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
+    if evidence.alike is not None:
+        number = f"{evidence.alike:.10g}"
+        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
     return (
-        f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
-        f"{_FORGOTTEN}fill in the count, name the column that holds the total (--total COLUMN, "
-        "total='...' in Python), or say what the numbers are with scale='fraction' or 'percent' "
-        "(--scale on the command line)."
+        f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
+        "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
+        "'percent' (--scale on the command line)."
     )
 
 
@@ -305,7 +349,7 @@ def _normalized_notes(complete, holed, whole):
     """Return notes on the rows that a user wants to have divided."""
     kinds = {
         f"Complete rows that do not sum to {whole}": complete,
-        f"Rows with holes whose known shares sum to more than {whole}": holed,
+        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
     }
     return [
         f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
@@ -320,7 +364,8 @@ def _rounded_notes(sums, complete, holed):
     divided = (
         "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
     )
-    kinds = (complete, "", f"{divided} for learning"), (holed, " with holes", "the holes become 0")
+    zero = "the missing shares become 0"
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
     notes = []
     for rows, which, what in kinds:
         if rows.any():

@@ -15,6 +15,7 @@ from inldl.io._limits import WHOLE, Beside
 _EXAMPLE = '"alcohol=beer,wine"'
 _TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|totale?)([\W_].*)?")
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
+_MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
 
 
@@ -84,6 +85,10 @@ def _matches(columns, label, what):
         by_lower = {name.lower(): name for name in columns}
         near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
         hint = f" (did you mean {' or '.join(near)}?)" if near else ""
+        if ";" in label:
+            hint = " (put commas between names)"
+        elif commas := [name for name in columns if "," in name and name.startswith(label)]:
+            hint = f" (write {_shown(commas[0])} as {_shown(commas[0].replace(',', '?'))})"
         raise ValueError(f"No {what} found for {label!r}{hint}; {_known(columns)}")
     return found
 
@@ -99,12 +104,14 @@ def _shown(name):
 class BesideColumns:
     """The columns with totals and with sums of labels, as a user names them.
 
-    `total` is the column with the total of each row, or None; `sums` has the labels of each column
-    with a sum, such as "alcohol=beer,wine".
+    `total` is the column with the total of each row, or None; `each` is the total of all rows, if
+    they have one; `sums` has the labels of each column with a sum, such as "alcohol=beer,wine".
     """
 
     def __init__(self, columns, total=None, sums=None):
-        self.total = None if total is None else _one(columns, total, "the total")
+        self.each = None if str(total) in columns else _number(total)
+        named = total is not None and self.each is None
+        self.total = _one(columns, total, "the total") if named else None
         parted = _parted(sums)
         self._names = columns
         self.sums = {_one(columns, name, "a sum"): split_names(each) for name, each in parted}
@@ -113,6 +120,11 @@ class BesideColumns:
                 "A column is named for more than one sum (--sum) or total (--total); name each "
                 "column once."
             )
+
+    @property
+    def totals(self):
+        """Return whether the totals of rows are given."""
+        return self.total is not None or self.each is not None
 
     @property
     def columns(self):
@@ -144,7 +156,7 @@ class BesideColumns:
         """Refuse a total where the shares are no counts, or are to be divided by their sums."""
         other = "percent signs" if percent else f"scale={scale!r} (--scale {scale})"
         other = "normalize=True (--normalize)" if normalize else other
-        if self.total is not None and (normalize or scale not in ("auto", "count")):
+        if self.totals and (normalize or scale not in ("auto", "count")):
             raise ValueError(
                 f"A total (--total) is for counts, which are shares of it, but there are {other}; "
                 "leave out one of them."
@@ -152,9 +164,10 @@ class BesideColumns:
 
     def notes(self):
         """Return sentences that say what is shares of what."""
-        if self.total is None:
+        if not self.totals:
             return []
-        return [f"The shares are read as counts: shares of the total in column {self.total!r}."]
+        of = f"{self.each:.10g}" if self.total is None else f"in column {self.total!r}"
+        return [f"The shares are read as counts: shares of the total {of}."]
 
     def apart(self, piece, where):
         """Return a piece with these columns, which are its last, apart from the labels."""
@@ -164,11 +177,14 @@ class BesideColumns:
         if bounds is not None:
             self._refuse_bounds(bounds.given()[:, n_labels:], where)
             bounds = bounds.at(slice(None), slice(n_labels))
+        totals = beside.get(self.total)
+        if self.each is not None:
+            totals = np.full(len(piece.values), self.each)
         return replace(
             piece,
             values=np.ascontiguousarray(piece.values[:, :n_labels]),
             bounds=bounds,
-            totals=beside.get(self.total),
+            totals=totals,
             sums={members: beside[name] for name, members in self.sums.items()},
         )
 
@@ -186,7 +202,7 @@ class BesideColumns:
         `whole` tells, when it is asked, whether all counts of the file are whole numbers.
         """
         names = {members: name for name, members in self.sums.items()}
-        return Beside(rows.bounds, rows.totals, self.total, rows.sums, names, whole)
+        return Beside(rows.bounds, rows.totals, self.total, rows.sums, names, whole, self.each)
 
 
 def are_whole(pieces):
@@ -202,6 +218,17 @@ def _one(columns, wanted, what):
     if len(found) > 1:
         raise ValueError(f"{wanted!r} fits {len(found)} columns; name one for {what}.")
     return found[0]
+
+
+def _number(total):
+    """Return a total that is given as a number, None for all else."""
+    try:
+        number = float(str(total))
+    except ValueError:
+        return None
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"The total (--total) is {number:g}; give a number above 0, or a column.")
+    return number
 
 
 def _parted(sums):
@@ -244,6 +271,25 @@ def refused_total(labels, values):
                 f"leave it out of the labels (--ignore {_quoted(labels[j])})."
             )
     return None
+
+
+def total_row(counts, totals, where):
+    """Return a list with a sentence about a first or last row that is the sum of all others.
+
+    The `counts` of the labels and the `totals` of rows, if there are some, are NaN where missing.
+    """
+    counts = counts if totals is None else np.column_stack([counts, totals])
+    for row in (len(counts) - 1, 0) if len(counts) >= _FEW else ():
+        others = np.delete(counts, row, axis=0)
+        known = ~np.isnan(counts).any(axis=0) & (others > 0).any(axis=0)
+        found, sums = counts[row, known], others[:, known].sum(axis=0)
+        if known.any() and sums.sum() >= _MANY and np.allclose(found, sums, rtol=1e-9, atol=0):
+            which = "first" if row == 0 else "last"
+            return [
+                f"The {which} row ({where(row)}) is the sum of all others, so it is a total, not "
+                "a row of its own; remove it, since it is learned from like the others."
+            ]
+    return []
 
 
 def _quoted(name):

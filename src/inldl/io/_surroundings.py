@@ -27,31 +27,38 @@ def check_skipped(skip_rows, skip_last):
             check_number(name, value, low=0, integer=True)
 
 
-def n_title_rows(rows):
+def n_title_rows(rows, spread=()):
     """Return how many of the first rows are no part of the table; 0 if that is not clear.
 
-    A row is a list of texts; an empty line is an empty list.
+    A row is a list of texts; an empty line is an empty list. The rows numbered `spread` have cells
+    that reach over several columns.
     """
     width = _width(rows)
     for i, row in enumerate(rows):
         if not _filled(row):
             continue
-        if _is_header(row, width):
+        if i not in spread and _is_header(row, width):
             return i if any(map(_filled, rows[:i])) else 0
-        if not _is_title(row, width):
+        if i not in spread and not _is_title(row, width):
             return 0
     return 0
 
 
 def n_note_rows(rows, width):
-    """Return how many of the last rows are notes below a table of so many columns."""
-    found = 0
+    """Return how many of the last rows are notes below a table of so many columns.
+
+    Rows with a single cell are notes, too, if an empty row is between them and the table.
+    """
+    found, clear = 0, True
     for behind, row in enumerate(reversed(rows), 1):
         if not _filled(row):
-            continue
-        if not _is_note(row, width):
+            found, clear = behind - 1, True
+        elif clear and _is_note(row, width):
+            found = behind
+        elif width > 2 and len(words := _filled(row)) == 1 and not _NUMBER.fullmatch(words[0]):
+            clear = False
+        else:
             break
-        found = behind
     return found
 
 

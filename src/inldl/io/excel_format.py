@@ -6,6 +6,7 @@ import traceback
 import warnings
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -30,32 +31,38 @@ class Excel(FrameFormat):
     def open(self, path):
         """Read the sheet."""
         sheet, self._place, self.notes = _opened_sheet(path, self.opening.sheet)
+        others = [name for name in sheet.parent.sheetnames if name != sheet.title]
+        if others:
+            self.other_sheets = (
+                f"This is the sheet {sheet.title!r}; --sheet takes another one: "
+                f"{listed(map(repr, others))}."
+            )
         # Only the cells in the file: a sheet with one in its last corner has 17 billion.
         content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
-        content = self._inside(content)
+        content = self._inside(_unmerged(sheet, content), _spread(sheet))
         if not content:
             raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
         self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
-        self.names = _names(sheet, self.rows[0], columns)
+        self.names = _names(sheet, content, self.rows[0], columns)
         self.columns = dict(zip(self.names, columns, strict=True))
         self.n_rows = len(self.rows) - 1
         cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
         na = self.format.na
         self._frame = pd.DataFrame({name: _column(column, na) for name, column in cells.items()})
 
-    def _inside(self, content):
+    def _inside(self, content, spread):
         """Return the cells of a sheet without titles above its table and notes below."""
         numbers = sorted({i for i, _ in content})
         columns = sorted({j for _, j in content})
         rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
         first, below = self.opening.skip_rows, self.opening.skip_last
         if first is None:
-            above = n_title_rows(rows)
+            above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
             self.notes += [told_titles(above, "row")] if above else []
         else:
             above = sum(1 for i in numbers if i <= first)
         if below is None:
-            below = n_note_rows(rows, len(columns))
+            below = _n_notes(rows, numbers)
             self.notes += [told_notes(below, "row")] if below else []
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
@@ -154,21 +161,44 @@ def _check_values(sheet, formulas):
             )
 
 
-def _names(sheet, header, columns):
+def _unmerged(sheet, content):
+    """Return cells in which one that reaches over several rows stands in the last of them."""
+    for merged in sheet.merged_cells.ranges:
+        top, bottom = ((row, merged.min_col) for row in (merged.min_row, merged.max_row))
+        if merged.min_col == merged.max_col and top in content:
+            content = {**content, bottom: content[top]}
+    return content
+
+
+def _spread(sheet):
+    """Return the rows with cells that reach over several columns."""
+    return {each.min_row for each in sheet.merged_cells.ranges if each.max_col > each.min_col}
+
+
+def _n_notes(rows, numbers):
+    """Return how many of the last rows are notes; empty rows of the sheet are not among them."""
+    gaps = [False] * bool(numbers) + [b - a > 1 for a, b in pairwise(numbers)]
+    parted = [part for row, gap in zip(rows, gaps, strict=True)
+              for part in ([[], row] if gap else [row])]  # fmt: skip
+    found = n_note_rows(parted, len(rows[0]) if rows else 0)
+    return sum(1 for row in parted[len(parted) - found :] if row)
+
+
+def _names(sheet, content, header, columns):
     """Return the names in the row `header`, below which each cell must stand on its own."""
     merged = [each for each in sheet.merged_cells.ranges if each.max_row > header]
     if merged:
         raise ValueError(
-            f"The cells {merged[0]} are merged; split them, and give each row its own."
+            f"The cells {merged[0]} are merged; if they are above the header, skip the rows up to "
+            "there (skip_rows, --skip-rows), else split them and give each row its own."
         )
-    cells = [sheet.cell(header, j) for j in columns]
-    empty = [cell.coordinate for cell in cells if cell.value is None]
+    empty = [sheet.cell(header, j).coordinate for j in columns if (header, j) not in content]
     if empty:
         raise ValueError(
             f"Cell {empty[0]} is empty but its column is not; the first row must be the header, "
             "with a name for each column and no title above it (or give skip_rows, --skip-rows)."
         )
-    return [str(cell.value).strip() for cell in cells]
+    return [str(content[header, j]).strip() for j in columns]
 
 
 def _column(cells, na):

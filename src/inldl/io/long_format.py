@@ -13,6 +13,7 @@ from inldl.io.table import Piece
 
 _PARTS = ("id", "label", "value", "absent")
 _EXAMPLE = '"id=county,label=party,value=votes"'
+_MOST_IDS = 8  # columns that are tried as ids
 _SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a completed table
 
 
@@ -296,15 +297,33 @@ def looks_long(source, value):
     most = min(30, len(frame) // 2)  # each label has several rows
     levels = [n for n in names if 2 <= counts[n] <= most and not _is_numeric(frame[n])]
     numeric = [n for n in reversed(source.names) if _is_numeric(frame[n]) and counts.get(n, 9) > 1]
+    things = _things(frame, [n for n in names if not frame[n].isna().any()], counts)
     for label in sorted(levels, key=lambda name: counts[name]):
-        for thing in sorted(names, key=lambda name: -counts[name]):
-            wanted = [n for n in ([value] if value else numeric) if n not in (label, thing)]
-            several = 2 * counts[thing] <= len(frame)
-            if thing == label or not wanted or not several or frame[thing].isna().any():
+        for thing in things:
+            wanted = [n for n in ([value] if value else numeric) if n not in (label, *thing)]
+            if (
+                label in thing
+                or not wanted
+                or 2 * len(frame[[*thing]].value_counts()) > len(frame)
+            ):
                 continue
-            if not frame.duplicated([thing, label]).any():
-                return f'"id={thing},label={label},value={wanted[0]}"'
+            if not frame.duplicated([*thing, label]).any():
+                return f'"id={"+".join(thing)},label={label},value={wanted[0]}"'
     return ""
+
+
+def _things(frame, names, counts):
+    """Return columns that may be ids, the likeliest first: text, text and a number, a number."""
+    names = sorted(names, key=lambda name: -counts[name])[:_MOST_IDS]
+    texts = [name for name in names if not _is_numeric(frame[name])]
+    numbers = [name for name in names if _is_numeric(frame[name])]
+    pairs = [
+        (text, number)
+        for text in texts
+        for number in numbers
+        if counts[number] < len(frame[[text, number]].value_counts())  # both tell things apart
+    ]
+    return [*((text,) for text in texts), *pairs, *((number,) for number in numbers)]
 
 
 def _is_numeric(column):

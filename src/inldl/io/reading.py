@@ -19,6 +19,7 @@ from inldl.io._selection import (
     select_features,
     select_labels,
     split_names,
+    total_row,
 )
 from inldl.io._surroundings import check_skipped
 from inldl.io.formats import open_format, readable_twice
@@ -153,9 +154,10 @@ class TableFile:
         label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
         an id of several columns. All labels are taken by default. A label that a thing has no row
         for is missing; with "absent=0" it is 0.
-    total : str, default=None
-        For counts: the column that holds the total of each row. Counts are then shares of it, and
-        may be missing. It is neither a label nor, unless `features` names it, a feature.
+    total : str or float, default=None
+        For counts: the column that holds the total of each row, or a number if all rows have the
+        same total, such as 24 hours. Counts are then shares of it, and may be missing. The column
+        is neither a label nor, unless `features` names it, a feature.
     sums : str, list of str or dict, default=None
         Columns that hold sums of labels, in the same units: "alcohol=beer,wine",
         several such texts, or a dict from such a column to its labels. A label may be in one sum
@@ -250,10 +252,10 @@ class TableFile:
         except ValueError as error:
             named = [name for name in self.source.names if name == labels]
             option = looks_long(self.source, *(named or [None]))
-            if not option:
-                raise
-            hint = f"If it has a row per label, read it with --long {option}."
-            raise ValueError(f"{error} {hint}") from None
+            hint = f"If it has a row per label, read it with --long {option}." if option else ""
+            if hint := hint or getattr(self.source, "other_sheets", ""):
+                raise ValueError(f"{error} {hint}") from None
+            raise
 
     def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
         """Read the table.
@@ -292,9 +294,10 @@ class TableFile:
         known, votes = degrees.known, None
         if scale == "count":
             votes = beside.votes(values, self.labels)
+            notes += [] if most_rows else total_row(values, beside.totals, self.place_of())
         return Table(
             self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
-            known.lower, known.upper, known.groups, beside.totals,
+            known.lower, known.upper, known.groups, degrees.totals,
         )  # fmt: skip
 
     def _beside(self, rows):
@@ -317,7 +320,7 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
-        if self.beside.total is not None:
+        if self.beside.totals:
             return "count", *self.beside.notes()
         evidence = ScaleEvidence()
         for piece in self.pieces():
@@ -348,7 +351,8 @@ class TableFile:
         columns = [*self.labels, *self.beside.columns]
         for piece in self.source.pieces(columns, features, text):
             place = self.place_of(first=piece.first)
-            yield self.beside.apart(piece, place) if self.beside.columns else piece
+            apart = self.beside.columns or self.beside.totals
+            yield self.beside.apart(piece, place) if apart else piece
 
     def fractions(self, piece, scale, *, normalize=False):
         """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""

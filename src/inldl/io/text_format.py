@@ -48,7 +48,7 @@ class DelimitedText:
             self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
         start, stop, notes = around.bounds(delimiter)
         self.cells = Cells(content, delimiter, start=start, stop=stop)
-        self.names, self.notes = self.cells.names, self.notes + notes
+        self.names, self.notes = _named(self.cells), self.notes + notes
         newline = self.cells.newline.decode()
         if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
             newline = "\r\n"
@@ -286,3 +286,12 @@ def _quoted(text):
     """Return the text of a cell, in quotation marks where it needs them."""
     special = any(sign in text for sign in '",;\t|\r\n')
     return '"' + text.replace('"', '""') + '"' if special else text
+
+
+def _named(cells):
+    """Return the names of columns; those without a name and without content are numbered."""
+    names, first = list(cells.names), next(cells.blocks(), None)
+    for j in range(len(names)) if names.count("") > 1 and first is not None else ():
+        if not names[j] and not any(text.strip() for text in first.text(j)):
+            names[j] = f"column {j + 1}"
+    return names

@@ -128,7 +128,7 @@ def row_wholes(piece, scale):
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False):
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
-    if whole and file.beside.total is None:
+    if whole and not file.beside.totals:
         raise ValueError(
             "Whole numbers (--whole) are filled in where counts have a total; name its column "
             "(--total, total='...' in Python)."

@@ -13,12 +13,21 @@ _DAYS = [
     rf"(?P<day>\d{{1,2}})\.?[ -]?{_MONTH}\.?[ ,-]+(?P<year>\d{{4}}|\d{{2}})",
     rf"{_MONTH}\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})",
 ]
+_MONTH_ALONE = f"(?P<name>{'|'.join(_MONTHS)})(?:r?uary|ch|il|e|y|ust|t|(?:t?em|o)?ber)?"
+_PERIODS = [  # months and quarters; the year has four digits, since Jan-06 may be a day
+    r"(?P<year>\d{4})(?:-| ?m)(?P<month>0[1-9]|1[0-2])",
+    rf"{_MONTH_ALONE}\.?(?:[ /-]|, )(?P<year>\d{{4}})",
+    rf"(?P<year>\d{{4}})[ /-]{_MONTH_ALONE}\.?",
+    r"(?P<year>\d{4})[ /-]?q(?P<quarter>[1-4])",
+    r"q(?P<quarter>[1-4])[ /-]?(?P<year>\d{4})",
+]
 _TIME = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<seconds>\d{2})(?:[.,]\d+)?)? ?"
     r"(?:(?P<half>[ap])\.?m\.?)? ?(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
 )
 _FORMS = [
-    re.compile(rf"\s*{day}(?:(?:t|,? +){_TIME})?\s*", re.IGNORECASE | re.ASCII) for day in _DAYS
+    re.compile(rf"\s*{form}\s*", re.IGNORECASE | re.ASCII)
+    for form in [*(f"{day}(?:(?:t|,? +){_TIME})?" for day in _DAYS), *_PERIODS]
 ]
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _CENTURY = 69  # two digits from here on are of the last century, as in C and Python
@@ -48,7 +57,10 @@ def found_order(texts):
 
 
 def day_number(text, order):
-    """Return the days from 1970 to a date with its time of day; None if it is no date."""
+    """Return the days from 1970 to a date with its time of day; None if it is no date.
+
+    A month or a quarter is its first day.
+    """
     parts = _match(text)
     if parts is None:
         return None
@@ -56,9 +68,11 @@ def day_number(text, order):
     day, month = (second, first) if order == MONTH_FIRST else (first, second)
     if "name" in parts:
         month = 1 + _MONTHS.index(parts["name"].lower())
+    if "quarter" in parts:
+        month = 3 * int(parts["quarter"]) - 2
     try:
         date = datetime.date(
-            _year(parts["year"]), int(parts.get("month", month)), int(parts.get("day", day))
+            _year(parts["year"]), int(parts.get("month", month)), int(parts.get("day", day or 1))
         )
         return date.toordinal() - _EPOCH + _time(parts)
     except ValueError:  # such as February 30
@@ -79,10 +93,15 @@ def days_of_month(days):
 
 
 def is_date(text):
-    """Return whether a text is a day, with or without a time; 1.2.34 may be something else."""
+    """Return whether a text is a day, a month or a quarter, with or without a time.
+
+    1.2.34 may be something else, and 2001-02 a season.
+    """
     parts = _match(text)
     if parts is None:
         return False
+    if parts.keys() == {"year", "month"}:
+        return (int(parts["year"]) + 1) % 100 != int(parts["month"])
     short = len(parts["year"]) == 2 and parts.get("sign", "/") != "/"
     return not short or len(parts["first"]) == len(parts["second"]) == 2
 

@@ -45,7 +45,10 @@ def _described(name, column, where, date_order):
     if choice.reason:
         remark = f"is left out: {choice.reason}"
     elif choice.stray:
-        remark = f"is taken as text, because of {choice.stray}; correct the cell if it is a number"
+        cell, row = choice.stray
+        place = f"row {row} (counted from 0)" if where is None else where(row).lower()
+        remark = f"is taken as text, because of {cell!r} in {place}; correct the cell if it is a "
+        remark += "number"
     elif choice.n_levels > MAX_LEVELS:
         remark = f"has {choice.n_levels} levels; the {MAX_LEVELS} most frequent are kept apart"
     return choice.kind, remark, True

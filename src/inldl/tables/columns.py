@@ -89,14 +89,14 @@ class Choice:
     """How a column is encoded, or why it is left out.
 
     `kind` is what people call such a column, in one word. A column of text has a number of levels,
-    and if nearly all its cells are numbers, `stray` is the first that is not.
+    and if nearly all its cells are numbers, `stray` is the first that is not, and its row.
     """
 
     column: Column | None
     kind: str
     reason: str = ""
     n_levels: int = 0
-    stray: str = ""
+    stray: tuple[str, int] | None = None
 
 
 EMPTY = Choice(None, "empty", "it has no observed cell")
@@ -229,12 +229,12 @@ def _share(sizes, holds):
 
 
 def _stray(cells, sizes):
-    """Return the first cell that is no number, if nearly all others are, or nothing."""
+    """Return the first cell that is no number and its row, if nearly all others are numbers."""
     if not _NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
-        return ""
+        return None
     stray = [not _is_written_number(level_name(value)) for value in cells.values]
     row = int(np.argmax(np.append(stray, False)[cells.codes]))
-    return f"{shortened(level_name(cells.values[cells.codes[row]]))!r} in row {row}"
+    return shortened(level_name(cells.values[cells.codes[row]])), row
 
 
 def _is_written_number(text):

@@ -266,8 +266,9 @@ def _notes(choices, max_levels):
     told = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
     stray = {name: choice.stray for name, choice in choices.items() if choice.stray}
     if stray:
-        first, cell = next(iter(stray.items()))
-        rest = f"nearly all numbers, but taken as text because of cells such as {cell}"
+        first, (cell, row) = next(iter(stray.items()))
+        rest = "nearly all numbers, but taken as text because of cells such as "
+        rest += f"{cell!r} in row {row}"
         where = f" of {first!r}" if len(stray) > 1 else ""
         told.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
     many = {n: c.n_levels for n, c in choices.items() if c.column and c.n_levels > max_levels}

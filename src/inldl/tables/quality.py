@@ -302,6 +302,8 @@ def error_rises(predict, X, columns, observed):
 
     `predict` makes predictions of a frame such as `X`, whose `observed` degrees are known.
     """
+    if not columns:
+        return np.empty((0, observed.shape[1]))
     order = np.random.default_rng(0).permutation(len(X))
     plain, rises = _errors(observed, predict(X)), []
     for name in columns:
