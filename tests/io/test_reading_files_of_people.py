@@ -304,7 +304,7 @@ def test_empty_columns_need_no_names(tmp_path):
     table = read(tmp_path, text)
     np.testing.assert_array_equal(table.y, [[0.25, 0.75], [0.25, NAN], [0.25, 0.75]])
     assert list(table.features) == ["x", "column 2", "column 5", "column 6"]
-    with pytest.raises(ValueError, match=r"The column name '' stands more than once"):
+    with pytest.raises(ValueError, match=r"The column name '' appears more than once"):
         read(tmp_path, "x,,a,b,\n1,2,0.25,0.75,3\n2,3,0.25,,3\n")
 
 
