@@ -283,9 +283,7 @@ def test_too_few_rows_for_all_labels(data):
         RegressorLDL(PLSRegression(4), completer=WInLDL()).fit(np.c_[X, X**2], y)
 
 
-@pytest.mark.parametrize(
-    "regressor", [KNeighborsRegressor(), make_pipeline(KNeighborsRegressor())]
-)
+@pytest.mark.parametrize("wrapped", [False, True])
 def test_fewer_rows_than_neighbours_are_all_neighbours(data, wrapped):
     regressor = make_pipeline(KNeighborsRegressor()) if wrapped else KNeighborsRegressor()
     X, y = data[0], data[1].copy()

@@ -54,7 +54,7 @@ def test_another_shape_or_order_is_refused(grown):
     X, y, _ = grown
     y = pd.DataFrame(y, columns=list("abcdef"))
     model = WInLDL(warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="fit to 6 labels and 4 features, but now there are 6 "):
+    with pytest.raises(ValueError, match="fit with 6 labels and 4 features, but now there are 6 "):
         model.fit(X[:, 1:], y)
     with pytest.raises(ValueError, match="give the same columns in the same order"):
         model.fit(X, y[list("fedcba")])

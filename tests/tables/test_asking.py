@@ -101,7 +101,7 @@ def test_estimators_that_do_not_know_how_unsure_they_are_are_refused(data):
     X, y, _ = data
     with pytest.raises(ValueError, match="cross_fit=5"):
         suggest(WInLDL(), X, y)
-    with pytest.raises(ValueError, match="StandardScaler does not know"):
+    with pytest.raises(ValueError, match="StandardScaler cannot tell"):
         suggest(StandardScaler(), X, y)
 
 

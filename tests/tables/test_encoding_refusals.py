@@ -240,7 +240,7 @@ def test_missing_columns_are_named_with_what_is_near():
         ([], "X must be a table"),
         ([1, 2], "X must be a table"),
         (pd.Series([1, 2]), "X must be a table"),
-        (None, "X must be a table"),
+        (None, "X is None; if there are no features, give a frame without columns"),
         ([[1, 2], [1]], "The rows of X differ in length"),
     ],
 )

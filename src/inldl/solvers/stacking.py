@@ -21,12 +21,16 @@ def weights_towards(
 
     The errors of the mixture are taken as normal, and w as normal around what is expected with
     the variance 1 / `pull`. So a few errors move w little, and many move it as far as they should.
-    The rest is as for `simplex_weights`.
+    The variance of the errors is that of a first w, for which it was that of what is expected:
+    errors of the best weights would be too small if they are few. The rest is as for
+    `simplex_weights`.
     """
     gram, moments = _squares(parts, target, weights)
-    errors = target - parts @ expected  # those of the best weights are too small if they are few
-    pull *= (weights * errors**2).sum() / weights.sum()
-    return _on_simplex(gram + pull * np.eye(len(gram)), moments + pull * expected)
+    found = expected
+    for _ in range(2):
+        held = pull * np.average((target - parts @ found) ** 2, weights=weights)
+        found = _on_simplex(gram + held * np.eye(len(gram)), moments + held * expected)
+    return found
 
 
 def _squares(parts: Array, target: Array, weights: Array | None) -> tuple[Array, Array]:
