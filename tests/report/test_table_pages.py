@@ -214,7 +214,7 @@ def test_the_summary_of_a_completion_can_be_given():
     found = document(completion(5, 3, summary="All is exact."))
     assert "All is exact." in found.text
     assert "cannot be estimated" not in found.text
-    assert "from the known shares of its row and from what the features predict" in found.text
+    assert "from the known shares of its row, and from the features if there are any" in found.text
 
 
 @in_words

@@ -24,9 +24,9 @@ from .figures import completion_map, predicted_map
 from .style import better
 
 FILLED = (
-    "A share is filled in from the known shares of its row and from what the features predict, so "
-    "that the row sums to the whole. How much each of them counts was learned from shares that "
-    "were hidden on purpose."
+    "A share is filled in from the known shares of its row, and from the features if there are "
+    "any, so that the row sums to the whole. How much each of them counts was learned from shares "
+    "that were hidden on purpose."
 )
 BELOW_RECORDED = (
     "The shares that were learned from seem to be the largest of their rows. A missing share is "
