@@ -155,9 +155,8 @@ class TableFile:
         an id of several columns. All labels are taken by default. A label that a thing has no row
         for is missing; with "absent=0" it is 0.
     total : str or float, default=None
-        For counts: the column that holds the total of each row, or a number if all rows have the
-        same total, such as 24 hours. Counts are then shares of it, and may be missing. The column
-        is neither a label nor, unless `features` names it, a feature.
+        For counts, which may then be missing: the column with the totals of the rows, or one total
+        of all rows, such as 24. The column is a feature only if `features` names it.
     sums : str, list of str or dict, default=None
         Columns that hold sums of labels, in the same units: "alcohol=beer,wine",
         several such texts, or a dict from such a column to its labels. A label may be in one sum
