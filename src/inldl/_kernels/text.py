@@ -30,7 +30,7 @@ def find_bytes(data, first, second, out):
     """Write into `out` where the data are one of two bytes; return how often they are.
 
     Each place is written, and only then is it decided whether it counts: there is no branch to
-    guess. `out` has one place more than the data.
+    guess. `out` has one place more than there are such bytes.
     """
     count = 0
     for i in range(len(data)):

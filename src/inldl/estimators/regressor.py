@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import FileState
@@ -242,7 +242,7 @@ class WeightsRefused(ValueError):
 def _fit_weighted(estimator, X, y, weights):
     """Fit to weighted rows; repeat them for an estimator that knows no weights."""
     if weights is None:
-        return _with_neighbours(estimator, len(y)).fit(X, y)
+        return _with_neighbours(estimator, _num_samples(y)).fit(X, y)
     if has_fit_parameter(estimator, "sample_weight"):
         return estimator.fit(X, y, sample_weight=weights)
     if (weights != np.floor(weights)).any() or weights.max() > MOST_COPIES:

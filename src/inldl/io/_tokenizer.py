@@ -166,8 +166,10 @@ class Cells:
         )
 
     def _split(self, data, start, inside):
-        ends = np.empty(len(data) + 1, np.int64)
-        ends = ends[: _kernels.find_bytes(data, ord(self.delimiter), self.newline[0], ends)]
+        signs = ord(self.delimiter), self.newline[0]
+        most = sum(np.count_nonzero(data == sign) for sign in signs)  # few, where cells are long
+        ends = np.empty(most + 1, np.int64)
+        ends = ends[: _kernels.find_bytes(data, *signs, ends)]
         if inside is not None:
             ends = ends[~inside[ends]]
         closes = data[ends] == self.newline[0]
