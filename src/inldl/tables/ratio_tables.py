@@ -2,9 +2,8 @@
 
 from inldl.methods import with_ratios
 
-_SCALE = "nothing tells how far off the scale of a row is"
 ASKING = (
-    f"Only ratios of shares are known (--ratios): {_SCALE}, nor what an answer would be worth. "
+    "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
     "Questions need a table of shares."
 )
 COMPARING = (
@@ -32,8 +31,8 @@ def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=Non
             raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
     if coverage is not None or n_draws:
         raise ValueError(
-            f"With --ratios {_SCALE}, so there are no intervals and no draws: leave out "
-            "--uncertainty and --draws."
+            "With --ratios there are no intervals and no draws, because the scale of each row is "
+            "unknown: leave out --uncertainty and --draws."
         )
     return with_ratios(method)
 
