@@ -146,6 +146,13 @@ def test_boosted_trees_are_for_few_rows(monkeypatch):
     assert list(alone.members_) == ["boosted"]
 
 
+@pytest.mark.parametrize(
+    ("n_features", "rows"), [(0, 600), (30, 600), (168, 1680), (300, 2000), (5000, 600)]
+)
+def test_boosted_trees_are_for_more_rows_of_more_features(n_features, rows):
+    assert auto._most_boosted(n_features) == rows
+
+
 def linear(n=300, k=40):
     """Return distributions that are linear in many features, with holes, and without."""
     rng = np.random.default_rng(0)

@@ -33,7 +33,8 @@ MEMBERS = {
 }
 LINEAR, BOOSTED = "linear-ridge", "boosted"
 EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
-FEW = 600  # rows up to which the boosted trees are grown
+FEW = 600  # rows up to which the boosted trees are grown, whatever the features
+FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
 PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
@@ -45,7 +46,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     It is a weighted mean of models that err in different ways: a kernel ridge regression, a
     softmax regression on kernel features, extra trees on completed distributions, a linear ridge
-    regression and, with at most 600 rows, a softmax boosted by small trees. The kernel, all
+    regression and, with few rows, a softmax boosted by small trees. The kernel, all
     penalties, and whether features are mapped to normal quantiles, are chosen by predictions of
     rows that were held out, at their observed degrees and at the sum of the others. A member that
     predicts held-out rows worse than the constant mean is left out, and so are trees that fall far
@@ -226,9 +227,10 @@ class AutoInLDL(KernelDistributionEstimator):
         data, self.columns_ = fitting.data, fitting.data.columns
         held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
         members = self._unfitted(choice, data.seed)
-        if BOOSTED in members and len(data.y) > FEW and len(members) > 1:
+        most = _most_boosted(data.dense.shape[1])
+        if BOOSTED in members and len(data.y) > most and len(members) > 1:
             del members[BOOSTED]
-            fitting.notes.add(f"{BOOSTED} is for at most {FEW} rows, so it was left out.")
+            fitting.notes.add(f"{BOOSTED} is for at most {most} rows here, so it was left out.")
         for i, (name, member) in enumerate(members.items()):
             rival = members.get(RIVAL) if name in RACED else None
             found = fitting.fit(name, member, 1 / (len(members) - i), rival)
@@ -304,6 +306,11 @@ class AutoInLDL(KernelDistributionEstimator):
         degrees = sum(self.weights_[name] * part for name, part in parts.items())
         degrees = np.maximum(degrees, self.floor_)
         return degrees / degrees.sum(axis=1, keepdims=True)
+
+
+def _most_boosted(n_features):
+    """Return the number of rows up to which boosted trees are grown."""
+    return max(FEW, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
 def _held_out_mean(y, weights):
