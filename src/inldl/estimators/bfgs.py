@@ -1,13 +1,19 @@
-"""The BFGS-LDL estimator."""
+"""The BFGS-LDL estimator, and the base of those that learn with it what they have recovered."""
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl._errors import warn_user
+from inldl._file_state import Array, FileState
 from inldl.estimators._parameters import CountOrZero, NotNegative, parameters
 from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.neighbours import distinct_rows
+from inldl.solvers.softmax import Features
+
+MOST_ITERATIONS = 2000  # for what was recovered: small penalties take more than the usual 400
 
 
 @parameters
@@ -48,10 +54,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
         Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective", F after each iteration.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -103,3 +105,29 @@ class BFGSLDL(SoftmaxDistributionEstimator):
                 ConvergenceWarning,
             )
         return result
+
+
+class RecoveringEstimator(SoftmaxDistributionEstimator):
+    """Base of estimators that learn a softmax model from distributions that they recovered.
+
+    A method states `_check_parameters()`, `_recover(X, y, weights)`, which returns a result whose
+    `shared` is the distributions of distinct rows, and has the parameters `l2` and
+    `fit_intercept`.
+
+    Attributes
+    ----------
+    recovered_ : ndarray of shape (n_samples, n_labels)
+        The distributions of the training rows that have a weight. Model files do not keep them.
+    """
+
+    _in_file = FileState({"recovered_": Array(2, rows=False)})
+
+    def _solve(self, features, y, weights):
+        rows = distinct_rows(features.X, y, weights)
+        X = features.X[rows.first]
+        recovery = self._recover(X.astype(float), y[rows.first].astype(float), rows.weights)
+        self.recovered_ = recovery.shared[rows.kind]
+        learner = BFGSLDL(self.l2, self.fit_intercept, max_iter=MOST_ITERATIONS)
+        few = Features(X, features.fit_intercept)
+        learned = learner._solve(few, recovery.shared, rows.weights)
+        return replace(recovery, shared=learned.shared)

@@ -50,10 +50,6 @@ class IISLDL(SoftmaxDistributionEstimator):
         instead; that is how the method is meant, and no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective", F after each iteration; it never rises.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----

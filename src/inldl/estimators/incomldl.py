@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, parameters
-from inldl.estimators._recovering_base import RecoveringEstimator
+from inldl.estimators.bfgs import RecoveringEstimator
 from inldl.solvers.incomldl import fill_rounds, joint_components, pls_scores
 from inldl.solvers.loop import run
 
@@ -60,10 +60,6 @@ class IncomLDLSNI(_FillingEstimator):
         Rounds done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "change" is what `tol` is compared with.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -129,7 +125,7 @@ class IncomLDLLR(_FillingEstimator):
     Attributes
     ----------
     recovered_, coef_, intercept_, n_iter_, converged_, history_
-        As in :class:`IncomLDLSNI`, as are those of names and numbers of features and labels.
+        As in :class:`IncomLDLSNI`.
 
     Notes
     -----

@@ -4,9 +4,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inldl.estimators._groups import group_rows, seed_from
-from inldl.estimators._parameters import Count, NotNegative, parameters
-from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
+from inldl.estimators._parameters import Count, NotNegative, parameters, seed_from
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator, group_rows
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 
@@ -60,10 +59,6 @@ class LDM(SoftmaxDistributionEstimator):
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective_before" and "objective": the formula above before and after each W-step, with
         the :math:`Z_q` of that step.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------

@@ -15,7 +15,7 @@ from inldl._validation import as_degrees, check_number, check_rows, framed, name
 from inldl.completion.examples import evenly
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._given_rows import check_given
-from inldl.estimators._held_out import predict_held_out
+from inldl.estimators._held_out import fit_weighted, predict_held_out
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
@@ -24,7 +24,6 @@ from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._rows import (
     distinct_rows,
-    fit_weighted,
     group_numbers,
     means_of_labels,
     weights_of_copies,

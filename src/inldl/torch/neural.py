@@ -78,10 +78,6 @@ class NeuralLDL(KernelDistributionEstimator):
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each by the network that was not trained with the row's
         fold, but stopped by it.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------
