@@ -88,7 +88,7 @@ def test_options_and_answers_in_a_file(page, tmp_path):
     until(page, "document.querySelector('.ask .told')")
     assert "other.csv has no column 'row'" in text(page, ".ask .told")
     go(page, "report")
-    press(page, "Tables that vary")
+    press(page, "Multiple imputations")
     packed = Path(page.downloads, "survey-completed-draws.zip")
     until_downloaded(packed)
     with zipfile.ZipFile(packed) as file:
