@@ -70,12 +70,12 @@ class AutoInLDL(KernelDistributionEstimator):
         towards the non-negative weights, also for the constant mean, that predict held-out rows
         best: half way with 1000 observed degrees, further with more.
     floor : bool, default=True
-        Whether no degree is predicted below the 10% quantile of the degrees of its label that
-        are learned from. Where a tenth of these are 0, there is no floor for the label.
+        Whether no degree is predicted below the 10% quantile of the degrees of its label in the
+        training rows. Where a tenth of these are 0, there is no floor for the label.
     calibrate : str or None, default=None
-        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are bent towards it by two
-        numbers chosen on held-out rows. What one measure gains others lose, so by default it is
-        off.
+        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are adjusted to suit it by
+        two numbers chosen on held-out rows. What one measure gains others lose, so it is off by
+        default.
     time_budget : float or None, default=None
         Seconds that `fit` should take. Where it would take longer, members are fitted to fewer
         rows or left out; a warning and `report_` say so. What is affordable depends on the
@@ -102,7 +102,7 @@ class AutoInLDL(KernelDistributionEstimator):
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
-        The mean of the degrees that are learned from, as a distribution.
+        The mean of the degrees of the training rows, as a distribution.
     floor_ : ndarray of shape (n_labels,)
         The smallest degrees that are predicted, before rows are scaled to sum to 1.
     bend_ : callable or None
@@ -114,7 +114,7 @@ class AutoInLDL(KernelDistributionEstimator):
     Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
     as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
     with more landmarks if held-out rows gain by it (`inldl.solvers.kernel_sweeps`); the other
-    members stay those of the sample. Only the sample is learned from if degrees have bounds, are
+    members stay those of the sample. Nothing but the sample is used if degrees have bounds, are
     missing because of their size, or only their ratios are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.

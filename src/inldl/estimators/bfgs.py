@@ -90,7 +90,7 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
         `changes` are parameters with other values. The row of BFGS-LDL on SBU_3DFE in the WInLDL
         paper is that of the start itself, before any iteration:
-        ``BFGSLDL.as_published(max_iter=0)`` on features as they come.
+        ``BFGSLDL.as_published(max_iter=0)`` on unscaled features.
         """
         return cls(**{"l2": 0.0, "fit_intercept": False, "start": "eye"} | changes)
 

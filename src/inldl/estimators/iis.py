@@ -85,7 +85,7 @@ class IISLDL(SoftmaxDistributionEstimator):
     def as_published(cls, **changes):
         """Return the estimator as it was published: 10 iterations, no bias, the start "eye".
 
-        `changes` are parameters with other values. With features as they come it gives the row of
+        `changes` are parameters with other values. With unscaled features it gives the row of
         IIS-LDL on SBU_3DFE in the WInLDL paper.
         """
         preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}

@@ -107,7 +107,7 @@ class LDM(SoftmaxDistributionEstimator):
         """Return the estimator with the setting that comes nearest to the printed results.
 
         `changes` are parameters with other values. It has 600 alternations of one step of steepest
-        descent, no bias and a random start, and is meant for features as they come. The released
+        descent, no bias and a random start, and is meant for unscaled features. The released
         program allows 100 alternations of 600 steps each.
         """
         published = {

@@ -35,12 +35,12 @@ def _check_metric(name, value):
 class TunedLDL(DistributionEstimator):
     """Fit a method with constants that are chosen by hiding further observed degrees.
 
-    Programs of papers often choose their constants by the error at the true degrees, which nobody
-    has in use. Here a part of the observed degrees is hidden, the method is fitted to the others
-    with each candidate, and what it predicts is compared with what was hidden. Then it is fitted
-    to all of them with the best candidate. The constants that the method has already are among
-    the candidates, and are kept unless others are better. A candidate that the method refuses is
-    left out.
+    Programs of papers often choose their constants by the error at the true degrees, which are
+    not available in practice. Here a part of the observed degrees is hidden, the method is fitted
+    to the others with each candidate, and its predictions are compared with what was hidden. Then
+    it is fitted to all observed degrees with the best candidate. The constants that the method
+    already has are among the candidates, and are kept unless others are better. A candidate that
+    the method refuses is left out.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class TunedLDL(DistributionEstimator):
         Constants and their candidates. None takes all that the class of the method declares, as
         ``WInLDL.tunable``; a list takes some of these.
     hide : {"rows", "degrees"}, default="rows"
-        "rows" hides all degrees of some rows and judges predictions of these rows, as of new ones;
-        "degrees" hides degrees here and there and judges how they are completed.
+        "rows" hides all degrees of some rows, and measures the error of predicting them, as for
+        new rows; "degrees" hides single degrees, and measures the error of completing them.
     n_folds : int, default=3
         Parts that are hidden in turn.
     metric : str, default="rmse"

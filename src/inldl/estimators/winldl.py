@@ -86,7 +86,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     checkpoint : str, path or None, default=None
         A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
         dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file goes when the fit has ended.
+        the file is removed when the fit ends.
     kernel : {"rbf", "laplacian", "auto"} or None, default=None
         Be linear in the features of a kernel instead, and follow curves: RBF, or the same with
         sums of absolute differences; "auto" chooses. Columns are scaled inside, and the width is

@@ -155,8 +155,8 @@ def compare(
     Notes
     -----
     Degrees are hidden at random. If the holes of the table are not random, errors at them may be
-    larger; see `inspect_table`. A degree that is the only hole of its row is not judged, since
-    the others give it away; so with two labels methods are judged by predicting alone.
+    larger; see `inspect_table`. A degree that is the only hole of its row does not count, since
+    the others give it away; so with two labels methods are compared by predicting alone.
 
     Examples
     --------

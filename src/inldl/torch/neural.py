@@ -56,7 +56,7 @@ class NeuralLDL(KernelDistributionEstimator):
     batch_size : int, default=64
         Rows of a step.
     max_epochs : int, default=200
-        Times that all rows are learned from, at most.
+        How often to go through all rows, at most.
     patience : int, default=20
         Training ends after as many epochs without an improvement on the held-out fold; the best
         epoch is kept.
