@@ -10,7 +10,7 @@ from inldl.estimators._parameters import (
     Positive,
     parameters,
 )
-from inldl.estimators.bfgs import RecoveringEstimator
+from inldl.estimators.maximum_entropy import RecoveringEstimator
 from inldl.solvers.hidldl import HidLDLProblem
 from inldl.solvers.loop import run
 

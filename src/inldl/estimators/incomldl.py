@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, parameters
-from inldl.estimators.bfgs import RecoveringEstimator
+from inldl.estimators.maximum_entropy import RecoveringEstimator
 from inldl.solvers.incomldl import fill_rounds, joint_components, pls_scores
 from inldl.solvers.loop import run
 
