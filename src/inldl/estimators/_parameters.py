@@ -49,6 +49,16 @@ n_features_in_, n_labels_ : int
     Number of features, and of labels.
 feature_names_in_, label_names_ : ndarray of str
     Their names, if `X` and `y` are frames that have names; else `label_names_` is None."""
+_EXAMPLES = """Examples
+--------
+>>> from inldl import {0}, hide
+>>> from inldl.datasets import make_distributions
+>>> X, y = make_distributions(300, random_state=0)
+>>> model = {0}().fit(X, hide(y, 0.4, random_state=0))
+>>> model.predict(X[:1]).sum().round(6).item()
+1.0
+>>> bool(model.score(X, y) > 0.9)
+True"""
 
 
 @dataclass_transform(eq_default=False)
@@ -59,7 +69,8 @@ def parameters(cls):
     apart by their fields alone, and would take two fits with the same parameters for one. The
     method `_check_parameters` refuses wrong values when a fit begins, and when a method is named.
     A class that has more to refuse states its own, which calls `check_parameters`. The docstring
-    gets the attributes that every fitted estimator has, behind its own.
+    gets the attributes that every fitted estimator has, behind its own, and an example if it has
+    none.
     """
     cls = dataclass(eq=False, repr=False, match_args=False)(cls)
     del cls.__dataclass_fields__, cls.__dataclass_params__
@@ -68,6 +79,8 @@ def parameters(cls):
     start, title, rest = cleandoc(cls.__doc__ or "").partition("Attributes\n----------\n")
     if title:  # with PYTHONOPTIMIZE=2 there is none
         own, *others = rest.split("\n\n")
+        if "Examples\n" not in rest:
+            others.append(_EXAMPLES.format(cls.__name__))
         cls.__doc__ = "\n\n".join([start + title + own + _ATTRIBUTES, *others])
     if "_check_parameters" not in vars(cls):
         cls._check_parameters = check_parameters

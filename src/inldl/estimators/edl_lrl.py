@@ -82,17 +82,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
     ----------
     Jia, Zheng, Li, Zhang and Li, "Facial emotion distribution learning by exploiting low-rank
     label correlations locally", CVPR 2019.
-
-    Examples
-    --------
-    >>> from inldl import EDLLRL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(300, random_state=0)
-    >>> model = EDLLRL().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.predict(X[:2]).sum(axis=1).round(6)
-    array([1., 1.])
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _rescale = True

@@ -74,17 +74,6 @@ class HidLDL(RecoveringEstimator):
     ----------
     J. Jiang, J. Tang, J. Jiang, H. Liu, J. Hou and Y. Jia, "Towards Better IncomLDL: We Are
     Unaware of Hidden Labels in Advance", arXiv 2511.12494, 2025.
-
-    Examples
-    --------
-    >>> from inldl import HidLDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = HidLDL().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.shape
-    (200, 3)
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     alpha: NotNegative = 1.0

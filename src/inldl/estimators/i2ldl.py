@@ -54,14 +54,6 @@ class I2LDL(_LowRankEstimator):
     ----------
     Z. Kou, H. Xuan, J. Wang, Y. Jia and X. Geng, "Towards Better Performance in Incomplete LDL:
     Addressing Data Imbalance", arXiv 2410.13579, 2024.
-
-    Examples
-    --------
-    >>> from inldl import I2LDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> I2LDL().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam1: NotNegative = 1e-3

@@ -82,17 +82,6 @@ class IncomLDLSNI(_FillingEstimator):
     See Also
     --------
     IncomLDLLR : Neighbours in the space of principal components of features and degrees.
-
-    Examples
-    --------
-    >>> from inldl import IncomLDLSNI, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = IncomLDLSNI().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.sum(axis=1).min().round(6).item()
-    1.0
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     n_components: CountOrNone = None
@@ -146,17 +135,6 @@ class IncomLDLLR(_FillingEstimator):
     See Also
     --------
     IncomLDLSNI : Neighbours in the space of a partial least squares regression.
-
-    Examples
-    --------
-    >>> from inldl import IncomLDLLR, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = IncomLDLLR().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.sum(axis=1).min().round(6).item()
-    1.0
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     n_components: CountOrNone = None

@@ -61,14 +61,6 @@ class InLDLProx(_LowRankEstimator):
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
-
-    Examples
-    --------
-    >>> from inldl import InLDLProx, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> InLDLProx().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam: NotNegative = 0.01
@@ -120,14 +112,6 @@ class InLDLADMM(_LowRankEstimator):
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
-
-    Examples
-    --------
-    >>> from inldl import InLDLADMM, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> InLDLADMM().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam: NotNegative = 0.01

@@ -73,17 +73,6 @@ class LDM(SoftmaxDistributionEstimator):
     ----------
     Wang and Geng, "Label distribution learning by exploiting label distribution manifold",
     IEEE Transactions on Neural Networks and Learning Systems 34(2), 2023.
-
-    Examples
-    --------
-    >>> from inldl import LDM, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(300, random_state=0)
-    >>> model = LDM().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.predict(X[:2]).sum(axis=1).round(6)
-    array([1., 1.])
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _rescale = True

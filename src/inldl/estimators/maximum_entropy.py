@@ -64,17 +64,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     ----------
     X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
     2016.
-
-    Examples
-    --------
-    >>> from inldl import BFGSLDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(500, random_state=0)
-    >>> model = BFGSLDL().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.converged_
-    True
-    >>> model.predict(X[:1]).sum().round(6).item()
-    1.0
     """
 
     l2: NotNegative = 1e-3
@@ -162,15 +151,6 @@ class IISLDL(SoftmaxDistributionEstimator):
     ----------
     X. Geng, "Label Distribution Learning", IEEE Transactions on Knowledge and Data Engineering,
     2016.
-
-    Examples
-    --------
-    >>> from inldl import IISLDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(500, random_state=0)
-    >>> model = IISLDL().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.predict(X[:1]).sum().round(6).item()
-    1.0
     """
 
     max_iter: CountOrZero = 50

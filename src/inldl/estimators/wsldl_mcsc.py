@@ -90,15 +90,6 @@ class WSLDLMCSC(DistributionEstimator):
     X. Jia, T. Ren, L. Chen, J. Wang, J. Zhu and X. Long, "Weakly supervised label distribution
     learning based on transductive matrix completion with sample correlations", Pattern
     Recognition Letters, 2019.
-
-    Examples
-    --------
-    >>> from inldl import WSLDLMCSC, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = WSLDLMCSC().fit(X, hide(y, 0.4, random_state=0))
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _in_file = FileState(
