@@ -54,8 +54,8 @@ class IntervalMixin:
         y : array-like of shape (n_samples, n_labels)
             Degrees, NaN = unobserved. Rows without any observed degree are allowed.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts, in the same way. Rows are held out one by one, whatever they
-            weigh.
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
         lower, upper : array-like of shape (n_samples, n_labels), optional
             Bounds of unobserved degrees, NaN = none. The model learns from what is expected of
             such degrees between their bounds.
