@@ -14,8 +14,7 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 from fit_speed import best
-from inldl import hide
-from inldl.estimators.iis import IISLDL
+from inldl import IISLDL, hide
 from inldl.solvers.softmax import softmax, zero_filled
 
 SHAPE = (2000, 294, 9)

@@ -25,9 +25,9 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from inldl.io import TableFile
-from inldl.studio.grid_files import CompletedCells, write_grid
 from inldl.studio.jobs import Jobs
 from inldl.studio.server import listening, make_server
+from inldl.studio.views import completed_cells, write_grid
 from inldl.studio.workspace import Workspace
 
 LABELS = [f"share{number}" for number in range(1, 9)]
@@ -67,10 +67,10 @@ def completed_table(workspace, n_rows):
     workspace.change(table["id"], 1, settings=settings)
     run = workspace.new_run(table["id"], "complete", settings=settings, edits=[])
     folder = workspace.run_folder(table["id"], run["id"])
-    with CompletedCells(folder) as cells:
+    with completed_cells(folder) as add:
         ends = np.repeat(np.where(np.isnan(before), shares, np.nan), 2, axis=1)
         ends[:, 0::2] *= 0.5
-        cells.add(SimpleNamespace(values=before), shares, ends)
+        add(SimpleNamespace(values=before), shares, ends)
     file = TableFile(workspace.file_of(table["id"]), LABELS, id=["household"])
     write_grid(folder, file, "fraction", completed=True, intervals=True)
     document = {"title": "", "summary": ["Numbers of no meaning."], "facts": [], "notes": []}

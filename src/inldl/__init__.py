@@ -6,7 +6,7 @@ imports nothing itself: under ``python -m inldl`` the working folder is still fi
 
 from inldl._version import __version__ as __version__
 
-_OTHERS = {"Model": "inldl.tables:Model", "complete": "inldl.estimators.completing:complete",
+_OTHERS = {"Model": "inldl.tables:Model", "complete": "inldl.estimators._given_rows:complete",
            "evaluate": "inldl.metrics:evaluate", "hide": "inldl.datasets:hide",
            "pooled": "inldl.pooling:pooled", "suggest": "inldl.tables.asking:suggest",
            "vote_weights": "inldl.estimators.vote_weights:vote_weights"}  # fmt: skip

@@ -386,12 +386,6 @@ def check_number(name, value, *, low=None, above=None, below=None, integer=False
         raise ValueError(f"{name} must be {f'{what} {words}'.strip()}{also}, got {value!r}.")
 
 
-def check_n_jobs(n_jobs):
-    """Refuse a number of threads that is neither None nor an integer."""
-    if n_jobs is not None:
-        check_number("n_jobs", n_jobs, integer=True)
-
-
 def check_choice(name, value, choices):
     """Refuse a parameter that is not one of the `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -69,7 +69,7 @@ def test_foreign_file_is_refused(inldl, tmp_path):
     (tmp_path / "run.sqlite").write_text("my diary")
     code, _, err = inldl("bench", "--datasets", DATA)
     assert code == 1
-    assert "left as it is" in err
+    assert "was not changed" in err
     assert (tmp_path / "run.sqlite").read_text() == "my diary"
 
 

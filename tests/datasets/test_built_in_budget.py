@@ -120,12 +120,6 @@ from inldl.datasets import hide, load_budget_shares
 assert not {"matplotlib", "dask", "numba"} & set(sys.modules)
 X, y = load_budget_shares(return_X_y=True)
 assert hide(y, 0.5).shape == y.shape
-try:
-    load_budget_shares(as_frame=True)
-except ImportError as error:
-    assert str(error) == "as_frame=True needs pandas: pip install pandas", error
-else:
-    raise AssertionError("no error")
 """
 
 

@@ -98,7 +98,7 @@ def test_report(fitted):
     rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
     assert report.error == pytest.approx(rmse, rel=0.05)
     assert report.error < report.members["constant-mean"].error / 2
-    assert report.notes == ["Of no weight beside the others, so not used: linear-ridge, boosted."]
+    assert report.notes == ["Adds nothing to the others, so not used: linear-ridge, boosted."]
     text = str(report)
     for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
         assert word in text

@@ -13,8 +13,8 @@ from inldl import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, eval
 from inldl._engines import one_blas_thread
 from inldl.datasets import make_distributions
 from inldl.estimators import _kernel_features, forest
-from inldl.estimators._groups import seed_from
 from inldl.estimators._kernel_features import Columns, choose_kernel, kernel_features, sample_rows
+from inldl.estimators._parameters import seed_from
 from inldl.solvers.softmax import softmax
 
 nan = np.nan

@@ -10,12 +10,10 @@ from scipy import sparse
 from inldl import AutoInLDL, KernelRidgeLDL, hide
 from inldl._engines import disk
 from inldl.estimators import _auto_all_rows, _auto_fitting, _kernel_features, kernel_softmax
-from inldl.estimators._auto_fitting import error_of
-from inldl.estimators._auto_notes import Notes
+from inldl.estimators._auto_fitting import Budget, error_of
 from inldl.io import load_model, save_model
 from inldl.solvers.completion import fill_forced
-from inldl.solvers.kernel_surrogate import Sample
-from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.kernel_sweeps import KernelSoftmax, Sample
 from inldl.solvers.softmax import softmax
 
 N, MOST = 6000, 800
@@ -123,7 +121,7 @@ def test_the_report_says_what_was_done(fitted):
     assert 1 <= member.chosen["sweeps"] <= 4
     told = "\n".join(report.notes)
     assert f"Choices were made on a sample of {MOST - MOST // 5} rows." in told
-    assert f"Errors are those at {MOST // 5} rows that were not learned from." in told
+    assert f"Errors are measured on {MOST // 5} rows that were left out." in told
     known = fill_forced(Y[fitted.held_out_rows_])
     assert report.error == pytest.approx(error_of(known, fitted.held_out_))
     assert report.error <= member.error * 1.02
@@ -281,7 +279,7 @@ def test_bounds_are_used_in_the_sample():
     y = hide(whole, 0.4, random_state=0)
     upper = np.where(np.isnan(y), np.minimum(1.2 * whole, 1), np.nan)
     model = auto(members="kernel-ridge").fit(X, y, upper=upper)
-    assert f"A sample of {MOST} of {N} rows was learned from: bounds" in str(model.report_)
+    assert f"Learned from a sample of {MOST} of {N} rows: bounds" in str(model.report_)
     assert model.held_out_rows_.shape == (MOST,)
     assert model.held_out_.shape == (MOST, 3)
 
@@ -296,7 +294,7 @@ def test_members_that_cannot_learn_from_all_rows_learn_from_the_sample():
 
 def test_degrees_that_are_missing_because_of_their_size_are_filled_in_the_sample():
     model = auto().fit(X, hide(curved()[2], 0.5, mechanism="top", random_state=0))
-    assert "because of their size are filled in" in str(model.report_)
+    assert "because of their size can be filled in only there" in str(model.report_)
 
 
 def test_sparse_rows():
@@ -308,7 +306,7 @@ def test_sparse_rows():
 
 def test_no_time_for_all_rows(monkeypatch):
     monkeypatch.setattr(_auto_all_rows.AllRows, "_affordable", lambda self, kernel: False)
-    with pytest.warns(UserWarning, match="A sample of 640 of 6000 rows was learned from, to keep"):
+    with pytest.warns(UserWarning, match="Learned from a sample of 640 of 6000 rows, to keep"):
         model = auto(time_budget=1000.0).fit(X, Y)
     assert model.held_out_.shape == (MOST // 5, 3)
     assert model.report_.members["kernel-softmax"].rows == MOST - MOST // 5
@@ -316,12 +314,13 @@ def test_no_time_for_all_rows(monkeypatch):
 
 def test_what_is_affordable_follows_the_budget(softmax_alone):
     fitting = _auto_all_rows.AllRows.__new__(_auto_all_rows.AllRows)
-    fitting.model, fitting.n, fitting.notes, fitting.sweeps = auto(), 10**15, Notes(0.0, 0), 1
+    fitting.model, fitting.n, fitting.sweeps = auto(), 10**15, 1
+    fitting.budget = Budget(None, 0.0)
     kernel = softmax_alone.members_["kernel-softmax"].map
     fitting.judged = type("Rows", (), {"scaled": NEW})
     assert fitting._affordable(kernel)
     assert fitting._has_time(began=0.0)
-    fitting.model.time_budget = 1e-9
+    fitting.budget = Budget(1e-9, 0.0)
     assert not fitting._affordable(kernel)
     assert not fitting._has_time(began=0.0)
 

@@ -10,7 +10,7 @@ from dask.distributed import Client, LocalCluster
 from dask_workers import Workers
 from inldl import AutoInLDL, hide
 from inldl.estimators import _auto_all_rows, _auto_fitting
-from inldl.estimators._auto_notes import Notes
+from inldl.estimators._auto_report import Notes
 from inldl.solvers.kernel_sweeps import KernelSoftmax
 from inldl.solvers.softmax import softmax
 

@@ -6,7 +6,7 @@ from sklearn.model_selection import KFold
 
 from inldl import AutoInLDL, ConstantLDL, evaluate, hide
 from inldl.estimators._boosted import EVERY, Boosted
-from inldl.estimators._groups import seed_from
+from inldl.estimators._parameters import seed_from
 from inldl.io import load_model, save_model
 from inldl.solvers.softmax import softmax
 

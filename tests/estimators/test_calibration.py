@@ -59,7 +59,7 @@ def test_auto_is_bent_only_when_asked():
     bent = AutoInLDL(**settings, calibrate="clark").fit(X, y)
     assert plain.bend_ is None
     np.testing.assert_allclose(bent.predict(X), bent.bend_(plain.predict(X)), atol=1e-12)
-    assert "Bent towards clark" in str(bent.report_)
+    assert "Adjusted to suit clark" in str(bent.report_)
     assert "Bent" not in str(plain.report_)
 
 

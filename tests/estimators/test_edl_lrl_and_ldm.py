@@ -6,7 +6,7 @@ import pytest
 
 from inldl import EDLLRL, LDM, evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.estimators._groups import group_rows
+from inldl.estimators._softmax_base import group_rows
 
 BOTH = [EDLLRL, LDM]
 EVERY = [EDLLRL, EDLLRL.as_published, LDM, LDM.as_published]

@@ -101,7 +101,7 @@ def test_a_file_that_another_process_is_changing(tmp_path):
 def test_unreadable_file_is_refused_and_untouched(tmp_path, content):
     path = tmp_path / "run.sqlite"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="left as it is"):
+    with pytest.raises(ValueError, match="was not changed"):
         run(grid([DATA], ["constant-mean"], splits=1), path)
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
@@ -111,7 +111,7 @@ def test_foreign_database_is_refused_and_untouched(tmp_path):
     path = tmp_path / "run.sqlite"
     change(path, "CREATE TABLE cells (a)")
     content = path.read_bytes()
-    with pytest.raises(ValueError, match="another program; it is left as it is"):
+    with pytest.raises(ValueError, match="another program; it was not changed"):
         run(grid([DATA], ["constant-mean"], splits=1), path)
     assert path.read_bytes() == content
 

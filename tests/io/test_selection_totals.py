@@ -87,7 +87,7 @@ def test_a_row_that_is_the_sum_of_all_others_is_named(counts, tmp_path):
     read = read_table(saved(table, tmp_path), "red,green,blue", total="all")
     assert read.notes[-1] == (
         "The last row (Line 32) is the sum of all others, so it is a total, not a row of its own; "
-        "remove it, since it is learned from like the others."
+        "remove it, or the model learns from it as from any other row."
     )
     read = read_table(saved(table[:-1], tmp_path), "red,green,blue", total="all")
     assert "sum of all others" not in str(read.notes)

@@ -71,7 +71,7 @@ def test_options_and_answers_in_a_file(page, tmp_path):
     opened(page, survey(tmp_path))
     go(page, "table")
     page.execute_script("document.querySelector('.more').open = true")
-    find(page, "#field-tables-that-vary").send_keys("2" + Keys.TAB)
+    find(page, "#field-multiple-imputations").send_keys("2" + Keys.TAB)
     until(page, "document.activeElement.id === 'field-rows-to-learn-from'")
     completed(page)
     press(page, "List them")
@@ -88,7 +88,7 @@ def test_options_and_answers_in_a_file(page, tmp_path):
     until(page, "document.querySelector('.ask .told')")
     assert "other.csv has no column 'row'" in text(page, ".ask .told")
     go(page, "report")
-    press(page, "Tables that vary")
+    press(page, "Multiple imputations")
     packed = Path(page.downloads, "survey-completed-draws.zip")
     until_downloaded(packed)
     with zipfile.ZipFile(packed) as file:

@@ -3,7 +3,7 @@
 import pytest
 
 from inldl.io import TableFile
-from inldl.studio.grid_files import write_grid
+from inldl.studio.views import write_grid
 
 TABLE = b"name,a,b,c\nx,0.25,0.25,0.5\ny,0.5,,\nz,,0.1,\n"
 BAD = "0" * 16

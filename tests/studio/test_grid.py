@@ -8,7 +8,7 @@ import pytest
 
 from inldl.io import TableFile
 from inldl.studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid
-from inldl.studio.grid_files import CompletedCells, write_grid
+from inldl.studio.views import completed_cells, write_grid
 
 TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]
 
@@ -24,9 +24,9 @@ def grid(tmp_path):
     ends = np.where(holes[:, :, None], ends, np.nan).reshape(5, 4)
     before.to_csv(tmp_path / "before.csv", index=False)
     file = TableFile(tmp_path / "before.csv", ["a", "b"], id=["id"])
-    with CompletedCells(tmp_path) as cells:
+    with completed_cells(tmp_path) as add:
         for piece in file.pieces():
-            cells.add(piece, filled, ends)
+            add(piece, filled, ends)
     write_grid(tmp_path, file, "fraction", completed=True, intervals=True)
     return Grid(tmp_path)
 

@@ -68,7 +68,7 @@ def test_work_says_how_far_it_is_and_ends(jobs, place, table):
 def test_the_same_work_is_not_done_twice_at_once(jobs, table):
     run = start(jobs, table, "look", "waits")
     assert start(jobs, table, "look", "waits")["id"] == run["id"]
-    with pytest.raises(jobs_module.Busy, match="running already"):
+    with pytest.raises(jobs_module.Busy, match="already running"):
         start(jobs, table, "look", "ends")
     other = start(jobs, table, "inspect", "waits")
     assert other["id"] != run["id"]
@@ -82,7 +82,7 @@ def test_the_same_work_is_not_done_twice_at_once(jobs, table):
 def test_there_is_an_end_to_what_is_done_at_once(jobs, table):
     for kind in "abcd":
         start(jobs, table, kind, "waits")
-    with pytest.raises(jobs_module.Busy, match="4 tasks are running already"):
+    with pytest.raises(jobs_module.Busy, match="4 tasks are already running"):
         start(jobs, table, "e", "waits")
 
 

@@ -53,11 +53,11 @@ HEAVY = {"numba", "scipy", "sklearn", "pandas", "matplotlib", "numpy"}
 def test_nothing_heavy_is_imported_before_the_page_is_there():
     code = """
 import sys, tempfile
-from inldl.cli import _studio
+from inldl.cli import _tables
 import inldl.studio.app, inldl.studio.jobs, inldl.studio.server
-from inldl.studio import desk, parts, workspace
-for name in parts.NAMES:
-    parts.read(name)
+from inldl.studio import app, desk, workspace
+for name in app.NAMES:
+    app.read_asset(name)
 with tempfile.TemporaryDirectory() as folder:
     desk.Desk(workspace.Workspace(folder), None, 1).state({})
 print(*sys.modules)

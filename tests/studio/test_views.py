@@ -75,8 +75,8 @@ def test_results_are_plain_numbers(tmp_path):
 
 @pytest.mark.parametrize("name", ["main.js", "studio.html"])
 def test_the_parts_of_the_page_need_nothing_from_elsewhere(name):
-    from inldl.studio import parts
+    from inldl.studio.app import read_asset
 
-    content = parts.read(name).decode()
+    content = read_asset(name).decode()
     assert "://" not in content
     assert "innerHTML" not in content

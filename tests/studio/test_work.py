@@ -63,7 +63,7 @@ def test_mistakes_in_the_roles_are_one_sentence(work, survey, roles):
         state, _, _ = work("complete", survey, settings)
         assert state["status"] == "failed"
         assert problem in state["error"]
-        assert "error of inldl" not in state["error"]
+        assert "bug in inldl" not in state["error"]
 
 
 def test_completing_writes_what_the_command_writes(work, survey, roles, monkeypatch, capsys):
@@ -175,6 +175,6 @@ def test_an_error_of_ours_is_told_apart(work, survey, monkeypatch, capsys):
     state, _, _ = work("look", survey)
     assert (
         state["error"]
-        == "This is an error of inldl, not of your table: ZeroDivisionError: by zero."
+        == "This is a bug in inldl, not a problem with your table: ZeroDivisionError: by zero."
     )
     assert "ZeroDivisionError" in capsys.readouterr().err

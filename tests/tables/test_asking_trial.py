@@ -83,7 +83,7 @@ def test_what_cannot_be_played(data):
     X, y = data
     with pytest.raises(ValueError, match="Only 0 rows have all their shares"):
         simulate_asking(X, y.mask(np.eye(4, dtype=bool)[np.arange(45) % 4]), "winldl")
-    with pytest.raises(ValueError, match="hidden must be a share below 1"):
+    with pytest.raises(ValueError, match="hidden must be a number greater than 0 and below 1"):
         simulate_asking(X, y, hidden=1.5)
     with pytest.raises(ValueError, match="rounds must be"):
         simulate_asking(X, y, rounds=0)

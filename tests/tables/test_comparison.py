@@ -411,7 +411,7 @@ def test_long_tables_are_sampled(holey):
     [
         ({"methods": ["windl"]}, "There is no method 'windl'"),
         ({"folds": 1}, "folds must be an integer at least 2"),
-        ({"hidden": 1.0}, "hidden must be a share below 1"),
+        ({"hidden": 1.0}, "hidden must be a number greater than 0 and below 1"),
         ({"hidden": 0}, "hidden must be a number greater than 0"),
     ],
 )

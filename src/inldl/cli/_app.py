@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from inldl._version import __version__
-from inldl.cli import _asking, _experiments, _studio, _tables, interrupted
+from inldl.cli import _asking, _experiments, _tables, interrupted
 
 EXAMPLES = """
 **Examples**
@@ -152,7 +152,7 @@ def _add(command, group, panel=None):
 
 TABLES, RESEARCH = "For a table with holes", "For research"
 LISTED = {
-    TABLES: _tables.COMMANDS + _asking.COMMANDS + _studio.COMMANDS,
+    TABLES: (*_tables.COMMANDS, *_asking.COMMANDS, _tables.studio),
     RESEARCH: _experiments.COMMANDS,
 }
 for panel, commands in LISTED.items():

@@ -18,7 +18,7 @@ HIDING = (
     "divided by their sum."
 )
 SOME = "Some of the paper's datasets; all by default."
-SMALL = "Small: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
+SMALL = "A short run: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
 Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 

@@ -90,7 +90,7 @@ _LONG = (
 )
 _IGNORE = 'Columns to leave alone: "notes,tmp_*".'
 _FEATURES = 'The columns to learn from: "age,income"; all others by default.'
-_ID = 'The columns that name the rows: "county". They are not learned from.'
+_ID = 'The columns that name the rows: "county". They are not used as features.'
 _NA = 'Cells that mean missing, besides the usual ones: "s,x,-99".'
 _ABOVE = "Lines (in a sheet: rows) above the header."
 _BELOW = "Lines with content below the last row, such as notes."
@@ -98,11 +98,11 @@ _DATES = "How to read dates such as 5/1/2024 if a column is unclear: day-first o
 _SHEET = "The sheet of an Excel file, by name or number; the first by default."
 _GROUP = (
     "A column of groups, such as persons: errors are measured on groups that were left out. It "
-    "is not learned from."
+    "is not used as a feature."
 )
 _WEIGHT = (
     "A column that says how much each row counts, such as a survey weight; only ratios matter. It "
-    "is not learned from."
+    "is not used as a feature."
 )
 _VOTES = (
     "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "

@@ -96,7 +96,9 @@ def _read(name):
 def _given(X, y, feature_names, label_names, name, return_X_y, as_frame):
     """Return a dataset in the form that a user asks for."""
     if as_frame:
-        X, y = _frame(X, feature_names), _frame(y, label_names)
+        from pandas import DataFrame  # time that arrays need not pay
+
+        X, y = DataFrame(X, columns=feature_names), DataFrame(y, columns=label_names)
     if return_X_y:
         return X, y
     description = _data(f"{name}.md").read_text(encoding="utf-8")
@@ -105,14 +107,6 @@ def _given(X, y, feature_names, label_names, name, return_X_y, as_frame):
 
 def _data(name):
     return files("inldl.datasets") / "data" / name
-
-
-def _frame(values, columns):
-    try:
-        from pandas import DataFrame
-    except ImportError as error:
-        raise ImportError("as_frame=True needs pandas: pip install pandas") from error
-    return DataFrame(values, columns=columns)
 
 
 def make_distributions(n_samples=500, *, random_state=None):

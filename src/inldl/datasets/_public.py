@@ -7,8 +7,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
+from inldl._validation import FLOATS, as_degrees
 from inldl.datasets._fetching import Record, find, obtain, present, records
-from inldl.datasets._reading import read
+
+_FEATURES = ("features", "X")
+# Files with logical labels too may call those "labels", so the clearest name comes first.
+_DEGREES = ("label_distribution", "labels", "y")
+# How far a sum may be from 1 and still count as rounded: enough for four two-decimal degrees.
+_ROUNDING = 0.02
 
 
 def catalogue() -> list[Record]:
@@ -139,3 +145,93 @@ def _described(name, download):
             "in load('SJAFFE')."
         )
     return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)
+
+
+def read(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features and the degrees of a file.
+
+    The features stay float32 or float64 (else they become float64), in C order; sparse ones become
+    CSR. The degrees are float64; each row without NaN is divided by its sum.
+    """
+    table = _load(path)
+    X = _features(table[_key(table, _FEATURES, "features", path)], path)
+    y = _degrees(table[_key(table, _DEGREES, "degrees", path)], path)
+    if X.shape[0] != y.shape[0]:
+        raise ValueError(
+            f"{path} has {X.shape[0]} rows of features and {y.shape[0]} rows of degrees; both "
+            "need one row per sample."
+        )
+    return X, y
+
+
+def _load(path):
+    """Return the variables of a file by name; from an .npz, only those that may be needed."""
+    loaders = {".mat": _load_mat, ".npz": _load_npz}
+    suffix = path.suffix.lower()
+    if suffix not in loaders:
+        raise ValueError(f"{path} must be a .mat or .npz file.")
+    try:
+        return loaders[suffix](path)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"{path} is a MATLAB 7.3 file, which cannot be read: save it with the option '-v7'."
+        ) from error
+    except Exception as error:  # a damaged file makes the readers fail in many ways
+        raise ValueError(
+            f"{path} cannot be read as a {suffix} file; it may be damaged or incomplete ({error})."
+        ) from error
+
+
+def _load_mat(path):
+    from scipy.io import loadmat
+
+    table = loadmat(path, appendmat=False, spmatrix=False)
+    return {key: value for key, value in table.items() if not key.startswith("__")}
+
+
+def _load_npz(path):
+    # numpy leaves a damaged file open when it opens the file itself
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
+        wanted = (*_FEATURES, *_DEGREES)
+        return {key: table[key] if key in wanted else None for key in table.files}
+
+
+def _key(table, names, what, path):
+    for name in names:
+        if name in table:
+            return name
+    found = ", ".join(map(repr, table)) or "nothing"
+    raise ValueError(
+        f"{path} has no {what}: it contains {found}, but {what} must be called "
+        f"{' or '.join(map(repr, names))}."
+    )
+
+
+def _features(X, path):
+    sparse = hasattr(X, "tocsr")
+    X = X.tocsr() if sparse else np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"The features in {path} must be a 2-D array of numbers, one row per sample, but have "
+            f"shape {X.shape} and type {X.dtype}."
+        )
+    dtype = X.dtype if X.dtype in FLOATS else np.float64
+    return X.astype(dtype, copy=False) if sparse else np.ascontiguousarray(X, dtype=dtype)
+
+
+def _degrees(y, path):
+    name = f"y of {path}"
+    y = as_degrees(y.toarray() if hasattr(y, "toarray") else y, name=name)
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    if np.fmin.reduce(y, axis=None) < 0:
+        row = int(np.flatnonzero((y < 0).any(axis=1))[0])
+        raise ValueError(f"{name} has a negative degree, first in row {row}.")
+    total = y.sum(axis=1, keepdims=True)
+    off = np.flatnonzero(np.abs(total - 1) > _ROUNDING)  # never a row with NaN
+    if off.size:
+        raise ValueError(
+            f"{name} has {off.size} row(s) that do not sum to 1, first row {off[0]} (sum "
+            f"{total[off[0], 0]:.6g}); divide each row by its sum, and use NaN for missing "
+            "degrees."
+        )
+    return y / np.where(np.isnan(total), 1.0, total)

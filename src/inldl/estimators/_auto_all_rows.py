@@ -1,18 +1,17 @@
 """Learn the softmax member of AutoInLDL from all rows, starting from what a sample says."""
 
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from inldl.estimators import _auto_fitting
-from inldl.estimators._auto_fitting import error_of
-from inldl.estimators._auto_notes import Notes
-from inldl.estimators._auto_report import MemberReport
+from inldl.estimators._auto_fitting import Budget, error_of
+from inldl.estimators._auto_report import MemberReport, Notes
 from inldl.estimators._listening import RowCounter
-from inldl.solvers.kernel_surrogate import Sample
-from inldl.solvers.kernel_sweeps import KernelSweeps
+from inldl.solvers.kernel_sweeps import KernelSweeps, Sample
 from inldl.solvers.landmark_kernel import LandmarkKernel
 
 SOFTMAX = "kernel-softmax"
@@ -26,22 +25,17 @@ ALPHA = 0.1  # where the sample had no time to choose one
 
 
 class AllRows:
-    """The part of a fit of AutoInLDL that looks at all rows.
+    """The part of a fit of AutoInLDL that looks at all `rows`, a `RowSource`.
 
-    Parameters
-    ----------
-    model : AutoInLDL
-        Fitted to `learned`.
-    rows : RowSource
-        All rows.
-    learned, judged : Prepared
-        The sample without the rows that are held out, and these.
+    The `model` was fitted to `learned`, the sample without the held-out rows `judged`; both are
+    `Prepared`.
     """
 
     def __init__(self, model, rows, learned, judged):
         self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
         self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
         self.notes = Notes(learned.started, model.verbose)
+        self.budget = Budget(model.time_budget, learned.started)
 
     def learn(self, held, before):
         """Return the softmax of all rows but the rows `held`, or None.
@@ -51,7 +45,7 @@ class AllRows:
         """
         began, found = perf_counter(), self._choose()
         if found is None:
-            self.notes.cut(f"A sample of {len(self.learned.y)} of {self.n} rows was learned from")
+            self.notes.cut(f"Learned from a sample of {len(self.learned.y)} of {self.n} rows")
             return None
         model = self._sweep(held, *found)
         self.seconds = perf_counter() - began
@@ -59,7 +53,7 @@ class AllRows:
             return model
         self.chosen = {}
         self.notes.add(
-            f"All {self.n} rows say no more than a sample of {len(self.learned.y)} does."
+            f"All {self.n} rows predict no better than a sample of {len(self.learned.y)}."
         )
         return None
 
@@ -115,7 +109,7 @@ class AllRows:
     def _sweep(self, held, sample, V, alpha, error):
         """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
         counter = RowCounter(self.n)
-        problem = KernelSweeps(sample.kernel, ScaledRows(self.learned.columns), counter)
+        problem = KernelSweeps(sample.kernel, partial(_scaled, self.learned.columns), counter)
         apart, left_out = problem.start(held.X, held.y, held.beside.get("sample_weight"))
         n_threads = effective_n_jobs(self.model.n_jobs)
         with self.rows.engine(n_threads, type(self.model).__name__) as engine:
@@ -152,22 +146,17 @@ class AllRows:
 
     def _affordable(self, kernel):
         """Say whether two sweeps with a kernel would end in time, by what few rows take."""
-        budget = self.model.time_budget
-        if budget is None:
+        if self.budget.seconds is None:
             return True
         Z, began = self.judged.scaled[:2000], perf_counter()
         for _ in kernel.pieces(Z, np.float32):
             pass
         each = 2 * (perf_counter() - began) / len(Z)  # the products take as long as the kernel
-        seconds = 2 * each * self.n / effective_n_jobs(self.model.n_jobs)
-        return self.notes.elapsed + seconds < budget
+        return self.budget.allows(2 * each * self.n / effective_n_jobs(self.model.n_jobs))
 
     def _has_time(self, began):
         """Say whether there is time for another sweep that takes as long as those before."""
-        budget = self.model.time_budget
-        if budget is None or not self.sweeps:
-            return True
-        return self.notes.elapsed + (perf_counter() - began) / self.sweeps < budget
+        return not self.sweeps or self.budget.allows((perf_counter() - began) / self.sweeps)
 
     def report(self, parts, before):
         """Have the report tell of all rows; `parts` are predictions of the held-out rows."""
@@ -185,19 +174,13 @@ class AllRows:
                 f"{self.chosen['landmarks']} landmarks: the error of all members together went "
                 f"from {before:.5f} to {error:.5f}."
             )
-        self.notes.add(f"Errors are those at {held} rows that were not learned from.")
+        self.notes.add(f"Errors are measured on {held} rows that were left out.")
         model.report_ = replace(model.report_, rows=self.n, members=members, error=error)
         model.report_.notes += self.notes.kept
         self.notes.warn()
 
 
-class ScaledRows:
-    """Make scaled columns of features, as the sample's are; it goes to the workers."""
-
-    def __init__(self, columns):
-        self.columns = columns
-
-    def __call__(self, X):
-        """Return the scaled columns of a block of rows."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.columns.scaled(self.columns.dense(X))
+def _scaled(columns, X):
+    """Return scaled columns of a block of features; this goes to the workers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return columns.scaled(columns.dense(X))

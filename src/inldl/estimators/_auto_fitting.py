@@ -7,8 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from inldl._engines import row_blocks
-from inldl.estimators._auto_notes import Notes
-from inldl.estimators._auto_report import AutoReport, MemberReport
+from inldl.estimators._auto_report import AutoReport, MemberReport, Notes
 from inldl.estimators._kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 from inldl.solvers.known_cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
@@ -47,15 +46,18 @@ def stacked(y, held_out, names, weights=None):
     return dict(zip(names, simplex_weights(parts, known[seen], each).tolist(), strict=True))
 
 
+def predicted(member, data):
+    """Return what a member, or the whole model, predicts for prepared rows."""
+    out = np.empty(data.y.shape)
+    for dense, part in row_blocks(data.dense, out):
+        part[:] = member._degrees(dense, data.columns.scaled(dense))
+    return out
+
+
 class Budget:
     """Count the seconds of a fit, and say how many rows its next part can afford.
 
-    Parameters
-    ----------
-    seconds : float or None
-        For the whole fit; None is no limit.
-    started : float
-        When the fit began, by `time.perf_counter`.
+    It began at `started`, by `time.perf_counter`, and may take `seconds`; None is no limit.
     """
 
     def __init__(self, seconds, started):
@@ -66,19 +68,16 @@ class Budget:
         """Seconds since the fit began."""
         return perf_counter() - self.started
 
+    def allows(self, seconds):
+        """Say whether so many seconds more are within the budget."""
+        return self.seconds is None or self.elapsed + seconds < self.seconds
+
     def rows(self, trial, n, share):
         """Return how many of `n` rows fit into a share of the time that is left, 0 if too few.
 
-        Parameters
-        ----------
-        trial : callable
-            Does the work on a given number of rows, and returns the seconds that all other rows
-            will cost whether they are learned from or not. It is called only if there is a
-            limit, and enough rows that the trial is small beside the work.
-        n : int
-            The rows that there are.
-        share : float
-            Of the time that is left.
+        `trial` does the work on a given number of rows, and returns the seconds that all other
+        rows will cost whether they are learned from or not. It is called only if there is a limit,
+        and enough rows that the trial is small beside the work.
         """
         if self.seconds is None:
             return n
@@ -95,14 +94,8 @@ class Budget:
 class Race:
     """Judge whether a member is far behind its rival, and of no use beside it.
 
-    Parameters
-    ----------
-    data : Prepared
-        The rows that both are fitted to.
-    theirs : ndarray
-        Held-out predictions of the rival.
-    ends : bool, default=False
-        Whether the member is fitted for the race only, so that nothing follows.
+    Both are fitted to `data`, a `Prepared`; `theirs` are held-out predictions of the rival. If it
+    `ends`, the member is fitted for the race only, so that nothing follows.
     """
 
     def __init__(self, data, theirs, ends=False):
@@ -129,24 +122,12 @@ class Race:
         """Return why the member is left out."""
         return (
             f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
-            "kernel ridge, and a mean of the two is no better, so it was not fitted to all."
+            "kernel ridge, and a mean of the two is no better, so it was left out."
         )
 
 
 class Fitting:
-    """One fit of AutoInLDL.
-
-    Parameters
-    ----------
-    data : Prepared
-        All training rows.
-    time_budget : float or None
-        Seconds for all that is done here.
-    n_jobs : int or None
-        Threads.
-    verbose : int
-        Whether to print a line for each part.
-    """
+    """One fit of AutoInLDL to `data`, a `Prepared`; the others are parameters of AutoInLDL."""
 
     def __init__(self, data, time_budget, n_jobs, verbose):
         self.data, self.n_jobs, self.fitted = data, n_jobs, {}
@@ -156,7 +137,7 @@ class Fitting:
         self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
-            self.notes.add(f"A sample of {len(self.rows)} of {len(data.y)} rows was learned from.")
+            self.notes.add(f"Learned from a sample of {len(self.rows)} of {len(data.y)} rows.")
 
     def choose_kernel(self):
         """Return the kernel with the smallest leave-one-out error."""
@@ -247,7 +228,7 @@ class Fitting:
         if worse:
             self.notes.add(f"No better than the constant mean, so not used: {', '.join(worse)}.")
         if light:
-            self.notes.add(f"Of no weight beside the others, so not used: {', '.join(light)}.")
+            self.notes.add(f"Adds nothing to the others, so not used: {', '.join(light)}.")
         chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
         return AutoReport(len(y), *chosen, members, self._error(combined), self.notes.kept)
 
@@ -273,8 +254,6 @@ class Fitting:
         """Return predictions of all rows; those that were not learned from are held out anyway."""
         if len(rows) == len(self.data.y):
             return member.held_out_
-        out = np.empty(self.data.y.shape)
-        for dense, part in row_blocks(self.data.dense, out):
-            part[:] = member._degrees(dense, self.data.columns.scaled(dense))
+        out = predicted(member, self.data)
         out[rows] = member.held_out_
         return out

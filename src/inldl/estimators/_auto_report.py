@@ -1,9 +1,12 @@
-"""What AutoInLDL chose, and why."""
+"""What AutoInLDL chose and why, and what it says while it fits."""
 
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import ClassVar
 
+from inldl._errors import warn_user
 from inldl._file_state import FileState
+from inldl.estimators._listening import tell
 
 
 @dataclass
@@ -24,33 +27,17 @@ class MemberReport:
 
 @dataclass
 class AutoReport:
-    """What was chosen and why; `print` shows it as a table.
-
-    Attributes
-    ----------
-    rows : int
-        Training rows.
-    kernel, scale : str, float
-        The kernel, and its scale relative to the median distance.
-    kernel_errors : dict of (str, float) to float
-        The leave-one-out error of each kernel and scale that was tried.
-    members : dict of str to MemberReport
-        The members that were fitted, and the constant mean.
-    error : float
-        The error of the combination.
-    notes : list of str
-        What was left out or made smaller, and why.
-    """
+    """What was chosen and why; `print` shows it as a table."""
 
     _in_file: ClassVar = FileState(parts=(MemberReport,))
 
-    rows: int
+    rows: int  # training rows
     kernel: str
-    scale: float
-    kernel_errors: dict
-    members: dict
-    error: float
-    notes: list
+    scale: float  # of the kernel, relative to the median distance
+    kernel_errors: dict  # the leave-one-out error of each kernel and scale that was tried
+    members: dict  # a MemberReport for each one that was fitted, and for the constant mean
+    error: float  # of the combination
+    notes: list  # what was left out or made smaller, and why
 
     def __str__(self):
         tried = ", ".join(f"{k} {s:g}: {e:.5f}" for (k, s), e in self.kernel_errors.items())
@@ -67,3 +54,46 @@ class AutoReport:
         lines.append(f"{'combined':16}{self.error:9.5f}")
         lines.append("Errors are root mean squares at held-out degrees and sums of missing ones.")
         return "\n".join([*lines, *self.notes])
+
+
+class Notes:
+    """The notes of a fit; each is said at once, printed if `verbose`, and kept in a list.
+
+    The fit began at `started`, by `time.perf_counter`.
+    """
+
+    def __init__(self, started, verbose):
+        self.started, self.verbose = started, verbose
+        self.kept, self._cuts = [], []
+        self.parts, self._begun = 1, 0
+
+    @property
+    def elapsed(self):
+        """Seconds since the fit began."""
+        return perf_counter() - self.started
+
+    def begin(self, text):
+        """Say what begins, one of so many `parts`."""
+        tell(text, min(self._begun / self.parts, 1.0))
+        self._begun += 1
+
+    def say(self, text):
+        """Say what is done."""
+        tell(text)
+        if self.verbose:
+            print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
+
+    def add(self, text):
+        """Say it, and keep it for the report."""
+        self.kept.append(text)
+        self.say(text)
+
+    def cut(self, text):
+        """Note what was cut to keep the time budget."""
+        self._cuts.append(f"{text}, to keep the time budget.")
+        self.add(self._cuts[-1])
+
+    def warn(self):
+        """Warn of what was cut."""
+        if self._cuts:
+            warn_user(" ".join(self._cuts))

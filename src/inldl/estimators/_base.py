@@ -30,8 +30,7 @@ from inldl._validation import (
     like,
     weights_beside,
 )
-from inldl.estimators._given_rows import check_shape, complete_chunks
-from inldl.estimators._ratios import KnownMixin
+from inldl.estimators._given_rows import KnownMixin, check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
 from inldl.solvers.given_limits import limits_of
@@ -44,8 +43,9 @@ TO_EXPORT = "fit with --method winldl to export."
 class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of estimators that predict distributions: tags, `complete` and `score`.
 
-    For model files a class declares in `_in_file` what is special about its attributes, and for
-    ONNX it says in `_to_onnx` how its degrees are computed.
+    A method states `_check_parameters()`, ``_fit(X, y, sample_weight)`` and `_predict(X)`, or its
+    own `fit` and `predict`. For model files a class declares in `_in_file` what is special about
+    its attributes, and for ONNX it says in `_to_onnx` how its degrees are computed.
 
     Attributes
     ----------
@@ -87,6 +87,50 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         tags.target_tags.single_output = False
         tags.regressor_tags.poor_score = True
         return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; not every method takes sparse ones. Methods that predict a linear
+            function of them take float64 and float32 (and compute in that precision) in any order,
+            frames and CSR, and never copy them as a whole. Mapped files from 256 MB on, and arrays
+            of Zarr and HDF5, then stay on disk and are read once in each iteration; Dask arrays
+            and frames are fitted on the cluster of the active Dask client, or on this machine
+            without one.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. They may be a Dask array if `X` is one.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X):
+        """Predict a distribution for each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray or lazy Dask array of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X` or in double
+            precision. It is a Dask array in the chunks of `X` where that is one, if the method
+            predicts such arrays lazily.
+        """
+        check_is_fitted(self)
+        return self._predict(X)
 
     def complete(self, X, y, *, lower=None, upper=None, sums=None):
         """Fill the unobserved degrees of `y` near what `X` predicts.
@@ -212,37 +256,16 @@ class LinearDistributionEstimator(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model.
+    def _fit(self, X, y, sample_weight):
+        self._fit_rows(X, y, weights_beside(sample_weight))
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features: float64 or float32 (computed in that precision), C or Fortran order,
-            frames, CSR; never copied as a whole. Mapped files from 256 MB on, and arrays of Zarr
-            and HDF5, stay on disk and are read once in each iteration. Dask arrays and frames
-            are fitted on the cluster of the active Dask client, or on this machine without one.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once. They may be a Dask array if `X` is one.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, weights_beside(sample_weight))
-
-    def _fit(self, X, y, beside):
+    def _fit_rows(self, X, y, beside):
         """Fit to rows and what is known beside them."""
-        self._check_parameters()
         rows = open_rows(self, X, y, fitting=True, beside=beside)
         initial = self._starting_point(rows)
         with one_blas_thread():  # a wide X is rotated before an engine sees it
             coef, intercept, result = self._solve(rows, initial)
         self._store(rows, coef, intercept, result)
-        return self
 
     def _starting_point(self, rows):
         """Refuse rows that the method cannot use; return coefficients and intercept, or None."""
@@ -308,21 +331,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
         print(f"{type(self).__name__} {t}/{self.max_iter}: {parts}")
 
-    def predict(self, X):
-        """Predict a distribution for each row: the projection of ``XW`` onto the simplex.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray or lazy Dask array of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X`. It is a Dask array
-            in the chunks of `X` where that is one.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         return open_rows(self, X).map(self._predictor(), self.n_labels_)
 
     def _predictor(self):

@@ -10,6 +10,7 @@ from inldl import _kernels
 from inldl._file_state import Array, FileState
 from inldl.estimators._auto_fitting import error_of
 from inldl.estimators._kernel_base import KernelDistributionEstimator
+from inldl.estimators._parameters import Jobs, parameters
 from inldl.estimators.forest import FOLDS, LARGEST
 from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.softmax import softmax
@@ -65,28 +66,19 @@ class BoostedTrees:
         return last
 
 
+@parameters
 class Boosted(KernelDistributionEstimator):
     """A softmax of scores that small extra trees boost, all labels together.
 
     The rows are cut into five folds, and each of five models predicts the fold whose degrees it
     has not seen. Held-out rows choose the number of trees; the mean of the five predicts new rows.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance, Generator or None, default=None
-        For the folds and the trees.
-    n_jobs : int or None, default=None
-        Not used: it is for few rows.
+    For few rows more threads (`n_jobs`) would not help, so they are not used.
     """
 
     _in_file = FileState(parts=(BoostedTrees,))
 
-    def __init__(self, random_state=None, n_jobs=None):
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_parameters(self):
-        """Nothing can be set."""
+    random_state: object = None
+    n_jobs: Jobs = None
 
     def _learn(self, data):
         X, n = _single(data.dense), len(data.y)

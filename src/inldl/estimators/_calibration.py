@@ -38,9 +38,8 @@ class Calibration:
         if self.level:
             floors = f"floors at the {self.level:.0%} quantile of positive degrees"
         return (
-            f"Bent towards {self.metric}: power {self.power:g}, {floors}; "
-            f"at what is known of held-out rows it went from {self.before:.4f} to "
-            f"{self.after:.4f}."
+            f"Adjusted to suit {self.metric}: power {self.power:g}, {floors}; on held-out rows it "
+            f"went from {self.before:.4f} to {self.after:.4f}."
         )
 
 

@@ -1,9 +1,10 @@
-"""Predictions of rows that were made without them."""
+"""Fits to a part of the rows, and predictions of rows that were made without them."""
 
 import warnings
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 
 def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
@@ -30,6 +31,18 @@ def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
             model = clone(estimator).fit(X[train], with_every_label(y[train]), **weights)
             out[test] = model.predict(X[test])
     return out
+
+
+def fit_weighted(estimator, X, y, weights, **known):
+    """Fit an estimator, with what else is known; refuse weights if it knows none."""
+    if weights is None:
+        return estimator.fit(X, y, **known)
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise ValueError(
+            f"The fit of {type(estimator).__name__} has no sample_weight, so rows cannot be "
+            "weighted; use another method, or leave the weights out."
+        )
+    return estimator.fit(X, y, sample_weight=weights, **known)
 
 
 def with_every_label(y):

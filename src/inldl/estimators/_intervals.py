@@ -25,6 +25,7 @@ from inldl.completion.hiding import evenly
 from inldl.completion.intervals import within_rows
 from inldl.estimators._given_rows import complete_chunks, light
 from inldl.estimators._label_errors import LabelErrors
+from inldl.estimators._parameters import seed_from
 from inldl.solvers.given_limits import limits_of
 
 MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
@@ -40,6 +41,35 @@ class IntervalMixin:
     _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
 
     examples_ = None  # as in files of earlier versions
+
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features, as for every :class:`DistributionEstimator`. Methods with a kernel take
+            them in any units: they scale them inside, and reduce sparse ones, and more than 1000
+            dense ones, to 100 principal components.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. The model learns from what is expected of
+            such degrees between their bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._refuse_limits(lower, upper, sums)
+        self._fit(X, y, sample_weight, lower, upper, sums)
+        return self
 
     def _keep_errors(self, X, y, groups=None, loose=False, limits=None):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
@@ -216,27 +246,15 @@ class IntervalMixin:
         Returns
         -------
         completed : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
-            holes are scaled, and only their ratios stay). The others are not negative and make the
-            row sum to 1; they are 0 where the observed degrees sum to 1 already. With `n_draws`
-            an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames. Without, it is
-            a Dask array where `X` or `y` is one.
+            As for every :class:`DistributionEstimator`, which says also what is refused. With
+            `n_draws` an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
         lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             Only with `return_interval`. As far as the observed degrees of the row leave room,
             and always around the completed degree. Both equal the degree where it is observed,
             or the only unobserved one of its row.
-
-        Raises
-        ------
-        ValueError
-            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
-            with holes sum to more than 1, beyond what rounding explains, or bounds and sums
-            contradict each other. For a lazy result: when it is computed.
         """
         limits = {"lower": lower, "upper": upper, "sums": sums}
         if n_draws is not None:
-            from inldl.estimators._groups import seed_from  # time that a plain fit need not pay
-
             self._check_draws(n_draws, return_interval)
             self._refuse_limits(lower, upper, sums)
             seed = seed_from(random_state)

@@ -6,7 +6,6 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from inldl._engines import one_blas_thread, open_rows, row_blocks
 from inldl._file_state import FileState
@@ -14,7 +13,6 @@ from inldl._sample_weights import as_weights
 from inldl._validation import check_predictable, like, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._given_rows import light
-from inldl.estimators._groups import seed_from
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators._kernel_features import (
     Columns,
@@ -23,6 +21,7 @@ from inldl.estimators._kernel_features import (
     median_distance,
 )
 from inldl.estimators._missing_degrees import NOTES, fill_limited, fill_selected
+from inldl.estimators._parameters import seed_from
 from inldl.solvers.completion import fill_forced
 from inldl.solvers.given_limits import limits_of
 from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures
@@ -105,31 +104,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features, in any units: they are scaled inside. Sparse features, and more than
-            1000 dense ones, are reduced to 100 principal components.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once. Rows are held out one by one, whatever they weigh.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. They are learned from as they are expected
-            between their bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        self._refuse_limits(lower, upper, sums)
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
         given, limits = X, limits_of(y, lower, upper, sums)
         if limits is not None:
             y = like(y, limits.any_filled())
@@ -142,7 +117,6 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             self._fit_prepared(data)
         self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
         self._predict_weightless(given, sample_weight)
-        return self
 
     def _fit_prepared(self, data):
         """Fit to data that this estimator, or the one it is a member of, has checked."""
@@ -152,21 +126,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         self._learn(data)
         return self
 
-    def predict(self, X):
-        """Predict a distribution for each row.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray or lazy Dask array of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X`. It is a Dask array
-            in the chunks of `X` where that is one.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         return open_rows(self, X).map(partial(_predict_rows, self._predictor()), self.n_labels_)
 
     def _predictor(self):

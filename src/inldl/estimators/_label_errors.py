@@ -10,14 +10,10 @@ SHARES = (0.5, 0.2, 0.8)  # of an interval that may lie below the prediction
 
 
 class LabelErrors:
-    """The errors of the held-out predictions of one label.
+    """The errors of the held-out predictions of one label, beside the observed degrees.
 
-    Parameters
-    ----------
-    predicted, degrees : ndarray of shape (m,)
-        Held-out predictions and what was observed.
-    scale : ndarray of shape (m,), default=1.0
-        How large errors are expected to be, relative to others of predictions of the same size.
+    The `scale` says how large errors are expected to be, relative to others of predictions of the
+    same size.
     """
 
     def __init__(self, predicted, degrees, scale=1.0):

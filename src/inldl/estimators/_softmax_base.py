@@ -1,7 +1,9 @@
 """What estimators share that predict the softmax of a linear function."""
 
+import warnings
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.exceptions import ConvergenceWarning
 
 from inldl._engines import one_blas_thread
 from inldl._validation import (
@@ -27,24 +29,7 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
     def _to_onnx(self, graph, features):
         return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features; float32 stays so in products, the coefficients are float64.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _fit(self, X, y, sample_weight):
         X, y, self.label_names_, weights = validate_weighted_fit(
             self, X, y, sample_weight, accept_sparse=False
         )
@@ -54,24 +39,24 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
             result = self._solve(features, y, weights)
         self.coef_, self.intercept_ = features.split(result.shared)
         self._set_history(result)
-        return self
 
-    def predict(self, X):
-        """Predict a distribution for each row: the softmax of ``XW``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in double precision.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         X = validate_features(self, X, dtype=FLOATS)
         with np.errstate(over="ignore", invalid="ignore"):
             predicted = softmax(linear_scores(X, self.coef_, self.intercept_))
         check_predictable(predicted)
         return predicted
+
+
+def group_rows(A, n_groups, seed, weights=None):
+    """Return the row numbers of each group that k-means finds, at most `n_groups`, none empty."""
+    from sklearn.cluster import KMeans  # time that other methods need not pay
+
+    largest = max(A.max(), -A.min())
+    if largest > 1e15:  # the squares of float32 end at 3e38
+        A = A / largest
+    means = KMeans(min(n_groups, len(A)), random_state=seed)
+    with warnings.catch_warnings():  # fewer distinct rows than groups is no trouble here
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels = means.fit_predict(A, sample_weight=weights)
+    return [np.flatnonzero(labels == group) for group in np.unique(labels)]

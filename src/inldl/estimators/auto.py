@@ -1,22 +1,23 @@
 """The estimator that needs no choice."""
 
+from typing import Annotated, Literal
+
 import numpy as np
 
 from inldl._engines import open_rows
 from inldl._file_state import Array, FileState
-from inldl._validation import check_choice, check_n_jobs, check_number, weights_beside
+from inldl._validation import check_choice, weights_beside
 from inldl.estimators._auto_fitting import CONSTANT, LIGHT, RIVAL, Fitting, error_of, stacked
 from inldl.estimators._auto_report import AutoReport
-from inldl.estimators._auto_rows import fit_large
-from inldl.estimators._auto_sample import is_large
+from inldl.estimators._auto_rows import fit_large, is_large
 from inldl.estimators._boosted import Boosted
 from inldl.estimators._calibration import Calibration, choose_calibration
 from inldl.estimators._kernel_base import KernelDistributionEstimator
 from inldl.estimators._missing_degrees import NOTES
-from inldl.estimators._ratio_scales import scale_ratios
+from inldl.estimators._parameters import Jobs, Known, Seconds, check_parameters, parameters
 from inldl.estimators.forest import ForestLDL
 from inldl.estimators.kernel_ridge import KernelRidgeLDL
-from inldl.estimators.kernel_softmax import KernelSoftmaxLDL
+from inldl.estimators.kernel_softmax import KernelSoftmaxLDL, scale_ratios
 from inldl.metrics import METRICS
 from inldl.solvers.completion import projected
 from inldl.solvers.given_limits import beside_rows
@@ -41,6 +42,12 @@ PRIOR = 1000  # observed degrees at which learned weights count as much as equal
 SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
+def _check_metric(name, value):
+    if value is not None:
+        check_choice(name, value, METRICS)
+
+
+@parameters
 class AutoInLDL(KernelDistributionEstimator):
     """Predict distributions with no parameter to set.
 
@@ -63,27 +70,22 @@ class AutoInLDL(KernelDistributionEstimator):
         towards the non-negative weights, also for the constant mean, that predict held-out rows
         best: half way with 1000 observed degrees, further with more.
     floor : bool, default=True
-        Whether no degree is predicted below the 10% quantile of the degrees of its label that
-        are learned from. Where a tenth of these are 0, there is no floor for the label.
+        Whether no degree is predicted below the 10% quantile of the degrees of its label in the
+        training rows. Where a tenth of these are 0, there is no floor for the label.
     calibrate : str or None, default=None
-        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are bent towards it by two
-        numbers chosen on held-out rows. What one measure gains others lose, so by default it is
-        off.
+        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are adjusted to suit it by
+        two numbers chosen on held-out rows. What one measure gains others lose, so it is off by
+        default.
     time_budget : float or None, default=None
         Seconds that `fit` should take. Where it would take longer, members are fitted to fewer
         rows or left out; a warning and `report_` say so. What is affordable depends on the
         machine, so results with a budget may differ from run to run.
     random_state : int, RandomState instance, Generator or None, default=None
         For landmarks, folds and trees; an int makes the result reproducible to the bit.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
     verbose : int, default=0
         1 prints a line for each part of the fit.
-    known : {"degrees", "ratios"}, default="degrees"
-        What a row with holes tells. "ratios" is for rows whose missing labels were dropped and the
-        others divided by their sum: what is observed sums to 1, and tells ratios only. Each such
-        row is then scaled by what is predicted for its observed labels together, in `fit` and in
-        `complete`. See :doc:`/ratios`.
+    n_jobs, known
+        As in :class:`WInLDL`.
 
     Attributes
     ----------
@@ -100,28 +102,20 @@ class AutoInLDL(KernelDistributionEstimator):
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
-        The mean of the degrees that are learned from, as a distribution.
+        The mean of the degrees of the training rows, as a distribution.
     floor_ : ndarray of shape (n_labels,)
         The smallest degrees that are predicted, before rows are scaled to sum to 1.
     bend_ : callable or None
         What `calibrate` does to predictions; it prints what it gained.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Feature names, when `X` is a frame with such names.
-    n_labels_ : int
-        Number of labels.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names.
 
     Notes
     -----
-    Rows may be in memory, on disk or in Dask collections. Beyond 100000 rows all choices are made
-    on a random sample of as many, of which a fifth is held out. Then the softmax regression learns
-    from all other rows where they are, with more landmarks if held-out rows gain by it
-    (`inldl.solvers.kernel_surrogate`); the other members stay those of the sample. Only the sample
-    is learned from if degrees have bounds, are missing because of their size, or only their ratios
-    are known.
+    Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
+    Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
+    as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
+    with more landmarks if held-out rows gain by it (`inldl.solvers.kernel_sweeps`); the other
+    members stay those of the sample. Nothing but the sample is used if degrees have bounds, are
+    missing because of their size, or only their ratios are known.
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned
@@ -145,30 +139,18 @@ class AutoInLDL(KernelDistributionEstimator):
         needed=("calibration_",),
     )
 
-    def __init__(
-        self,
-        members=("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted"),
-        weights="learned",
-        floor=True,
-        calibrate=None,
-        time_budget=None,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-        known="degrees",
-    ):
-        self.members = members
-        self.weights = weights
-        self.floor = floor
-        self.calibrate = calibrate
-        self.time_budget = time_budget
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.known = known
+    members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
+    weights: Literal["learned", "equal"] = "learned"
+    floor: bool = True
+    calibrate: Annotated[str | None, _check_metric] = None
+    time_budget: Seconds = None
+    random_state: object = None
+    n_jobs: Jobs = None
+    verbose: int = 0
+    known: Known = "degrees"
 
     def _check_parameters(self):
-        check_choice("known", self.known, ("degrees", "ratios"))
+        check_parameters(self)
         names = self._names()
         unknown = [name for name in names if name not in MEMBERS]
         if unknown or not names or len(set(names)) < len(names):
@@ -176,46 +158,15 @@ class AutoInLDL(KernelDistributionEstimator):
                 f"members must be some of {', '.join(map(repr, MEMBERS))}, each once, got "
                 f"{self.members!r}."
             )
-        check_choice("weights", self.weights, ("learned", "equal"))
-        if self.calibrate is not None:
-            check_choice("calibrate", self.calibrate, METRICS)
-        if self.time_budget is not None:
-            check_number("time_budget", self.time_budget, above=0)
-        check_n_jobs(self.n_jobs)
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features, in any units: they are scaled inside. Sparse features, and more than
-            1000 dense ones, are reduced to 100 principal components. Mapped files from 256 MB
-            on, and arrays of Zarr and HDF5, stay on disk; Dask arrays and frames stay where they
-            are, and only a sample of at most 100000 rows comes to the client.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once. Rows are held out one by one, whatever they weigh.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. They are learned from as they are expected
-            between their bounds; beyond 100000 rows, in a sample of as many.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
-
-        Returns
-        -------
-        self
-        """
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
         if not is_large(X, y, sample_weight):
             vars(self).pop("held_out_rows_", None)
-            return super().fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
-        self._check_parameters()
-        self._refuse_limits(lower, upper, sums)
+            super()._fit(X, y, sample_weight, lower, upper, sums)
+            return
         known, labels = beside_rows(X, y, lower, upper, sums)
         beside = weights_beside(sample_weight) | known
-        return fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
+        fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
 
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)
@@ -237,7 +188,7 @@ class AutoInLDL(KernelDistributionEstimator):
             if found is not None:
                 self.members_[name], held_out[name] = member, found
         if data.mechanism in NOTES:
-            fitting.notes.add(f"{NOTES[data.mechanism]}; what is expected of them was learned.")
+            fitting.notes.add(f"{NOTES[data.mechanism]}; the missing ones were filled in first.")
         self._combine(data, held_out)
         if self.bend_ is not None:
             fitting.notes.add(str(self.bend_))

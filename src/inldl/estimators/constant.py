@@ -3,11 +3,10 @@
 from typing import Literal
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from inldl._validation import validate_features, validate_weighted_fit
 from inldl.estimators._base import DistributionEstimator
-from inldl.estimators._parameters import parameters
+from inldl.estimators._parameters import Known, parameters
 from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.ratios import check_ratios, constant_distribution
 
@@ -29,8 +28,6 @@ class ConstantLDL(DistributionEstimator):
     ----------
     distribution_ : ndarray of shape (n_labels,)
         What is predicted.
-    n_labels_, label_names_ : int, ndarray of str or None
-        Number of labels, and their names, when `y` is a frame with such names.
 
     Examples
     --------
@@ -42,7 +39,7 @@ class ConstantLDL(DistributionEstimator):
     """
 
     strategy: Literal["mean", "uniform"] = "mean"
-    known: Literal["degrees", "ratios"] = "degrees"
+    known: Known = "degrees"
 
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
@@ -52,23 +49,7 @@ class ConstantLDL(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
-        """Remember the distribution.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Only its shape is used.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in the means.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _fit(self, X, y, sample_weight):
         _, y, self.label_names_, weights = validate_weighted_fit(self, X, y, sample_weight)
         self.n_labels_ = y.shape[1]
         means = np.zeros(self.n_labels_)
@@ -80,21 +61,7 @@ class ConstantLDL(DistributionEstimator):
             means = np.maximum(mean_degrees(y, weights), 0)
         uniform = np.full(self.n_labels_, 1 / self.n_labels_)
         self.distribution_ = means / means.sum() if means.sum() > 0 else uniform
-        return self
 
-    def predict(self, X):
-        """Predict the remembered distribution for each row of `X`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            The same row, again and again.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         X = validate_features(self, X, accept_sparse="csr")
         return np.tile(self.distribution_, (X.shape[0], 1))

@@ -4,9 +4,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inldl.estimators._groups import group_rows, seed_from
-from inldl.estimators._parameters import AtLeastOne, Count, NotNegative, Positive, parameters
-from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
+from inldl.estimators._parameters import (
+    AtLeastOne,
+    Count,
+    NotNegative,
+    Positive,
+    parameters,
+    seed_from,
+)
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator, group_rows
 from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import zero_filled
 
@@ -67,10 +73,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
         `max_iter`, on purpose, so no warning is given.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" is the formula above; "gap" and "change" are what `tol` is compared with.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------
@@ -80,17 +82,6 @@ class EDLLRL(SoftmaxDistributionEstimator):
     ----------
     Jia, Zheng, Li, Zhang and Li, "Facial emotion distribution learning by exploiting low-rank
     label correlations locally", CVPR 2019.
-
-    Examples
-    --------
-    >>> from inldl import EDLLRL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(300, random_state=0)
-    >>> model = EDLLRL().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.predict(X[:2]).sum(axis=1).round(6)
-    array([1., 1.])
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _rescale = True

@@ -34,14 +34,10 @@ class ForestLDL(KernelDistributionEstimator):
         Rows in a leaf at least.
     max_features : float, default=0.5
         Share of the features that a split looks at.
-    kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
-        The kernel of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
-    scale : float or "auto", default="auto"
-        The kernel is exp(-scale * distance / median distance).
+    kernel, scale, n_landmarks
+        Of the ridge regression, as in :class:`inldl.KernelRidgeLDL`.
     alpha : float or "auto", default="auto"
-        The penalty of the ridge regression; "auto" chooses it without each fold.
-    n_landmarks : int, default=300
-        Random rows that span the kernel features.
+        Its penalty; "auto" chooses it without each fold.
     random_state : int, RandomState instance, Generator or None, default=None
         For the folds, the landmarks and the trees.
     n_jobs : int or None, default=None
@@ -57,10 +53,6 @@ class ForestLDL(KernelDistributionEstimator):
         replacement.
     kernel_, scale_ : str, float
         What was chosen.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------

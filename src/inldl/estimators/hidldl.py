@@ -1,9 +1,16 @@
 """The HidLDL estimator."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from inldl.estimators._parameters import Count, CountOrNone, NotNegative, Positive, parameters
-from inldl.estimators._recovering_base import RecoveringEstimator
+from inldl.estimators._parameters import (
+    Count,
+    CountOrNone,
+    Known,
+    NotNegative,
+    Positive,
+    parameters,
+)
+from inldl.estimators.maximum_entropy import RecoveringEstimator
 from inldl.solvers.hidldl import HidLDLProblem
 from inldl.solvers.loop import run
 
@@ -57,10 +64,6 @@ class HidLDL(RecoveringEstimator):
         Iterations of the recovery, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "change" is what `tol` is compared with; "gap" is how far D is from keeping the ratios.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -71,17 +74,6 @@ class HidLDL(RecoveringEstimator):
     ----------
     J. Jiang, J. Tang, J. Jiang, H. Liu, J. Hou and Y. Jia, "Towards Better IncomLDL: We Are
     Unaware of Hidden Labels in Advance", arXiv 2511.12494, 2025.
-
-    Examples
-    --------
-    >>> from inldl import HidLDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = HidLDL().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.shape
-    (200, 3)
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     alpha: NotNegative = 1.0
@@ -93,7 +85,7 @@ class HidLDL(RecoveringEstimator):
     tol: NotNegative = 1e-3
     l2: NotNegative = 1e-4
     fit_intercept: bool = True
-    known: Literal["degrees", "ratios"] = "degrees"
+    known: Known = "degrees"
     tunable: ClassVar = {"alpha": (0.01, 0.1, 1.0, 10.0)}
 
     def _recover(self, X, y, weights):

@@ -34,14 +34,8 @@ class I2LDL(_LowRankEstimator):
         Iterations at most.
     tol : float, default=1e-3
         Stop when both residuals are below this part of the distributions.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
-    verbose : int, default=0
-        1 prints a line per iteration.
-    checkpoint : str, path or None, default=None
-        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
-        dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file goes when the fit has ended.
+    n_jobs, verbose, checkpoint
+        As in :class:`WInLDL`.
 
     Attributes
     ----------
@@ -51,10 +45,6 @@ class I2LDL(_LowRankEstimator):
         Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "primal_residual" and "dual_residual".
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------
@@ -64,14 +54,6 @@ class I2LDL(_LowRankEstimator):
     ----------
     Z. Kou, H. Xuan, J. Wang, Y. Jia and X. Geng, "Towards Better Performance in Incomplete LDL:
     Addressing Data Imbalance", arXiv 2410.13579, 2024.
-
-    Examples
-    --------
-    >>> from inldl import I2LDL, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> I2LDL().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam1: NotNegative = 1e-3

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from inldl.estimators._parameters import Count, CountOrNone, NotNegative, parameters
-from inldl.estimators._recovering_base import RecoveringEstimator
+from inldl.estimators.maximum_entropy import RecoveringEstimator
 from inldl.solvers.incomldl import fill_rounds, joint_components, pls_scores
 from inldl.solvers.loop import run
 
@@ -60,10 +60,6 @@ class IncomLDLSNI(_FillingEstimator):
         Rounds done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "change" is what `tol` is compared with.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
@@ -86,17 +82,6 @@ class IncomLDLSNI(_FillingEstimator):
     See Also
     --------
     IncomLDLLR : Neighbours in the space of principal components of features and degrees.
-
-    Examples
-    --------
-    >>> from inldl import IncomLDLSNI, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = IncomLDLSNI().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.sum(axis=1).min().round(6).item()
-    1.0
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     n_components: CountOrNone = None
@@ -129,7 +114,7 @@ class IncomLDLLR(_FillingEstimator):
     Attributes
     ----------
     recovered_, coef_, intercept_, n_iter_, converged_, history_
-        As in :class:`IncomLDLSNI`, as are those of names and numbers of features and labels.
+        As in :class:`IncomLDLSNI`.
 
     Notes
     -----
@@ -150,17 +135,6 @@ class IncomLDLLR(_FillingEstimator):
     See Also
     --------
     IncomLDLSNI : Neighbours in the space of a partial least squares regression.
-
-    Examples
-    --------
-    >>> from inldl import IncomLDLLR, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = IncomLDLLR().fit(X, hide(y, 0.4, random_state=0))
-    >>> model.recovered_.sum(axis=1).min().round(6).item()
-    1.0
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     n_components: CountOrNone = None

@@ -46,14 +46,8 @@ class InLDLProx(_LowRankEstimator):
         Iterations at most.
     tol : float, default=1e-3
         Stop when the objective changes by less, relatively.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
-    verbose : int, default=0
-        1 prints a line per iteration.
-    checkpoint : str, path or None, default=None
-        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
-        dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file goes when the fit has ended.
+    n_jobs, verbose, checkpoint
+        As in :class:`WInLDL`.
 
     Attributes
     ----------
@@ -63,22 +57,10 @@ class InLDLProx(_LowRankEstimator):
         Iterations done, and whether `tol` was met.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" and "objective_change".
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
-
-    Examples
-    --------
-    >>> from inldl import InLDLProx, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> InLDLProx().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam: NotNegative = 0.01
@@ -130,14 +112,6 @@ class InLDLADMM(_LowRankEstimator):
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
-
-    Examples
-    --------
-    >>> from inldl import InLDLADMM, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> InLDLADMM().fit(X, hide(y, 0.5, random_state=0)).score(X, y) > 0.95
-    True
     """
 
     lam: NotNegative = 0.01

@@ -47,10 +47,6 @@ class KernelRidgeLDL(KernelDistributionEstimator):
         Coefficients of the kernel features, and the bias of each label.
     n_iter_ : int
         Fits done.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------

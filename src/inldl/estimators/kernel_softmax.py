@@ -7,12 +7,19 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
 from inldl.estimators._kernel_base import Kernel, KernelDistributionEstimator
-from inldl.estimators._kernel_features import sample_rows
+from inldl.estimators._kernel_features import FINE as LANDMARKS
+from inldl.estimators._kernel_features import choose_kernel, kernel_features, sample_rows
 from inldl.estimators._parameters import Auto, Count, Jobs, parameters
 from inldl.solvers.known_cells import known_cells
 from inldl.solvers.landmark_kernel import Basis
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
-from inldl.solvers.ratios import known_ratios
+from inldl.solvers.ratios import (
+    check_ratios,
+    constant_distribution,
+    known_ratios,
+    scaled,
+    telling,
+)
 from inldl.solvers.softmax import softmax
 
 ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
@@ -36,13 +43,8 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
 
     Parameters
     ----------
-    kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
-        RBF, or the same with sums of absolute differences; "auto" chooses between the two.
-        "linear" is a regression on the scaled features themselves.
-    scale : float or "auto", default="auto"
-        The kernel is exp(-scale * distance / median distance).
-    alpha : float or "auto", default="auto"
-        The penalty of the squared coefficients.
+    kernel, scale, alpha
+        As in :class:`inldl.KernelRidgeLDL`.
     n_landmarks : int, default=250
         Random rows that span the kernel features (Nystroem's method).
     random_state : int, RandomState instance, Generator or None, default=None
@@ -55,14 +57,8 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without the degrees of that row's fold,
         at a kernel and a penalty that were chosen with them.
-    kernel_, scale_, alpha_ : str, float, float
-        What was chosen.
-    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
-        Coefficients of the kernel features, and the bias of each label.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
+    kernel_, scale_, alpha_, coef_, intercept_
+        As in :class:`inldl.KernelRidgeLDL`.
 
     Examples
     --------
@@ -94,12 +90,22 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
         return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
 
 
-def held_out_of_ratios(features, scaled, y, weights, seed, n_jobs):
-    """Return held-out predictions of rows of which only ratios are known."""
-    basis = Basis.of(features, scaled, weights)
-    found = basis.features(scaled.astype(np.float32))
+def scale_ratios(columns, y, weights, seed, n_jobs=None):
+    """Return degrees: each row of ratios times what is predicted for its labels without it.
+
+    The predictions are those of a softmax regression on kernel features of scaled columns, whose
+    likelihood needs no scale. Its kernel is chosen as others are, with rows scaled by one
+    distribution for all.
+    """
+    check_ratios(y)
+    y = telling(y)
+    first = scaled(y, constant_distribution(y, weights)[None])
+    choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
+    features = kernel_features(columns, choice.kernel, choice.scale, LANDMARKS, seed)
+    basis = Basis.of(features, columns, weights)
+    found = basis.features(columns.astype(np.float32))
     folds = _Folds(found, y, weights, basis.squares, seed, n_jobs, ratios=True)
-    return folds.cross_fit(folds.best_alpha())[0]
+    return scaled(y, folds.cross_fit(folds.best_alpha())[0])
 
 
 class _Folds:

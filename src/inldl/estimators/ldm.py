@@ -4,9 +4,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inldl.estimators._groups import group_rows, seed_from
-from inldl.estimators._parameters import Count, NotNegative, parameters
-from inldl.estimators._softmax_base import SoftmaxDistributionEstimator
+from inldl.estimators._parameters import Count, NotNegative, parameters, seed_from
+from inldl.estimators._softmax_base import SoftmaxDistributionEstimator, group_rows
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 
@@ -60,10 +59,6 @@ class LDM(SoftmaxDistributionEstimator):
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective_before" and "objective": the formula above before and after each W-step, with
         the :math:`Z_q` of that step.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     See Also
     --------
@@ -78,17 +73,6 @@ class LDM(SoftmaxDistributionEstimator):
     ----------
     Wang and Geng, "Label distribution learning by exploiting label distribution manifold",
     IEEE Transactions on Neural Networks and Learning Systems 34(2), 2023.
-
-    Examples
-    --------
-    >>> from inldl import LDM, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(300, random_state=0)
-    >>> model = LDM().fit(X, hide(y, 0.5, random_state=0))
-    >>> model.predict(X[:2]).sum(axis=1).round(6)
-    array([1., 1.])
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _rescale = True
@@ -112,7 +96,7 @@ class LDM(SoftmaxDistributionEstimator):
         """Return the estimator with the setting that comes nearest to the printed results.
 
         `changes` are parameters with other values. It has 600 alternations of one step of steepest
-        descent, no bias and a random start, and is meant for features as they come. The released
+        descent, no bias and a random start, and is meant for unscaled features. The released
         program allows 100 alternations of 600 steps each.
         """
         published = {

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _num_samples, check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._file_state import FileState
@@ -69,11 +69,13 @@ class RegressorLDL(DistributionEstimator):
         The fitted clones: one per label, or a single one that predicts all labels.
     completer_ : estimator or None
         The fitted clone of `completer`.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None. The
-        regressor gets the frame `X` then.
+
+    Notes
+    -----
+    The regressor gets `X` as it is if that is a frame whose columns have names. Rows without any
+    observed degree are of use only to a `completer`. A `regressor` or a `completer` whose `fit`
+    has no `sample_weight` gets rows repeated, if the weights are whole numbers up to 100; others
+    it cannot take.
 
     Examples
     --------
@@ -116,26 +118,7 @@ class RegressorLDL(DistributionEstimator):
         tags.input_tags.allow_nan = all(part.allow_nan for part in inputs)
         return tags
 
-    def fit(self, X, y, sample_weight=None):
-        """Fit the regressors.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are allowed; they are of
-            use only to a `completer`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. A
-            `regressor` or a `completer` whose `fit` has no `sample_weight` gets rows repeated, if
-            the weights are whole numbers up to 100; others it cannot take.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _fit(self, X, y, sample_weight):
         weights = as_weights(sample_weight)
         checked, degrees, self.label_names_ = validate_fit(
             self, X, y, accept_sparse=self._accept_sparse(), sample_weight=weights
@@ -151,22 +134,8 @@ class RegressorLDL(DistributionEstimator):
             self.completer_ = _fit_weighted(clone(self.completer), X, y, weights)
             degrees = np.asarray(self.completer_.complete(X, y))
         self.regressors_ = self._fit_regressors(X, degrees, weights)
-        return self
 
-    def predict(self, X):
-        """Predict a distribution for each row: the projection of what the regressors say.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in the precision of `X`.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         options = {"accept_sparse": self._accept_sparse(), "dtype": FLOATS}
         if get_tags(self).input_tags.allow_nan:
             options["ensure_all_finite"] = "allow-nan"

@@ -8,17 +8,16 @@ from typing import Annotated, Literal
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from inldl._sample_weights import as_weights
 from inldl._specs import did_you_mean
 from inldl._text import listed
 from inldl._validation import check_choice, check_number, validate_fit
 from inldl.estimators._base import DistributionEstimator
-from inldl.estimators._groups import seed_from
-from inldl.estimators._held_out import with_every_label
-from inldl.estimators._parameters import Count, check_parameters, parameters
-from inldl.estimators.completing import complete
+from inldl.estimators._given_rows import complete
+from inldl.estimators._held_out import fit_weighted, with_every_label
+from inldl.estimators._parameters import Count, check_parameters, parameters, seed_from
 from inldl.estimators.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics._registry import measure_any
@@ -36,12 +35,12 @@ def _check_metric(name, value):
 class TunedLDL(DistributionEstimator):
     """Fit a method with constants that are chosen by hiding further observed degrees.
 
-    Programs of papers often choose their constants by the error at the true degrees, which nobody
-    has in use. Here a part of the observed degrees is hidden, the method is fitted to the others
-    with each candidate, and what it predicts is compared with what was hidden. Then it is fitted
-    to all of them with the best candidate. The constants that the method has already are among
-    the candidates, and are kept unless others are better. A candidate that the method refuses is
-    left out.
+    Programs of papers often choose their constants by the error at the true degrees, which are
+    not available in practice. Here a part of the observed degrees is hidden, the method is fitted
+    to the others with each candidate, and its predictions are compared with what was hidden. Then
+    it is fitted to all observed degrees with the best candidate. The constants that the method
+    already has are among the candidates, and are kept unless others are better. A candidate that
+    the method refuses is left out.
 
     Parameters
     ----------
@@ -51,8 +50,8 @@ class TunedLDL(DistributionEstimator):
         Constants and their candidates. None takes all that the class of the method declares, as
         ``WInLDL.tunable``; a list takes some of these.
     hide : {"rows", "degrees"}, default="rows"
-        "rows" hides all degrees of some rows and judges predictions of these rows, as of new ones;
-        "degrees" hides degrees here and there and judges how they are completed.
+        "rows" hides all degrees of some rows, and measures the error of predicting them, as for
+        new rows; "degrees" hides single degrees, and measures the error of completing them.
     n_folds : int, default=3
         Parts that are hidden in turn.
     metric : str, default="rmse"
@@ -71,10 +70,6 @@ class TunedLDL(DistributionEstimator):
         These constants.
     trials_ : list of dict
         The candidates ("parameters") in the order of trial, and the "error" of each.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------
@@ -110,23 +105,7 @@ class TunedLDL(DistributionEstimator):
         """The chosen constants in one line, as results of `inldl bench` record them."""
         return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
 
-    def fit(self, X, y, sample_weight=None):
-        """Choose the constants, and fit the method with them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts, for a method that takes weights.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _fit(self, X, y, sample_weight):
         base, weights = self._base(), as_weights(sample_weight)
         sparse = "csr" if get_tags(base).input_tags.sparse else False
         with warnings.catch_warnings():
@@ -144,23 +123,9 @@ class TunedLDL(DistributionEstimator):
         search.run(self._grids(base), self.max_trials)
         self.trials_, self.best_params_ = search.trials, search.best
         base.set_params(**self.best_params_)
-        self.estimator_ = _fitted(base, X, y, weights)
-        return self
+        self.estimator_ = fit_weighted(base, X, y, weights)
 
-    def predict(self, X):
-        """Predict a distribution for each row, as the method does.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         return self.estimator_.predict(X)
 
     def complete(self, X, y, **options):
@@ -273,7 +238,7 @@ class _Search:
     def error(self, candidate, part):
         """Return the error of a part whose degrees were not learned from."""
         model = clone(self.base).set_params(**candidate)
-        _fitted(model, part.X, part.left, part.weights)
+        fit_weighted(model, part.X, part.left, part.weights)
         if self.tuner.hide == "degrees":
             return self.measured(part.hidden, complete(model, part.X, part.left), part.judged)
         cells = known_ratios if self.tuner.known == "ratios" else known_cells
@@ -290,15 +255,3 @@ class _Search:
         own = np.ones(len(squares)) if weights is None else weights
         count = own @ (~np.isnan(squares)).sum(axis=1)
         return float(np.sqrt(own @ np.nansum(squares, axis=1) / max(count, 1e-300)))
-
-
-def _fitted(model, X, y, weights):
-    """Return the model, fitted; weights need a method that takes some."""
-    if weights is None:
-        return model.fit(X, y)
-    if not has_fit_parameter(model, "sample_weight"):
-        raise ValueError(
-            f"The fit of {type(model).__name__} has no sample_weight, so rows cannot be weighted; "
-            "use another method, or leave the weights out."
-        )
-    return model.fit(X, y, sample_weight=weights)

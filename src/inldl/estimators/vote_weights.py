@@ -1,14 +1,18 @@
 """Weights of rows whose shares are those of few or of many votes."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
+from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from inldl._errors import DataError
 from inldl._validation import as_degrees, check_number, check_rows
 from inldl.estimators._held_out import predict_held_out
-from inldl.solvers.vote_noise import estimate_vote_noise
+
+ROUNDS = 10  # of weighing the regression by what it found before
 
 
 def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5):
@@ -20,7 +24,9 @@ def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5):
     .. math:: w \propto \frac{1}{\tau^2 + s^2 / N}
 
     where :math:`\tau^2` and :math:`s^2` are those with which :math:`\tau^2 + s^2 / N` is nearest
-    to the squared errors of rows that were predicted without them. They are not negative.
+    to the squared errors of rows that were predicted without them. They are not negative. With
+    :math:`\tau^2` large, as for a poor model, votes hardly matter; with :math:`\tau^2 = 0` rows
+    weigh in proportion to their votes.
 
     Parameters
     ----------
@@ -137,3 +143,38 @@ def _held_out(estimator, X, y, n_folds):
         return known
     X = X if sparse.issparse(X) else np.asarray(X)
     return predict_held_out(estimator, X, y, n_folds)
+
+
+@dataclass(frozen=True)
+class VoteNoise:
+    """The variance of errors that stays with any number of votes, and that of a single vote."""
+
+    lasting: float
+    of_one_vote: float
+
+    def weights(self, votes):
+        """Return the weights of rows, of mean 1 where there are votes; 0 where there are none."""
+        voted = votes > 0
+        variance = self.lasting + self.of_one_vote / np.where(voted, votes, 1)
+        found = np.where(voted, 1 / variance if (variance > 0).all() else 1.0, 0.0)
+        return found / found[voted].mean() if voted.any() else found
+
+
+def estimate_vote_noise(squares, votes):
+    """Estimate the noise from the mean squared errors of held-out rows, NaN where there are none.
+
+    The regression of the squares on 1 and 1/N, with N the votes that the shares of a row rest on,
+    has coefficients that are not negative. A squared error varies in proportion to its
+    expectation, so each counts by the inverse of that.
+    """
+    known = np.isfinite(squares) & (votes > 0)
+    squares, votes = squares[known], votes[known]
+    if not squares.any():
+        return VoteNoise(0.0, 0.0)
+    unit = squares.mean()
+    parts = np.column_stack([np.ones(len(votes)), 1 / votes])
+    expected = np.ones(len(votes))
+    for _ in range(ROUNDS):
+        found = nnls(parts / expected[:, None], squares / unit / expected)[0]
+        expected = np.maximum(parts @ found, 1e-6)
+    return VoteNoise(*(unit * found).tolist())

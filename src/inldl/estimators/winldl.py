@@ -9,19 +9,20 @@ from sklearn.base import clone
 from inldl._file_state import FileState
 from inldl._validation import check_label_names, weights_beside
 from inldl.estimators._base import TO_EXPORT, LinearDistributionEstimator
-from inldl.estimators._groups import seed_from
 from inldl.estimators._held_out import predict_held_out
 from inldl.estimators._intervals import IntervalMixin
-from inldl.estimators._kernel_map import KEPT, KernelMap
+from inldl.estimators._kernel_features import KEPT, KernelMap
 from inldl.estimators._parameters import (
     AutoOrNotNegative,
     Count,
     Folds,
     Jobs,
     KernelOrNone,
+    Known,
     NotNegative,
     Positive,
     parameters,
+    seed_from,
 )
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.given_limits import Labels, beside_rows, limits_of_block
@@ -85,7 +86,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     checkpoint : str, path or None, default=None
         A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
         dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file goes when the fit has ended.
+        the file is removed when the fit ends.
     kernel : {"rbf", "laplacian", "auto"} or None, default=None
         Be linear in the features of a kernel instead, and follow curves: RBF, or the same with
         sums of absolute differences; "auto" chooses. Columns are scaled inside, and the width is
@@ -121,10 +122,12 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     calibration_ : ndarray of shape (2, n_kept, n_labels) or None
         With `cross_fit`, the held-out predictions and the observed degrees that
         `predict_interval` needs, at most 10000 of each label.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
+
+    Notes
+    -----
+    The target of a degree with bounds is not the row's current prediction, but the nearest
+    distribution within the bounds. It has the weight of a missing degree: a `weighting` that gives
+    these none ignores bounds.
 
     References
     ----------
@@ -163,38 +166,15 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     kernel: KernelOrNone = None
     n_landmarks: Count = 400
     random_state: object = None
-    known: Literal["degrees", "ratios"] = "degrees"
+    known: Known = "degrees"
     tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
     _labels = Labels()  # that limits are about, while it is fitted
     map_ = None  # as in files of earlier versions
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
-        """Fit the model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features: float64 or float32, frames, CSR, mapped files, arrays of Zarr and HDF5,
-            Dask arrays and frames. They are never copied as a whole.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts; None counts each once.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. The target of such a degree is not the
-            row's current prediction, but the nearest distribution within the bounds. It has the
-            weight of a missing degree: a `weighting` that gives these none ignores bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
-
-        Returns
-        -------
-        self
-        """
-        self._refuse_limits(lower, upper, sums)
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
         known, self._labels = beside_rows(X, y, lower, upper, sums)
         try:
-            return self._fit(X, y, weights_beside(sample_weight) | known)
+            self._fit_rows(X, y, weights_beside(sample_weight) | known)
         finally:
             del self._labels  # the model knows nothing of these rows
 

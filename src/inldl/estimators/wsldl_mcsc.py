@@ -76,32 +76,20 @@ class WSLDLMCSC(DistributionEstimator):
         Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
     history_ : dict of str to ndarray of shape (n_iter_,)
         "primal_residual" and "dual_residual".
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Notes
     -----
     The method is transductive: it was published for rows to predict that are there when it is
     fitted. To use it so, give them to `fit` with NaN as degrees and read `recovered_`. `predict`
     adds each new row by itself instead, holding what was found for the others, so that the
-    prediction of a row does not depend on which others are predicted.
+    prediction of a row does not depend on which others are predicted. The scale of the features
+    matters beside degrees of at most 1.
 
     References
     ----------
     X. Jia, T. Ren, L. Chen, J. Wang, J. Zhu and X. Long, "Weakly supervised label distribution
     learning based on transductive matrix completion with sample correlations", Pattern
     Recognition Letters, 2019.
-
-    Examples
-    --------
-    >>> from inldl import WSLDLMCSC, hide
-    >>> from inldl.datasets import make_distributions
-    >>> X, y = make_distributions(200, random_state=0)
-    >>> model = WSLDLMCSC().fit(X, hide(y, 0.4, random_state=0))
-    >>> bool(model.score(X, y) > 0.9)
-    True
     """
 
     _in_file = FileState(
@@ -135,24 +123,7 @@ class WSLDLMCSC(DistributionEstimator):
         check_is_fitted(self)
         return self.degrees_.shape[1]
 
-    def fit(self, X, y, sample_weight=None):
-        """Complete the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features. Their scale matters beside degrees of at most 1.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. Rows without any observed degree are completed, too.
-        sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
-            counts each row once.
-
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
+    def _fit(self, X, y, sample_weight):
         X, y, self.label_names_, weights = validate_weighted_fit(
             self, X, y, sample_weight, accept_sparse=False
         )
@@ -162,7 +133,6 @@ class WSLDLMCSC(DistributionEstimator):
         with one_blas_thread():
             self._set_history(self._complete_rows(X, y, rows.weights))
         self.recovered_ = projected(self.degrees_)[rows.kind]
-        return self
 
     def _complete_rows(self, X, y, weights):
         """Complete distinct rows, and keep what new rows need."""
@@ -191,20 +161,7 @@ class WSLDLMCSC(DistributionEstimator):
                 ConvergenceWarning,
             )
 
-    def predict(self, X):
-        """Predict a distribution for each row: its completed degrees, projected onto the simplex.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Rows that are not negative and sum to 1, in double precision.
-        """
-        check_is_fitted(self)
+    def _predict(self, X):
         X = validate_features(self, X, dtype=FLOATS).astype(float, copy=False)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
             distances, nearest = neighbours(self.units_, self.n_neighbors, unit_rows(X))

@@ -21,11 +21,9 @@ _RANDOM = {"n": 1000, "k": 20, "C": 5}
 def canonical_dataset(text: str) -> str:
     """Return the standard form of a dataset's name, or raise an error that suggests similar ones.
 
-    Parameters
-    ----------
-    text : str
-        A name that ``inldl.datasets.load`` knows, the path of a .mat or .npz file, the function
-        ``package.module:function(...)`` that returns X and y, or ``random(n=1000, k=20, C=5)``.
+    The text is a name that ``inldl.datasets.load`` knows, the path of a .mat or .npz file, the
+    function ``package.module:function(...)`` that returns X and y, or
+    ``random(n=1000, k=20, C=5)``.
     """
     if is_file(text):
         return os.path.normpath(text)

@@ -225,11 +225,11 @@ class Store:
             application, version = _marks(self.path.resolve())
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise ValueError(
-                f"{name!r} cannot be read as an sqlite file ({error}); it is left as it is. "
+                f"{name!r} cannot be read as an sqlite file ({error}); it was not changed. "
                 f"{_OTHER}"
             ) from None
         if application != APPLICATION:
-            raise ValueError(f"{name!r} belongs to another program; it is left as it is. {_OTHER}")
+            raise ValueError(f"{name!r} belongs to another program; it was not changed. {_OTHER}")
         if version > VERSION:
             raise ValueError(
                 f"{name!r} was written by a newer inldl (format {version}, this one reads up to "

@@ -287,7 +287,7 @@ def total_row(counts, totals, where):
             which = "first" if row == 0 else "last"
             return [
                 f"The {which} row ({where(row)}) is the sum of all others, so it is a total, not "
-                "a row of its own; remove it, since it is learned from like the others."
+                "a row of its own; remove it, or the model learns from it as from any other row."
             ]
     return []
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from inldl._validation import check_choice
-from inldl.io._compression import unpacked
 from inldl.io._gathering import gathered
 from inldl.io._numbers import as_words, check_signs
 from inldl.io._scale import SCALES, Degrees, ScaleEvidence
@@ -22,7 +21,7 @@ from inldl.io._selection import (
     total_row,
 )
 from inldl.io._surroundings import check_skipped
-from inldl.io.formats import open_format, readable_twice
+from inldl.io.formats import open_format, readable_twice, unpacked
 from inldl.io.long_format import Keys, LongTable, looks_long
 from inldl.io.table import Opening, Table
 

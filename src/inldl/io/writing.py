@@ -1,5 +1,7 @@
-"""Write tables: the holes of one that was read filled, all else as it was; or a new one."""
+"""Write tables: one that was read with its holes filled or some cells edited; or a new one."""
 
+import math
+from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -7,11 +9,10 @@ import numpy as np
 import pandas as pd
 
 from inldl._validation import as_degrees, sum_tolerance
-from inldl.io._compression import packing, plain_name
 from inldl.io._fills import Fills
 from inldl.io._replacing import check_free, replacing
 from inldl.io._scale import WHOLE
-from inldl.io.formats import find_format
+from inldl.io.formats import find_format, packing, plain_name
 
 
 def write_table(table, completed, path, *, whole=False, overwrite=False):
@@ -187,6 +188,50 @@ def _checked(known, completed):
             f"degrees leave {left[row]:.6g}; give rows that sum to 1 with the observed degrees."
         )
     return completed
+
+
+def write_cells(file, path, named, cells_of, ids=()):
+    """Write a copy of a file with other numbers in some cells of the label columns `named`.
+
+    `cells_of` returns what to write into the label columns of a `Piece`, NaN where nothing
+    changes. It finds the columns `ids` in the piece, as text.
+    """
+    path = Path(path)
+    with ExitStack() as stack:
+        plain = stack.enter_context(packing(path, path))
+        write = stack.enter_context(file.source.writer(plain, file.labels, named, ()))
+        for piece in file.pieces(ids, set(ids)):
+            write(piece.raw, cells_of(piece), None)
+
+
+def write_edited(file, path, edits):
+    """Write a copy of a file with the cells that a user has edited.
+
+    Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
+    file.
+    """
+    by_row = defaultdict(dict)
+    for row, label, value in edits:
+        if label not in file.labels:
+            raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
+        by_row[row][file.labels.index(label)] = value
+    seen = set()
+
+    def cells_of(piece):
+        cells = np.full(piece.values.shape, np.nan)
+        for row in by_row:
+            if piece.first <= row < piece.first + piece.size:
+                seen.add(row)
+                for column, value in by_row[row].items():
+                    cells[row - piece.first, column] = value
+        return cells
+
+    columns = {column for cells in by_row.values() for column in cells}
+    write_cells(file, path, [file.labels[column] for column in sorted(columns)], cells_of)
+    for row in set(by_row) - seen:
+        raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 
 def write_frame(frame, path, *, like=None, overwrite=False):

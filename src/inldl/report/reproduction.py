@@ -67,19 +67,8 @@ def reproduction_figures(found, width=COLUMN):
 def write_reproduction(found, folder):
     """Write the tables (Markdown, LaTeX, CSV), the figures (SVG, PDF, PNG) and two overviews.
 
-    Parameters
-    ----------
-    found : inldl.experiments.paper_figures.Reproduction
-        What was measured.
-    folder : str or Path
-        Where to write; files of an earlier call are replaced.
-
-    Returns
-    -------
-    document : Document
-        What the overviews say.
-    paths : list of Path
-        The overviews, ``README.md`` and ``report.html``.
+    Files of an earlier call are replaced. Returns the document of the overviews, and their paths:
+    ``README.md`` and ``report.html``.
     """
     folder = Path(folder)
     for name in ("figures", "tables"):

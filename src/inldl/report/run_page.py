@@ -167,7 +167,7 @@ def _costs(rows):
     frame["not_converged"] = frame["not_converged"].where(meant)
     caption = (
         "Means over the fits that succeeded, in CPU seconds; memory is the peak above what was "
-        "in use before. Methods that failed somewhere are averaged over what is left."
+        "in use before. Methods that failed somewhere are averaged over their other fits."
     )
     if not meant.all():
         caption += (

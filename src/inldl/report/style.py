@@ -82,6 +82,7 @@ def house_style():
 
 
 _SHARED_DOC = {
+    "label": "str\n    What the numbers are; it stands beside their axis.",
     "methods": "list of str, optional\n"
     "    All names of the study: the look of a line depends on its place among them.",
     "width": "float\n    Width of the figure in inches.",
@@ -92,7 +93,7 @@ def drawn(function):
     """Draw the figure of `function` in the house style and fix its layout.
 
     The layout is computed once: drawing again, or at another resolution, moves nothing. The
-    docstring gets what figures share: the parameters `methods` and `width`, and the figure.
+    docstring gets what figures share: the parameters in `_SHARED_DOC`, and the figure.
     """
 
     @functools.wraps(function)

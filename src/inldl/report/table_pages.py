@@ -25,20 +25,20 @@ from .style import better
 
 FILLED = (
     "A share is filled in from the known shares of its row, and from the features if there are "
-    "any, so that the row sums to the whole. How much each of them counts was learned from shares "
+    "any, so that the row sums to the whole. How much each of them counts was found with shares "
     "that were hidden on purpose."
 )
 BELOW_RECORDED = (
-    "The shares that were learned from seem to be the largest of their rows. A missing share is "
-    "filled in with what is to be expected of the smaller ones, never above the smallest recorded "
-    "of its row."
+    "Only the largest shares of each row seem to be recorded. A missing share is filled in with "
+    "what can be expected of a smaller one, and never exceeds the smallest recorded share of its "
+    "row."
 )
 RATIOS = (
     "Known shares of these rows were scaled, each row by a factor of its own; their ratios stay "
     "as they are."
 )
 OF_RATIOS = (
-    "known shares of rows that were left out, as parts of the known ones of their row",
+    "known shares of rows that were left out, each as a part of all known shares of its row",
     "Error of ratios",
 )
 EARLIER = (

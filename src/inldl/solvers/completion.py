@@ -117,20 +117,7 @@ def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array
         p_h - P_hh^-1 P_ho (y_o - p_o),    of variance    diag(P_hh^-1) - noise
 
     so that each row costs the cube of its holes or of its observed labels, whichever is less.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples, n_labels)
-        Degrees, NaN = unobserved.
-    predicted : ndarray of shape (n_samples, n_labels)
-        Distributions.
-    covariance : ndarray of shape (n_labels, n_labels)
-        Of the errors.
-
-    Returns
-    -------
-    expected, variance : ndarray of shape (n_samples, n_labels)
-        `predicted` and 0 where y is observed.
+    Where y is observed, the two are `predicted` and 0.
     """
     C = y.shape[1]
     expected, variance = predicted.astype(np.float64), np.zeros(y.shape)

@@ -28,16 +28,10 @@ BLOCK = 1 << 12  # rows that are filled at once
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """How degrees are distributed.
+    """How degrees are distributed."""
 
-    Attributes
-    ----------
-    mean, scale : ndarray of shape (n_labels,)
-        m and theta.
-    """
-
-    mean: Array
-    scale: Array
+    mean: Array  # (n_labels,) m
+    scale: Array  # (n_labels,) theta
 
     @classmethod
     def learn(cls, limits: Limits, prior: Array | None = None) -> "Inside":

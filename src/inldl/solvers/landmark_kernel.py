@@ -22,23 +22,14 @@ ROWS_PER_FEATURE = 10  # that tell a basis well enough
 
 @dataclass(frozen=True)
 class LandmarkKernel:
-    """The kernel exp(-gamma distance) between rows and landmarks.
-
-    Attributes
-    ----------
-    kernel : {"rbf", "laplacian"}
-        With squared Euclidean distances, or with sums of absolute differences.
-    gamma : float
-        Its width.
-    components_ : ndarray of shape (m, k)
-        The landmarks: rows in the same columns as those that are mapped.
-    """
+    """The kernel exp(-gamma distance) between rows and landmarks."""
 
     _in_file: ClassVar = FileState({"components_": FileArray(2)})
 
+    # "rbf" has squared Euclidean distances, "laplacian" sums of absolute differences
     kernel: str
-    gamma: float
-    components_: Array
+    gamma: float  # its width
+    components_: Array  # (m, k) the landmarks: rows in the same columns as those that are mapped
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         """Return the kernel matrix, rows x landmarks, of a few rows in their precision."""
@@ -114,24 +105,12 @@ class Columnwise:
 
 @dataclass(frozen=True)
 class Basis:
-    """Features in about the eigenbasis of their Gram matrix, in which L-BFGS has an easy time.
+    """Features in about the eigenbasis of their Gram matrix, in which L-BFGS has an easy time."""
 
-    Attributes
-    ----------
-    map : KernelFeatures or Columnwise
-        The map to the features.
-    turn : ndarray of shape (r, r)
-        The eigenvectors, as columns.
-    center : ndarray of shape (r,)
-        What is subtracted from the turned features: about their mean.
-    squares : ndarray of shape (r,)
-        The eigenvalues.
-    """
-
-    map: Any
-    turn: Array
-    center: Array
-    squares: Array
+    map: Any  # to the features: KernelFeatures or Columnwise
+    turn: Array  # (r, r) the eigenvectors, as columns
+    center: Array  # (r,) what is subtracted from the turned features: about their mean
+    squares: Array  # (r,) the eigenvalues
 
     @classmethod
     def of(cls, feature_map: Any, Z: Array, weights: Array | None = None) -> "Basis":

@@ -128,12 +128,7 @@ class Selection:
     def fill(self, y: Array, prior: Array | None = None) -> tuple[Array, Array]:
         """Return rows without holes, and the variances of what was filled in.
 
-        Parameters
-        ----------
-        y : ndarray of shape (n, n_labels)
-            Degrees, NaN = unobserved.
-        prior : ndarray of shape (n, n_labels), optional
-            What is expected of each row; the means of the labels by default.
+        `prior` is what is expected of each row; the means of the labels by default.
         """
         filled, variance = self._expected(y, prior)
         if self.bounded:

@@ -1,25 +1,45 @@
-"""What the page can ask for; each answer is JSON, a picture, or a file to take along."""
+"""What the page can ask for; each answer is JSON, a picture, or a file to download."""
 
+import hashlib
 import json
+import shutil
 import traceback
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib.resources import files
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from inldl.studio import parts, uploads
+from inldl.io.formats import find_format
 from inldl.studio.desk import Desk
 from inldl.studio.jobs import Busy
-from inldl.studio.workspace import Changed, NotFound
+from inldl.studio.workspace import Changed, NotFound, file_name
 
+LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file
-CODES = {NotFound: 404, Changed: 409, Busy: 429, uploads.TooLarge: 413, ValueError: 400}
+
+
+class TooLarge(ValueError):
+    """A file is larger than the studio takes."""
+
+
+CODES = {NotFound: 404, Changed: 409, Busy: 429, TooLarge: 413, ValueError: 400}
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-_WRONG = "This is an error of inldl studio, not of your table; the terminal says more."
+_SCRIPTS = (
+    "main", "dom", "api", "home", "columns", "documents", "jobs", "work", "asking", "grid",
+    "rows", "cell_editor",
+)  # fmt: skip
+_HERE = {"studio.html", "studio.css", "icon.svg"} | {f"{name}.js" for name in _SCRIPTS}
+_REPORT = {"page.css", "page.js"}
+NAMES = _HERE | _REPORT
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
 def make_app(workspace, jobs, limit):
@@ -71,7 +91,7 @@ async def _body(request):
     async for chunk in request.stream():
         content += chunk
         if len(content) > MOST_JSON:
-            raise uploads.TooLarge("This request is too large; load the page again.")
+            raise TooLarge("This request is too large; load the page again.")
     body = json.loads(content or b"{}")
     if not isinstance(body, dict):
         raise ValueError("This request is not understood; load the page again.")
@@ -93,23 +113,28 @@ def _page(jobs):
         if not request.url.path.endswith("/"):
             return Response(status_code=307, headers={"location": request.url.path + "/"})
         soon = BackgroundTask(jobs.prepare)  # the page comes first
-        return Response(parts.read("studio.html"), media_type="text/html", background=soon)
+        return Response(read_asset("studio.html"), media_type="text/html", background=soon)
 
     return page
 
 
+def read_asset(name):
+    """Return a file of the page by its name; those of reports are part of it."""
+    if name not in NAMES:
+        raise NotFound("There is no such part of the page.")
+    room = "studio" if name in _HERE else "report"  # which is not imported: that takes seconds
+    return (files("inldl") / room / "assets" / name).read_bytes()
+
+
 def _asset(request):
-    try:
-        content = parts.read(request.path_params["name"])
-    except KeyError:
-        raise NotFound("There is no such part of the page.") from None
-    return Response(content, media_type=parts.kind(request.path_params["name"]))
+    name = request.path_params["name"]
+    return Response(read_asset(name), media_type=_KINDS[name.rpartition(".")[2]])
 
 
 async def _upload(keep, request):
     """Take a file in, and let `keep` say what becomes of it."""
     given = {**request.query_params, **request.path_params}
-    receive = partial(uploads.receive, request, keep.__self__.workspace, keep.__self__.limit)
+    receive = partial(receive_file, request, keep.__self__.workspace, keep.__self__.limit)
     return JSONResponse(await keep(given, receive))
 
 
@@ -122,3 +147,60 @@ def _figure(desk, request):
 def _file(desk, request):
     path = desk.file(request.path_params)
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+
+def size_text(size):
+    """Return a size as people say it."""
+    for unit, name in ((2**30, "GB"), (2**20, "MB"), (2**10, "KB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size} bytes"
+
+
+def check_size(name, size, limit):
+    """Refuse a file that is too large."""
+    if size > limit:
+        raise TooLarge(
+            f"{name} is larger than {size_text(limit)}; start the studio with a higher "
+            "--largest, or use inldl complete."
+        )
+
+
+async def receive_file(request, workspace, limit, name):
+    """Write the body of a request to a new folder; return folder, name, size and digest."""
+    name = file_name(name)
+    find_format(Path(name))  # refuses other kinds of files before they are sent
+    check_size(name, int(request.headers.get("content-length") or 0), limit)
+    folder = workspace.incoming()
+    try:
+        size, digest = 0, hashlib.sha256()
+        with (folder / name).open("xb") as file:
+            async for chunk in request.stream():
+                size += len(chunk)
+                check_size(name, size, limit)
+                digest.update(chunk)
+                file.write(chunk)
+        if not size:
+            raise ValueError(f"{name} is empty; it needs a header and rows.")
+    except BaseException as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, ClientDisconnect):
+            raise ValueError(f"{name} did not arrive whole; send it again.") from None
+        raise
+    return folder, name, size, digest.hexdigest()
+
+
+def copied(path, workspace, limit):
+    """Copy a file of this machine to a new folder; return the same."""
+    path = Path(path)
+    find_format(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}; check its name and its folder.")
+    check_size(path, path.stat().st_size, limit)
+    folder, name = workspace.incoming(), file_name(path.name)
+    digest = hashlib.sha256()
+    with path.open("rb") as source, (folder / name).open("xb") as file:
+        while chunk := source.read(2**20):
+            digest.update(chunk)
+            file.write(chunk)
+    return folder, name, path.stat().st_size, digest.hexdigest()

@@ -23,17 +23,7 @@ _RATIOS = (
 
 
 class Desk:
-    """Answers the page.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Where everything is kept.
-    jobs : Jobs
-        Who does the work.
-    limit : int
-        The size of the largest file, in bytes.
-    """
+    """Answers the page; `limit` is the size of the largest file, in bytes."""
 
     def __init__(self, workspace, jobs, limit):
         self.workspace, self.limit, self._jobs = workspace, limit, jobs
@@ -166,7 +156,7 @@ class Desk:
     def _exported(self, table, body):
         path = self.file({"table": table["id"], "run": body.get("run"), "key": body.get("key")})
         if body.get("suffix") not in (".csv", ".xlsx"):
-            raise ValueError("Tables can be taken along as .csv and .xlsx.")
+            raise ValueError("Tables can be downloaded as .csv and .xlsx.")
         run = self.workspace.run(table["id"], body["run"])
         return {"file": str(path), "suffix": body["suffix"], "settings": run["settings"]}
 

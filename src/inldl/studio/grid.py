@@ -13,13 +13,7 @@ KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
 
 
 class Grid:
-    """The rows of a table that `write_grid` wrote.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they are.
-    """
+    """The rows of a table that `write_grid` wrote to a folder."""
 
     def __init__(self, folder):
         self._folder, self._orders = folder, {}

@@ -13,11 +13,9 @@ from inldl._processes import READY, end_process, start_process
 MOST = 4  # that work at the same time
 AFTER = 5  # seconds in which a process ends that says no more; then it is ended
 _CODE = "from inldl.studio.worker import main; main()"
-_BUSY = f"{MOST} tasks are running already; wait until one has ended, or stop one."
-_OTHERWISE = (
-    "This is running already, with the settings of before; wait until it has ended, or stop it."
-)
-_STOPPED = "Stopped. Earlier results are as they were."
+_BUSY = f"{MOST} tasks are already running; wait until one ends, or stop one."
+_OTHERWISE = "This is already running with earlier settings; wait until it ends, or stop it."
+_STOPPED = "Stopped. Earlier results are still there."
 _ENDED = "The studio ended while this was running; start it again."
 
 

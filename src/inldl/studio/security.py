@@ -34,14 +34,7 @@ def new_token():
 class Guard:
     """Refuse requests without the token, or from elsewhere; add headers to all answers.
 
-    Parameters
-    ----------
-    app : ASGI application
-        What answers the others; it sees paths without the token.
-    token : str
-        The first part of every path.
-    port : int
-        The port that the server listens on.
+    The others are answered by `app`, an ASGI application, which sees paths without the token.
     """
 
     def __init__(self, app, token, port):

@@ -30,8 +30,8 @@ def serve(table=None, *, port=0, browser=True, folder=None, largest=None):
         The size of the largest file that is taken, in bytes.
     """
     _check_installed()
+    from inldl.studio.app import LARGEST
     from inldl.studio.jobs import Jobs
-    from inldl.studio.uploads import LARGEST
     from inldl.studio.workspace import Workspace, data_folder
 
     workspace, largest = Workspace(folder or data_folder()), largest or LARGEST
@@ -65,7 +65,7 @@ def make_server(workspace, jobs, largest, listener):
 
 def open_table(workspace, path, largest):
     """Return the id of a table like a file: one that is there already, or a new one."""
-    from inldl.studio.uploads import copied
+    from inldl.studio.app import copied
 
     incoming, name, size, digest = copied(path, workspace, largest)
     for table in workspace.tables():

@@ -4,9 +4,9 @@ from inldl.methods import METHODS
 
 ROLES = {
     "label": "holds shares; missing ones are filled in",
-    "feature": "is learned from",
+    "feature": "helps to predict the shares",
     "id": "names the rows",
-    "ignored": "is left alone",
+    "ignored": "is not used",
     "weight": "says how much each row counts",
     "group": "says which rows belong together when errors are measured",
     "total": "holds the total of each row, for counts",

@@ -6,22 +6,19 @@ from pathlib import Path
 
 from inldl.estimators._listening import heard_by
 from inldl.io import TableFile
-from inldl.io._compression import plain_name
 from inldl.io._gathering import gathered
+from inldl.io.formats import plain_name
 from inldl.io.model_file import load_model, save_model
-from inldl.io.writing import write_frame
+from inldl.io.writing import write_edited, write_frame
 from inldl.report import comparison_page, inspection_page
 from inldl.report.asking_page import asked
 from inldl.report.table_pages import completed, predicted
 from inldl.studio import settings as options
-from inldl.studio.grid_files import CompletedCells, cell_form, write_grid
-from inldl.studio.views import write_result
+from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
 from inldl.tables.comparison import CONSTANT, DEFAULT
-from inldl.tables.edits import write_edited
-from inldl.tables.looks import compare_file, inspect_file
+from inldl.tables.looks import compare_file, inspect_file, understand_file
 from inldl.tables.questions import Answers, ask_table
 from inldl.tables.ratio_tables import ASKING, COMPARING
-from inldl.tables.roles import understand_file
 from inldl.tables.tasks import (
     check_completion,
     complete_table,
@@ -119,8 +116,8 @@ def complete(task, teller, warned):
     complete_table(file, learned.model, plain, **more, **how)
     files = {"table": plain} | _draws(plain, more["n_draws"])
     teller.step("Measuring how sure it is" if coverage else "Marking what was filled in")
-    with CompletedCells(job.folder, rescaled=settings["ratios"]) as cells:
-        how |= {"whole": more["whole"], **added, "each": cells.add}
+    with completed_cells(job.folder, rescaled=settings["ratios"]) as add:
+        how |= {"whole": more["whole"], **added, "each": add}
         written = complete_table(file, learned.model, detailed, **how)
     teller.step("Preparing the rows")
     shown = {"completed": True, "intervals": bool(coverage)}

@@ -70,6 +70,6 @@ def do(tasks, task, teller):
     except Exception as error:
         traceback.print_exc()
         what = f"{type(error).__name__}: {error}"
-        teller.end("failed", f"This is an error of inldl, not of your table: {what}.")
+        teller.end("failed", f"This is a bug in inldl, not a problem with your table: {what}.")
     else:
         teller.end("done")

@@ -128,7 +128,9 @@ class Workspace:
         with self._lock:
             table = self.table(table_id)
             if revision != table["revision"]:
-                raise Changed("The table was changed in another tab; this one now shows it.")
+                raise Changed(
+                    "The table was changed in another tab; this tab now shows the change."
+                )
             return self._write({**table, **what, "revision": revision + 1})
 
     def remove(self, table_id):
@@ -156,7 +158,7 @@ class Workspace:
         folder = self._of(table_id) / "others" / _checked(other)
         for path in folder.iterdir() if folder.is_dir() else ():
             return path
-        raise NotFound("There is no such file any more; choose it again.")
+        raise NotFound("This file is no longer there; choose it again.")
 
     # Runs -----------------------------------------------------------------------------------
 
@@ -239,4 +241,4 @@ def _read(path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise NotFound("There is no such result any more.") from None
+        raise NotFound("This result is no longer there.") from None

@@ -1,6 +1,6 @@
 """What is done while the pieces of a file pass by: some are shown, all are counted and drawn."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from inldl._validation import check_number
 from inldl.completion.loose_sums import largest_sum, with_lack
 from inldl.io import TableWriter
-from inldl.io._compression import plain_name
+from inldl.io.formats import plain_name
 from inldl.solvers.completion import fill_forced
 from inldl.tables._cell_values import level_name
 from inldl.tables._missingness import COUNTS, RATIOS, size_test
@@ -178,37 +178,23 @@ def draw_paths(path, n_draws):
     return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
 
 
-class DrawFiles:
-    """Write draws of a completed table a piece at a time; the files appear when all are there.
+@contextmanager
+def draw_files(file, paths, model, seed, **how):
+    """Give a function that writes the next rows of each draw of a completed table.
 
-    Each is a `TableWriter`, made with `how`.
+    It takes a piece, its degrees as fractions, their scale, and what `Model._to_complete` returns.
+    Each file is a `TableWriter`, made with `how`; the files appear when all pieces are there.
     """
+    if paths:
+        model._check_draws(len(paths))
+    with ExitStack() as stack:
+        files = [stack.enter_context(TableWriter(file, path, **how)) for path in paths]
 
-    def __init__(self, file, paths, model, seed, **how):
-        if paths:
-            model._check_draws(len(paths))
-        self._model, self._seed = model, seed
-        self._files = [TableWriter(file, path, **how) for path in paths]
+        def write(piece, y, scale, known):
+            encoded, given, predicted, limits = known
+            about = {"first": piece.first, "limits": limits}
+            draws = model._draw(encoded, given, predicted, len(files), seed, **about)
+            for each, completed in zip(files, draws, strict=True):
+                each.write(piece, y, completed, scale)
 
-    def __enter__(self):
-        with ExitStack() as stack:
-            for file in self._files:
-                stack.enter_context(file)
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *error):
-        return self._stack.__exit__(*error)
-
-    def write(self, piece, y, scale, known):
-        """Write the next rows of each draw, of which `y` are the degrees as fractions.
-
-        `known` is what `Model._to_complete` returns.
-        """
-        if not self._files:
-            return
-        encoded, given, predicted, limits = known
-        how = {"first": piece.first, "limits": limits}
-        draws = self._model._draw(encoded, given, predicted, len(self._files), self._seed, **how)
-        for file, completed in zip(self._files, draws, strict=True):
-            file.write(piece, y, completed, scale)
+        yield write if files else lambda *_: None

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import has_fit_parameter
 
 from inldl._errors import DataError
 from inldl._sample_weights import WEIGHTLESS
@@ -59,18 +58,6 @@ def group_numbers(groups, n):
     if empty.size:
         raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
     return np.unique(groups.astype(str), return_inverse=True)[1]
-
-
-def fit_weighted(estimator, X, y, weights, **known):
-    """Fit an estimator, with what else is known; refuse weights if it knows none."""
-    if weights is None:
-        return estimator.fit(X, y, **known)
-    if not has_fit_parameter(estimator, "sample_weight"):
-        raise ValueError(
-            f"The fit of {type(estimator).__name__} has no sample_weight, so rows cannot be "
-            "weighted; use another method, or leave the weights out."
-        )
-    return estimator.fit(X, y, sample_weight=weights, **known)
 
 
 def take_column(features, name, file, option):

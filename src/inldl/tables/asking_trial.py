@@ -111,9 +111,7 @@ def simulate_asking(
     """
     check_asked(None, by, row_cost, cell_cost)
     check_number("rounds", rounds, low=1, integer=True)
-    check_number("hidden", hidden, above=0)
-    if hidden >= 1:
-        raise ValueError(f"hidden must be a share below 1, got {hidden!r}.")
+    check_number("hidden", hidden, above=0, below=1)
     X, y, notes = _known_rows(X, y, max_rows, random_state)
     truth, prices = as_degrees(y), Prices(row_cost, cell_cost)
     start = _hidden(truth, hidden, random_state)

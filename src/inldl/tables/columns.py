@@ -54,7 +54,7 @@ class Column:
     as_text : bool
         Whether a file must keep its cells as text, even where they all look like numbers.
     ordered : bool
-        Whether its cells have a range that new cells can lie outside of.
+        Whether its cells have a range, from `low` to `high`, that new cells can lie outside of.
     """
 
     kinds: ClassVar[list] = []
@@ -76,7 +76,9 @@ class Column:
         return [(0.0, 0.0, 1.0)] * len(self.outputs)
 
     def unfamiliar(self, read):
-        """Return which cells hold what the fit has not seen."""
+        """Return which cells hold what the fit has not seen, such as those outside its range."""
+        if self.ordered:
+            return (read < self.low) | (read > self.high)
         return np.zeros(len(read), bool)
 
     def add_to(self, graph):
@@ -341,10 +343,6 @@ class NumberColumn(Column):
         out[:, 0] = read
         if self.indicator:
             out[:, 1] = np.isnan(read)
-
-    def unfamiliar(self, read):
-        """Return which cells lie outside the range of the fit."""
-        return (read < self.low) | (read > self.high)
 
     def add_to(self, graph):
         """Add the numbers as they are, and where they are missing."""

@@ -155,8 +155,8 @@ def compare(
     Notes
     -----
     Degrees are hidden at random. If the holes of the table are not random, errors at them may be
-    larger; see `inspect_table`. A degree that is the only hole of its row is not judged, since
-    the others give it away; so with two labels methods are judged by predicting alone.
+    larger; see `inspect_table`. A degree that is the only hole of its row does not count, since
+    the others give it away; so with two labels methods are compared by predicting alone.
 
     Examples
     --------
@@ -197,9 +197,7 @@ def compare(
 
 def _check(folds, hidden, max_rows, random_state):
     check_number("folds", folds, low=2, integer=True)
-    check_number("hidden", hidden, above=0)
-    if hidden >= 1:
-        raise ValueError(f"hidden must be a share below 1, got {hidden!r}.")
+    check_number("hidden", hidden, above=0, below=1)
     check_number("max_rows", max_rows, low=3, integer=True)
     check_number("random_state", random_state, low=0, integer=True)
 

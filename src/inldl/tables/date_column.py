@@ -137,10 +137,6 @@ class DateColumn(Column):
         if self.missing:
             out[:, -1] = np.isnan(read)
 
-    def unfamiliar(self, read):
-        """Return which dates lie outside the range of the fit."""
-        return (read < self.low) | (read > self.high)
-
     def add_to(self, graph):
         """Add the days since 1970 as an input of numbers, and the calendar."""
         days = graph.add_input(self.name, 1)

@@ -15,7 +15,7 @@ from inldl._validation import as_degrees, check_number, check_rows, framed, name
 from inldl.completion.examples import evenly
 from inldl.estimators._base import DistributionEstimator
 from inldl.estimators._given_rows import check_given
-from inldl.estimators._held_out import predict_held_out
+from inldl.estimators._held_out import fit_weighted, predict_held_out
 from inldl.estimators._intervals import IntervalMixin
 from inldl.estimators.constant import ConstantLDL
 from inldl.estimators.vote_weights import checked_votes, weights_by_votes
@@ -24,7 +24,6 @@ from inldl.solvers.given_limits import limits_of
 from inldl.tables._cell_values import as_table, named_columns
 from inldl.tables._rows import (
     distinct_rows,
-    fit_weighted,
     group_numbers,
     means_of_labels,
     weights_of_copies,
@@ -126,17 +125,13 @@ class Model(IntervalMixin, DistributionEstimator):
         groups : array-like of shape (n_samples,), optional
             Rows of one group, such as one person or country, are held out together when errors
             are measured. With "auto" this takes a fit for each part that is held out.
-        sample_weight : array-like of shape (n_samples,), optional
-            How much each row counts: 2 is as good as the same row twice, 0 as no row at all.
-            Completing is learned from all rows that count, each as much as any other.
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
-        lower, upper : array-like of shape (n_samples, n_labels), optional
-            Bounds of unobserved degrees, NaN = none. Completing is learned from what is expected
-            between them, and so is the method if it can use bounds.
-        sums : dict of tuple to array-like of shape (n_samples,), optional
-            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
+        sample_weight, lower, upper, sums
+            As in the `fit` of :class:`inldl.AutoInLDL`; a method that cannot use bounds learns
+            without them. Completing is learned from all rows that count, each as much as any
+            other.
 
         Returns
         -------

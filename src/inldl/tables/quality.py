@@ -127,7 +127,7 @@ def of_new_rows(model, y, weights=None):
     how = f"Each of {len(y):,} rows was predicted by a model that had not seen it."
     predicted, constant = model.held_out_, _means_of_others(y, weights)
     if model.known == "ratios":
-        how += " Shares are compared as parts of the known ones of their row."
+        how += " Each share is compared as a part of all known shares of its row."
         y, predicted, constant = as_ratios(y, predicted, np.broadcast_to(model.means_, y.shape))
     found = _at(~np.isnan(y), y, predicted, constant, model, how)
     return _weighted(found, weights)
@@ -208,40 +208,16 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, co
 
 @dataclass(frozen=True)
 class Bounded:
-    """How predictions agree with degrees of which only bounds are known.
+    """How predictions agree with degrees of which only bounds are known."""
 
-    Attributes
-    ----------
-    n : int
-        Such degrees.
-    within : float
-        Share of the predictions that lie within the bounds.
-    distance : float
-        By how much the others miss the nearest bound, on average; 0 if there are none.
-    unit : str
-        Of the distance: "percentage points", or nothing for fractions.
-    """
-
-    n: int
-    within: float
-    distance: float
-    unit: str = ""
+    n: int  # such degrees
+    within: float  # share of the predictions that lie within the bounds
+    distance: float  # by which the others miss the nearest bound on average; 0 if there are none
+    unit: str = ""  # of the distance: "percentage points", or nothing for fractions
 
 
 def of_bounds(known, predicted, weights=None, scale="fraction"):
-    """Compare predictions with bounds of missing degrees; None if there are no bounds.
-
-    Parameters
-    ----------
-    known : inldl.io._limits.Known
-        What is known of the rows.
-    predicted : ndarray of shape (n, C)
-        What is predicted for them.
-    weights : ndarray of shape (n,), optional
-        How much each row counts.
-    scale : {"fraction", "percent", "count"}
-        That of the table.
-    """
+    """Compare predictions with bounds of missing degrees, which `known` has; None without any."""
     if not known.n_bounded:
         return None
     free = np.full(predicted.shape, np.nan)

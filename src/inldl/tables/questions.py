@@ -11,11 +11,10 @@ import pandas as pd
 from inldl._text import listed
 from inldl.io import TableFile
 from inldl.io._replacing import goes_with
-from inldl.io.writing import row_wholes, write_frame
+from inldl.io.writing import row_wholes, write_cells, write_frame
 from inldl.tables._pieces import id_columns, id_texts, pieces_for
 from inldl.tables._units import POINTS, whole_of
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
-from inldl.tables.edits import write_cells
 
 COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -59,22 +58,14 @@ def ask_table(
 
     Parameters
     ----------
-    file : TableFile
-        The file, with the labels of the model.
-    model : Model
-        Fitted.
     path : str or path, optional
         The file to write: questions with an empty column for the answers.
-    scale, normalize
+    file, model, scale, normalize, overwrite, done
         As in `complete_table`.
     budget, by, row_cost, cell_cost, coverage
         As in `inldl.suggest`.
     cost : str, optional
         A column with the price of the first answer in each row, in place of `row_cost`.
-    overwrite : bool
-        Replace the file if there is one.
-    done : callable, optional
-        Called with the share of the rows that are read.
 
     Returns
     -------

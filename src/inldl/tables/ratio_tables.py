@@ -15,16 +15,7 @@ COMPARING = (
 def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=None, n_draws=0):
     """Return a method that learns from ratios, or refuse what does not go with them.
 
-    Parameters
-    ----------
-    method : str
-        A name as in ``inldl methods``.
-    total, sums
-        As in `inldl.io.TableFile`.
-    votes
-        As in `fit_table`.
-    coverage, n_draws
-        As in `complete_table`.
+    The others are options of `inldl.io.TableFile`, `fit_table` and `complete_table`.
     """
     for option, used in (("--total", total), ("--sum", sums), ("--votes", votes)):
         if used:

@@ -16,9 +16,9 @@ from inldl.solvers.known_cells import known_cells
 from inldl.solvers.ratios import check_ratios
 from inldl.tables import quality
 from inldl.tables._pieces import (
-    DrawFiles,
     ShownRows,
     Tally,
+    draw_files,
     draw_paths,
     id_columns,
     pieces_for,
@@ -207,7 +207,7 @@ def complete_table(
     how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
-        DrawFiles(file, draw_paths(path, n_draws), model, random_state, **how) as draws,
+        draw_files(file, draw_paths(path, n_draws), model, random_state, **how) as write_draws,
     ):
         for piece in pieces_for(model, file, ids, done):
             known = file.known(piece, scale, normalize=normalize)
@@ -221,7 +221,7 @@ def complete_table(
             added += [_marks(piece, known.y)] if mark else []
             kept = _kept(known.y) if ratios else known.y
             writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
-            draws.write(piece, known.y, scale, rows)
+            write_draws(piece, known.y, scale, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
     return Written(*tally.counts(), *shown.frames(), **found)
 
@@ -266,16 +266,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     ----------
     file : TableFile
         The file; it needs the feature columns of the model only.
-    model : Model
-        Fitted.
-    path : str or path
-        The file to write.
-    coverage : float, optional
-        Add columns `<label>_low` and `<label>_high` that hold this share of the degrees.
-    overwrite : bool
-        Replace the file if there is one.
-    done : callable, optional
-        Called with the share of the rows that are written.
+    model, path, coverage, overwrite, done
+        As in `complete_table`.
 
     Returns
     -------
@@ -320,10 +312,8 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
 
     Parameters
     ----------
-    file : TableFile
-        The file, with the labels of the model.
-    model : Model
-        Fitted.
+    file, model
+        As in `complete_table`.
     scale, normalize
         As in `inldl.io.read_table`.
     coverage : float

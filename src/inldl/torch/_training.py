@@ -41,26 +41,9 @@ def train(X, y, weights, folds, start, settings, seed):
     """Train a network without each fold, until it predicts that fold no better.
 
     All networks are one, with another dimension: a step costs little more than that of one. One
-    thread and one generator make the result the same to the bit.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-        Scaled features.
-    y : ndarray of shape (n, n_labels)
-        Parts of distributions, NaN = unobserved.
-    weights : ndarray of shape (n,) or None
-        Weights of the rows.
-    folds : list of (train, test)
-        Row numbers.
-    start : ndarray of shape (n_labels,)
-        What is predicted before anything is learned.
-    settings : Settings
-    seed : int
-
-    Returns
-    -------
-    Trained
+    thread and one generator make the result the same to the bit. The features X are scaled, the
+    rows of y are parts of distributions, `folds` are pairs of row numbers to learn from and to
+    hold out, and `start` is the distribution that is predicted before anything is learned.
     """
     with _alone():
         weights = np.ones(len(y)) if weights is None else weights / weights.mean()

@@ -56,7 +56,7 @@ class NeuralLDL(KernelDistributionEstimator):
     batch_size : int, default=64
         Rows of a step.
     max_epochs : int, default=200
-        Times that all rows are learned from, at most.
+        How often to go through all rows, at most.
     patience : int, default=20
         Training ends after as many epochs without an improvement on the held-out fold; the best
         epoch is kept.
@@ -78,10 +78,6 @@ class NeuralLDL(KernelDistributionEstimator):
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each by the network that was not trained with the row's
         fold, but stopped by it.
-    n_features_in_, n_labels_ : int
-        Number of features, and of labels.
-    feature_names_in_, label_names_ : ndarray of str
-        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
 
     Examples
     --------

@@ -32,8 +32,6 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN):
     ----------
     frame : DataFrame
         Columns method, dataset, seconds, one row per method and dataset.
-    label : str
-        What the seconds are, e.g. "sum of median fit times over 10 datasets (s)".
     """
     need_columns(frame, "method", "dataset", "seconds")
     known = frame.dropna(subset="seconds")
@@ -68,8 +66,6 @@ def relative_error_by_size(frame, *, label="mean relative error", width=FULL):
     ----------
     frame : DataFrame
         Columns dataset, method, size (of the degrees, e.g. "below 0.5"), error.
-    label : str
-        What the error is.
     """
     need_columns(frame, "dataset", "method", "size", "error")
     table = frame.set_index(["dataset", "size", "method"])["error"]

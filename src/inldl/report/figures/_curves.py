@@ -76,8 +76,6 @@ def growth(frame, exponents, *, label="time of one fit (s)", methods=None, width
         Columns method, n, seconds.
     exponents : Series
         The fitted slope of each method, written in the legend.
-    label : str
-        What the seconds are.
     """
     need_columns(frame, "method", "n", "seconds")
     look = looks(in_order(frame["method"], methods))
@@ -109,8 +107,6 @@ def error_by_degree(
         Number of degrees in each bin, by the middle of the bin.
     by : str
         The column that tells the lines apart, e.g. "method" or "weighting".
-    label : str
-        What the error is.
     """
     need_columns(frame, "degree", by, "error")
     look = looks(in_order(frame[by], methods))
@@ -132,8 +128,6 @@ def error_against_cost(frame, *, unit="", label="root mean squared error", width
         Columns strategy, cost, rmse.
     unit : str
         Of the errors, such as "percentage points".
-    label : str
-        What the error is.
     """
     need_columns(frame, "strategy", "cost", "rmse")
     axes = single_panel(width, 2.8)
@@ -168,8 +162,6 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN):
     frame : DataFrame
         Columns N, max_weight, bound, and optionally floor: the weighted risk to which the bound
         falls as N grows.
-    label : str
-        What the bound is.
     """
     need_columns(frame, "N", "max_weight", "bound")
     frame = frame.sort_values("max_weight", kind="stable")
@@ -209,8 +201,6 @@ def mu_study(frame, histories, *, reference=2, label="change per iteration", wid
         For each mu the changes iteration by iteration.
     reference : float
         The mu to which the scores are compared, in percent: so metrics of any scale share a panel.
-    label : str
-        What changes in `histories`.
     """
     need_columns(frame, "mu", "metric", "mean", "std")
     beside = width >= 5

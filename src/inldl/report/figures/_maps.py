@@ -178,8 +178,6 @@ def influence(frame, *, label="influence", width=FULL):
     ----------
     frame : DataFrame of shape (features, labels)
         Numbers; the features with the largest sums of absolute values are drawn, at most 15.
-    label : str
-        What the numbers are.
     """
     need_columns(frame)
     top = most_influential(frame)

@@ -14,7 +14,7 @@ export async function askPanel(studio, grid, unasked) {
   const again = () => studio.run("ask", asked());
   const list = make("div", { class: "questions" });
   panel.append(
-    make("p", { class: "quiet small" }, "The missing shares whose answers would improve the table most."),
+    make("p", { class: "quiet small" }, "Knowing these shares would improve the completed table most."),
     form, jobPanel(studio, ["ask", "answers"], again), list, fromFile(studio));
   if (studio.table.runs.ask) await questions(studio, grid, list);
   return panel;
@@ -29,11 +29,11 @@ function drawForm(again) {
   more.placeholder = "the same";
   const form = make("form", { "aria-label": "Which questions", onsubmit: (event) => { event.preventDefault(); again(); } },
     make("div", { class: "line" }, field("How many to ask for", budget), make("button", { class: "secondary", "data-starts": "ask" }, "List them")),
-    make("details", { class: "prices" }, make("summary", {}, "Whole rows, and prices"),
+    make("details", { class: "prices" }, make("summary", {}, "Whole rows and prices"),
       make("div", { class: "fields" },
         field("Ask for", by),
-        field("Price of the first answer in a row", first, "With prices, the number above is what all answers may cost. A column with the role price has one for each row."),
-        field("Price of each further answer in it", more))));
+        field("Price of the first answer in a row", first, "With prices, the number above is the most that all answers together may cost. A column with the role “price” gives each row a price of its own."),
+        field("Price of each further answer in that row", more))));
   return [form, () => ({ budget: budget.value, by: by.value, row_cost: first.value, cell_cost: more.value })];
 }
 
@@ -43,7 +43,7 @@ async function questions(studio, grid, list) {
   const items = result.questions.map((each, at) => question(studio, grid, result.ids, each, at));
   list.replaceChildren(
     ...result.document.summary.slice(0, items.length ? 2 : 1).map((text) => make("p", { class: "small" }, text)),
-    studio.stale("ask") ? make("p", { class: "quiet small" }, "The table has changed since; complete it, and list them again.") : "",
+    studio.stale("ask") ? make("p", { class: "quiet small" }, "The table has changed since then; complete it again, then list the questions again.") : "",
     make("ol", {}, items),
     items.length ? make("a", { class: "button secondary", href: `${studio.base(run)}/files/questions`, download: "" }, "Download the list") : "");
 }

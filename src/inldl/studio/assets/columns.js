@@ -107,10 +107,10 @@ function ofShares(studio) {
   const { pick, flag, lines } = controls(studio);
   return make("fieldset", { class: "fields" }, make("legend", {}, "The shares"),
     pick("scale", SCALES, "What the shares are"),
-    flag("normalize", "Accept rows with other sums", "Complete rows that do not sum to the whole (--normalize)."),
-    flag("votes", "Rows count by their votes", "For counts: shares of 3 votes say less than those of 300 (--votes)."),
+    flag("normalize", "Accept rows with other sums", "Rows without a missing share may sum to something else than the whole (--normalize)."),
+    flag("votes", "Weigh rows by their votes", "For counts: shares of 3 votes say less than those of 300 (--votes)."),
     flag("ratios", "Only ratios are known", "Missing labels were dropped, and the others rescaled to the whole (--ratios)."),
-    lines("sums", "Columns that hold sums of labels", "What some labels have together, one column a line (--sum).", "alcohol=beer,wine"));
+    lines("sums", "Columns that hold sums of labels", "One column per line, and the labels that it is the sum of (--sum).", "alcohol=beer,wine"));
 }
 
 export function drawReading(studio) {
@@ -134,6 +134,6 @@ export function drawCompleting(studio) {
   return make("details", { class: "more" }, make("summary", {}, "More options"),
     make("div", { class: "fields" },
       flag("whole", "Fill in whole numbers", "For counts with a column of totals (--whole)."),
-      number("draws", "Tables that vary", "As many tables more, whose filled-in shares vary as much as they are uncertain, for multiple imputation (--draws).", "none"),
+      number("draws", "Multiple imputations", "Also make this many completed tables, which differ as much as their filled-in shares are uncertain (--draws).", "none"),
       number("learn_from", "Rows to learn from", "Fewer are faster where a table has very many (--learn-from).", "all")));
 }

@@ -31,7 +31,7 @@ function showProgress(panel, studio, run) {
   if (panel.dataset.run !== run.id) {
     panel.dataset.run = run.id;
     panel.dataset.told = "";
-    const bar = make("progress", { max: 1, "aria-label": "How far the work is" });
+    const bar = make("progress", { max: 1, "aria-label": "Progress" });
     panel.replaceChildren(
       make("p", { class: "doing", role: "status", "aria-live": "polite" }), bar,
       make("p", { class: "quiet small detail" }),

@@ -99,8 +99,8 @@ function first(studio) {
 }
 
 const NAMES = {
-  table: ["The table", "your file with its missing shares filled in; all else is as it was"],
-  draws: ["Tables that vary", "a .zip of them, for multiple imputation: analyse each, then pool the results"],
+  table: ["The table", "your file with its missing shares filled in; nothing else changes"],
+  draws: ["Multiple imputations", "a .zip of completed tables that differ where shares are uncertain: analyse each, then pool the results"],
   predicted: ["The table", "your file with the predicted shares on the right"],
   detailed: ["With intervals", "the same, with columns for the intervals and for what was filled in"],
   marked: ["With marks", "the same, with columns that say what was filled in"],
@@ -138,7 +138,7 @@ export async function drawCompare(studio) {
   const box = make("div", {}, make("h1", {}, "Which method suits the table"),
     make("p", { class: "lead" }, "Known shares are hidden and filled in, and rows are left out and predicted, with each method."),
     make("fieldset", { class: "which" }, make("legend", {}, "Methods"),
-      field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All that suit it, which takes some minutes", all)),
+      field("Five: the mean, ridge, winldl, nearest rows, auto", some), field("All suitable ones; this takes some minutes", all)),
     make("div", { class: "actions" }, button("Compare", again, { class: "primary", "data-starts": "compare" })),
     jobPanel(studio, ["compare"], again));
   const run = studio.table.runs.compare;

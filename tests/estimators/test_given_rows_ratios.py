@@ -182,5 +182,5 @@ def test_dask_arrays():
 def test_many_rows_use_a_sample(monkeypatch):
     monkeypatch.setattr("inldl.estimators._auto_fitting.MOST_ROWS", 100)
     model = clone(QUICK).fit(X, RATIOS)
-    assert "ratios are scaled in the sample only" in str(model.report_)
+    assert "ratios can be scaled only there" in str(model.report_)
     assert_ratios_are_kept(RATIOS, model.complete(X, RATIOS))

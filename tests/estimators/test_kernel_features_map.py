@@ -6,8 +6,8 @@ import pytest
 
 from inldl._engines import MemoryRows
 from inldl._engines.chunks import ChunkedRows
-from inldl.estimators import _kernel_map
-from inldl.estimators._kernel_map import KernelMap, sample
+from inldl.estimators import _kernel_features
+from inldl.estimators._kernel_features import KernelMap, sample
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -24,7 +24,7 @@ def source(chunked, weights):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_the_same_rows_are_drawn_everywhere(monkeypatch, weights):
-    monkeypatch.setattr(_kernel_map, "SAMPLE", 20)
+    monkeypatch.setattr(_kernel_features, "SAMPLE", 20)
     here, there = sample(source(False, weights), 3), sample(source(True, weights), 3)
     np.testing.assert_array_equal(here.X, there.X)
     np.testing.assert_array_equal(here.y, there.y)

@@ -8,8 +8,8 @@ from inldl._engines import MemoryRows, disk
 from inldl._engines.chunks import ChunkedRows
 from inldl._engines.disk import DiskRows
 from inldl._errors import DataError
-from inldl.estimators import _auto_fitting, _auto_sample
-from inldl.estimators._auto_sample import drawn, is_large
+from inldl.estimators import _auto_fitting, _auto_rows
+from inldl.estimators._auto_rows import drawn, is_large
 
 N = 5000
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 400)
-    monkeypatch.setattr(_auto_sample, "FEWEST_OBSERVED", 30)
+    monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
     monkeypatch.setattr(disk, "PIECE", 5000)
 
 

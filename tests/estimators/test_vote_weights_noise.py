@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inldl.solvers.vote_noise import VoteNoise, estimate_vote_noise
+from inldl.estimators.vote_weights import VoteNoise, estimate_vote_noise
 
 
 def simulated(lasting, n, seed=0, alpha=20.0):
