@@ -9,7 +9,7 @@ from inldl import KernelRidgeLDL, Model, WInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.beside import Beside
 from inldl.completion.completer import Refilled
-from inldl.completion.drawing import own_errors
+from inldl.completion.drawing import TRIALS, draw_rows, own_errors
 from inldl.completion.joint_normal import NormalRows
 from inldl.solvers.completion import fill_forced
 
@@ -73,6 +73,21 @@ def test_draws_have_the_completed_row_as_their_mean_where_that_alone_counts(draw
     small = filled[at] < np.quantile(filled[at], 0.2)
     assert abs(off[small].mean()) < 0.1
     assert (draws[:, at].min(axis=0)[small] == 0).mean() > 0.5  # they are cut
+
+
+@pytest.mark.parametrize(("common", "wanted"), [(0.3, 1.0), (1.0, 1.0), (4.0, 2.0)])
+def test_errors_in_common_are_part_of_the_spread(common, wanted):
+    """A linear model is very unsure of a row far from all others: its draws vary less than that.
+
+    Errors in common and wanted deviations are given in deviations of the spread.
+    """
+    rng, s = np.random.default_rng(0), 0.01
+    y, centre = np.tile([0.2, np.nan, np.nan], (500, 1)), np.tile([0.2, 0.4, 0.4], (500, 1))
+    both = np.array([0, 1, -1]) * rng.normal(size=(TRIALS + 2 * DRAWS, 500, 1)) * np.sqrt(0.5)
+    own, shared = both[: TRIALS + DRAWS], both[TRIALS + DRAWS :] * np.sqrt(2) * common * s
+    draws = draw_rows(y, centre, shared, own, np.full(y.shape, s))
+    assert draws[:, :, 1].std() == pytest.approx(wanted * s, rel=0.05)
+    assert draws[:, :, 1].mean() == pytest.approx(0.4, abs=0.001)
 
 
 def test_the_mean_of_draws_is_as_near_the_truth_as_the_completed_row(drawn):

@@ -93,12 +93,27 @@ def draw_rows(y, centre, shared, errors, spread, most=None):
     holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
     possible = holes, rest, most
     mean, spread = _projected(centre[None], *possible)[0], np.where(holes, spread, 0)
-    errors = errors * np.sqrt((spread**2).sum(axis=1, keepdims=True))
-    errors, shared = (_of_sum_0(each, spread) for each in (errors, shared * holes))
+    errors, spread = _together(errors, shared * holes, spread)
+    errors = _of_sum_0(errors, spread)
     trials, errors = errors[:TRIALS], errors[TRIALS:]
     move, scale = _fitted(mean, spread, np.concatenate([trials, -trials]), *possible)
-    draws = _projected(mean + move + scale * errors + shared, *possible)
+    draws = _projected(mean + move + scale * errors, *possible)
     return np.where(holes, draws, y)
+
+
+def _together(errors, shared, spread):
+    """Return own errors plus errors in common, and the spread of their sums.
+
+    The variances of a row sum to those of its spread. Errors in common that have more belong to a
+    row far from all others. What is expected of it is hardly known, but a linear model overstates
+    that, and the spread understates it, as few degrees that were hidden are in such rows: the
+    geometric mean is taken.
+    """
+    whole, common = (spread**2).sum(axis=1), (shared**2).mean(axis=0).sum(axis=1)
+    wider = np.sqrt(np.maximum(common / np.maximum(whole, TINY), 1))[:, None]
+    own = np.sqrt(np.maximum(whole - common, 0))[:, None] * errors
+    shared = (shared / np.sqrt(wider))[np.arange(-TRIALS, len(shared)) % len(shared)]
+    return own + shared, spread * np.sqrt(wider)
 
 
 def _of_sum_0(errors, spread):
@@ -116,6 +131,8 @@ def _fitted(mean, spread, errors, holes, rest, most):
     largest = rest[:, None] if most is None else most
     possible = mean * np.maximum(largest - mean, 0)  # of a degree between 0 and the largest
     target = np.minimum(spread**2, possible).sum(axis=1)
+    chance = (errors**2).mean(axis=0).sum(axis=1) / np.maximum((spread**2).sum(axis=1), TINY)
+    target *= chance  # as much more or less than the trials happen to vary before they are cut
     move, scale = np.zeros(mean.shape), np.ones((len(mean), 1))
     for _ in range(STEPS):
         draws = _projected(mean + move + scale * errors, holes, rest, most)
