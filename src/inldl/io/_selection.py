@@ -56,6 +56,15 @@ def select_labels(columns, labels, others=()):
     return found
 
 
+def check_named_once(labels, unused):
+    """Refuse a label that is also named as an id, or to be ignored; one of a pattern may be."""
+    if twice := [name for name in split_names(labels) if name in unused]:
+        raise ValueError(
+            f"The column {_shown(twice[0])} is named as a label and also as an id or a column to "
+            "ignore; name it once."
+        )
+
+
 def select_features(columns, labels, features, others):
     """Return the feature columns: those that `features` names, or all but the `others`."""
     taken = {*labels, *others}

@@ -14,6 +14,7 @@ from inldl.io._selection import (
     BesideColumns,
     are_whole,
     check_columns,
+    check_named_once,
     named_by,
     refused_total,
     select_features,
@@ -222,13 +223,13 @@ class TableFile:
         if long is not None:
             source = self._widened(source, long, decimal, thousands)
             self.things, id = source.keys.id, id or source.ids
-            labels = source.categories if labels is None else labels
         self.source, names = source, source.names
         self.ids = named_by(names, id or (), "id columns")
         unused = [*self.ids, *named_by(names, ignore or (), "columns")]
         self.beside = BesideColumns(names, total, sums)
-        others = [*unused, *self.beside.columns]
-        self.labels = [] if labels is None else self._labels(labels, others)
+        if long is not None and labels is None:
+            labels = [name for name in source.categories if name not in unused]
+        self.labels = [] if labels is None else self._labels(labels, unused)
         self.beside.check(self.labels)
         unused += [name for name in self.beside.columns if name not in split_names(features)]
         self.features = select_features(names, self.labels, features, unused)
@@ -246,8 +247,9 @@ class TableFile:
 
     def _labels(self, labels, unused):
         """Return the label columns; if there are none, say whether the table looks long."""
+        check_named_once(labels, unused)
         try:
-            return select_labels(self.source.names, labels, unused)
+            return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
         except ValueError as error:
             named = [name for name in self.source.names if name == labels]
             option = looks_long(self.source, *(named or [None]))

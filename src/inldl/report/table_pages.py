@@ -320,8 +320,11 @@ def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
     held_out : HeldOut
         Shares of the table beside what was predicted.
     """
-    columns = [Column("measure"), *(Column(str(name), ".4f") for name in metrics.columns)]
-    rows = [[str(name), *row, better(name)] for name, *row in metrics.astype(float).itertuples()]
+    columns = [Column("measure"), *(Column(str(name)) for name in metrics.columns)]
+    rows = [
+        [str(name), *(Column("", form_of("", row)).cell(x).text for x in row), better(name)]
+        for name, *row in metrics.astype(float).itertuples()
+    ]
     caption = (
         "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
         "shares of a row count as one, whose sum is known."
