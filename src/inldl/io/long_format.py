@@ -287,8 +287,9 @@ class LongTable:
         return rows
 
 
-def looks_long(source, value):
-    """Return the option for a table that seems to have a row per thing and label, or nothing."""
+def looks_long(source, labels):
+    """Return how to read a table that seems to have a row per thing and label, or nothing."""
+    value = next((name for name in source.names if name == labels), None)
     names = [name for name in source.names if name != value]
     first = next(source.pieces([], source.names), None)
     if first is None or first.size < 4:
@@ -311,12 +312,11 @@ def looks_long(source, value):
                 continue
             if not frame.duplicated([*thing, label]).any():
                 found.append(Keys(thing, label, wanted[0]))
-    best = max(
-        found, key=lambda keys: _have_sums(frame, keys), default=None
-    )  # the first of equals
-    return (
-        "" if best is None else f'"id={"+".join(best.id)},label={best.label},value={best.value}"'
-    )
+    if not found:
+        return ""
+    best = max(found, key=lambda keys: _have_sums(frame, keys))  # the first of several such
+    option = f'"id={"+".join(best.id)},label={best.label},value={best.value}"'
+    return f"If it has a row per label, read it with --long {option}."
 
 
 def _have_sums(frame, keys):

@@ -16,11 +16,11 @@ from inldl.io._selection import (
     check_columns,
     check_named_once,
     named_by,
+    notes_on_total_row,
     refused_total,
     select_features,
     select_labels,
     split_names,
-    total_row,
 )
 from inldl.io._surroundings import check_skipped
 from inldl.io.formats import open_format, readable_twice
@@ -159,9 +159,9 @@ class TableFile:
         For counts, which may then be missing: the column with the totals of the rows, or one total
         of all rows, such as 24. The column is a feature only if `features` names it.
     sums : str, list of str or dict, default=None
-        Columns that hold sums of labels, in the same units: "alcohol=beer,wine",
-        several such texts, or a dict from such a column to its labels. A label may be in one sum
-        only. These columns are neither labels nor, unless `features` names them, features.
+        Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
+        texts, or a dict from such a column to its labels. A label may be in one sum only. These
+        columns are neither labels nor, unless `features` names them, features.
 
     Attributes
     ----------
@@ -251,10 +251,8 @@ class TableFile:
         try:
             return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
         except ValueError as error:
-            named = [name for name in self.source.names if name == labels]
-            option = looks_long(self.source, *(named or [None]))
-            hint = f"If it has a row per label, read it with --long {option}." if option else ""
-            if hint := hint or getattr(self.source, "other_sheets", ""):
+            hint = looks_long(self.source, labels) or getattr(self.source, "other_sheets", "")
+            if hint:
                 raise ValueError(f"{error} {hint}") from None
             raise
 
@@ -295,7 +293,9 @@ class TableFile:
         known, votes = degrees.known, None
         if scale == "count":
             votes = beside.votes(values, self.labels)
-            notes += [] if most_rows else total_row(values, beside.totals, self.place_of())
+        if not most_rows:
+            given = values, beside.totals, None if scale == "count" else y, features
+            notes += notes_on_total_row(*given, self.place_of())
         return Table(
             self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
             known.lower, known.upper, known.groups, degrees.totals,
@@ -360,7 +360,7 @@ class TableFile:
         return self.known(piece, scale, normalize=normalize).y
 
     def known(self, piece, scale, *, normalize=False):
-        """Return the degrees of a piece, their bounds, and sums of labels, as fractions.
+        """Return the degrees of a piece, bounds, and sums of labels, as fractions: a `Known`.
 
         Parameters
         ----------
@@ -370,10 +370,6 @@ class TableFile:
             How the degrees stand in the file.
         normalize : bool
             As in `read_table`.
-
-        Returns
-        -------
-        Known
         """
         self.beside.check_scale(scale, normalize, self.format.percent)
         place, beside = self.place_of(first=piece.first), self._beside(piece)
