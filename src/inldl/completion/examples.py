@@ -90,6 +90,11 @@ class Examples:
         features = None if self.features is None else np.array(X, dtype=np.float64)
         return Beside(self.signs_of(X), features)
 
+    def n_shared(self, X, degrees):
+        """Return how many rows have the features and the degrees of an example."""
+        mine = set(_with_degrees(self.keys, self.degrees))
+        return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
+
     def few(self):
         """Return a few of the examples, evenly spread."""
         rows = evenly(len(self.degrees), FEW)
@@ -203,6 +208,12 @@ def _ranks(values):
     ranks = rankdata(values)
     ranks -= ranks.mean()
     return ranks / max(np.linalg.norm(ranks), 1e-300)
+
+
+def _with_degrees(keys, degrees):
+    """Return what tells rows apart: their keys and their degrees."""
+    degrees = np.where(np.isnan(degrees), -1.0, np.round(degrees, 9))
+    return zip(keys.tolist(), map(bytes, np.ascontiguousarray(degrees)), strict=True)
 
 
 def row_keys(X):

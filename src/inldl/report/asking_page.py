@@ -50,7 +50,8 @@ def _worth(found, told):
 
 def _questions(found, most):
     """Return the first questions as a table."""
-    form, table = form_of(found.unit), found.table.iloc[:most]
+    table = found.table.iloc[:most]
+    form = form_of(found.unit or table["estimate"].max() > 1)  # counts, or percentages
     ids = list(table.columns[2 : table.columns.get_loc("label")])
     columns = {"rank": Column("rank"), "row": Column("row")}
     columns |= {name: Column(name, words=True) for name in [*ids, "label"]}

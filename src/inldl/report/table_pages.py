@@ -41,6 +41,7 @@ OF_RATIOS = (
     "known shares of rows that were left out, as parts of the known ones of their row",
     "Error of ratios",
 )
+FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
     "measures it on rows with known shares."
@@ -339,6 +340,11 @@ def evaluated(found, model, table, notes=()):
     metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
     facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{found.n_rows:,}")]
     summary = error_sentences(found.held_out, f"known shares of {counted(found.n_rows, 'row')}")
+    if found.n_learned > FEW_LEARNED * found.n_rows:
+        summary.append(
+            f"The model was fitted to {found.n_learned:,} of these rows; new rows have larger "
+            "errors."
+        )
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
