@@ -265,10 +265,10 @@ def like(template, values):
 
 def framed(rows, values, columns):
     """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
-    if not hasattr(rows, "columns"):
-        return values
-    if hasattr(rows, "index"):
+    if hasattr(rows, "columns") and hasattr(rows, "index"):
         return type(rows)(values, index=rows.index, columns=columns)
+    if label_names(rows) is None:  # an array, or a table of another library
+        return values
     return type(rows)(values, schema=list(columns), orient="row")  # of polars
 
 

@@ -87,6 +87,19 @@ def test_draws_are_files_of_the_same_kind(inldl, tmp_path, survey, suffix):
     np.testing.assert_allclose(second[labels].sum(axis=1), 1, rtol=0, atol=1e-9)
 
 
+def test_a_test_on_rows_of_the_fit_says_so(inldl, survey):
+    survey[:40].to_csv("some.csv", index=False)
+    survey[38:].to_csv("others.csv", index=False)
+    inldl("fit", "some.csv", "-l", LABELS, "-o", "m.inldl", "-m", "winldl")
+    told = "The model was fitted to {} of these rows; new rows have larger errors."
+    assert told.format(40) in inldl("evaluate", "m.inldl", "some.csv")[1]
+    assert told.format(2) in inldl("evaluate", "m.inldl", "others.csv")[1]
+    survey[40:].to_csv("new.csv", index=False)
+    code, out, _ = inldl("evaluate", "m.inldl", "new.csv")
+    assert code == 0
+    assert "was fitted to" not in out
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "xlsx"])
 def test_fit_predict_and_evaluate(inldl, tmp_path, survey, suffix):
     if suffix != "csv":

@@ -115,6 +115,19 @@ def test_methods_are_compared_with_weights(shares, inldl):
     assert weighted != inldl(*how, "--ignore", "w")[1]
 
 
+def test_a_look_at_a_table_takes_weights_for_no_feature(shares, frame, inldl):
+    code, words, errors = inldl("inspect", shares, "-l", "a,b,c", "--weight", "w")
+    assert code == 0, errors
+    told = "The weights in column 'w' are numbers; here all rows count the same."
+    lines = words.splitlines()
+    lines.remove(told)
+    assert lines == inldl("inspect", shares, "-l", "a,b,c", "--ignore", "w")[1].splitlines()
+    frame.assign(w="much").to_csv("bad.csv", index=False)
+    code, _, errors = inldl("inspect", "bad.csv", "-l", "a,b,c", "--weight", "w")
+    assert code == 1
+    assert "Column 'w' has 'much' in line 2, which is not a weight" in errors
+
+
 def test_rows_of_counts_count_by_their_votes(counts, frame, inldl):
     how = ("fit", counts, "-l", "a,b,c", "-m", "winldl", "--ignore", "w")
     code, words, errors = inldl(*how, "-o", "votes.inldl", "--votes")

@@ -8,7 +8,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from inldl import hide
-from inldl.completion.examples import MOST_FEATURES, Examples, signs_of_size
+from inldl.completion.examples import (
+    MOST_FEATURES,
+    Examples,
+    errors_beside_others,
+    signs_of_size,
+)
 from inldl.io import load_model, save_model
 from inldl.tables import Model
 
@@ -112,6 +117,24 @@ def test_examples_of_earlier_versions_draw_without_features(votes, model):
     finally:
         model.examples_ = kept
     np.testing.assert_allclose(np.sum(draws, axis=2), 1)
+
+
+def test_a_sign_may_show_only_where_the_other_degrees_are_known():
+    """What all rows of a month share hides that shares of few births vary more."""
+    rng = np.random.default_rng(2)
+    births, month = rng.choice([100, 5000], 600), rng.normal(scale=0.5, size=600)
+    each = np.exp(np.outer(month, [1, 1, 1, -1, -1, -1]))
+    shares = [rng.multinomial(n, p / p.sum()) / n for n, p in zip(births, each, strict=True)]
+    y = hide(np.array(shares), 0.2, random_state=0)
+    examples = Examples.of(births[:, None].astype(float), y, np.full(y.shape, 1 / 6))
+    assert signs_of_size(births[:, None], np.abs(y - 1 / 6)) == ()
+    assert examples.columns == (0,)
+
+
+@pytest.mark.parametrize("shape", [(300, 2), (99, 5), (120, 200), (300, 1)])
+def test_tables_without_such_errors_have_no_such_sign(shape):
+    y = np.random.default_rng(0).dirichlet(np.ones(shape[1]), shape[0])
+    assert np.isnan(errors_beside_others(y, np.full(shape, 1 / shape[1]))).all()
 
 
 def test_noise_is_no_sign():

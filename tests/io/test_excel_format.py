@@ -195,10 +195,59 @@ def test_groups_of_columns_above_the_header_are_skipped(book, path):
     table = read_table(path, "a,b")
     assert list(table.features) == ["x", "country"]
     np.testing.assert_array_equal(table.y, np.array([row[2:] for row in ROWS[1:]], float))
-    assert table.notes[:2] == [
+    assert table.notes[:3] == [
         "The first 2 rows are above the header and were skipped.",
         "The last row is a note below the table and was skipped.",
+        "Names of groups of columns are left out: shares.",
     ]
+
+
+def test_a_note_below_the_table_may_be_in_merged_cells(book, path):
+    saved(book, path, [*ROWS, [], ["Source: a survey of a few countries"]])
+    book.active.merge_cells(f"A{len(ROWS) + 2}:D{len(ROWS) + 2}")
+    book.active.merge_cells(f"A{len(ROWS) + 3}:B{len(ROWS) + 4}")
+    book.save(path)
+    assert len(read_table(path, "a,b").y) == len(ROWS) - 1
+
+
+YEARS = [["country", "men", None, "women", None], [None, 2019, 2020, 2019, 2020]]
+
+
+def of_two_years(book, path, above=()):
+    """Return the path of a sheet in which only groups tell columns apart."""
+    saved(book, path, [*above, *YEARS, ["DE", 0.25, 0.5, 0.75, None], ["AT", 0.5, 0.5, 0.5, 0.5]])
+    first = len(above) + 1
+    for cells in (f"A{first}:A{first + 1}", f"B{first}:C{first}", f"D{first}:E{first}"):
+        book.active.merge_cells(cells)
+    book.save(path)
+    return path
+
+
+@pytest.mark.parametrize("title", [[], [["Two years"]]])
+def test_groups_tell_columns_of_the_same_name_apart(book, path, tmp_path, title):
+    file = TableFile(of_two_years(book, path, title), "* 2020")
+    assert file.labels == ["men 2020", "women 2020"]
+    assert list(file.read().features) == ["country", "men 2019", "women 2019"]
+    assert "Names of columns begin with those of their groups, such as 'men 2019'." in file.notes
+    with TableWriter(file, tmp_path / "out.xlsx", filled=file.labels, extra=["new"]) as writer:
+        for piece in file.pieces():
+            full = np.array([[0.5, 0.5], [0.5, 0.5]])
+            writer.write(piece, file.read().y, full, "fraction", np.ones((2, 1)))
+    again = read_table(tmp_path / "out.xlsx", "men 2020,women 2020")
+    assert list(again.features) == ["country", "men 2019", "women 2019", "new"]
+    np.testing.assert_array_equal(again.y, 0.5)
+
+
+def test_groups_of_groups_tell_columns_apart(book, path):
+    names = [["x", "old", None, None, None], [None, "men", None, "men", None], [None, *"abab"]]
+    names[0][3] = "new"
+    saved(book, path, [*names, [1, 0.25, 0.75, 0.5, None], [2, 0.25, 0.75, 0.5, 0.5]])
+    for cells in ("A1:A3", "B1:C1", "D1:E1", "B2:C2", "D2:E2"):
+        book.active.merge_cells(cells)
+    book.save(path)
+    table = read_table(path, "new men *")
+    assert list(table.degrees) == ["new men a", "new men b"]
+    assert list(table.features) == ["x", "old men a", "old men b"]
 
 
 def test_other_sheets_are_named_if_the_first_has_no_labels(book, path):

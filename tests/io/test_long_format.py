@@ -213,6 +213,25 @@ def test_a_table_that_looks_long_is_told_how_to_read_it(path, labels):
     assert str(caught.value).endswith(hint)
 
 
+@pytest.mark.parametrize("whole", [1, 100, None])
+def test_labels_are_those_whose_shares_have_the_same_sum(path, whole):
+    """Else those of several names: two are more often the kinds of things."""
+    cells = [(sex, age, how) for sex in "fm" for age in range(10, 80, 10) for how in "abcd"]
+    shares = np.random.default_rng(0).dirichlet(np.ones(4), len(cells) // 4).ravel()
+    shares *= whole or np.random.default_rng(1).uniform(1, 99, len(cells))
+    table = pd.DataFrame(cells, columns=["sex", "age", "how"]).assign(share=shares)
+    table.loc[::9, "share"] = np.nan
+    table.to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r'--long "id=sex\+age,label=how,value=share"\.$'):
+        read_table(path, "share")
+
+
+def test_several_columns_of_an_id_have_a_plus_between_them(path):
+    words = r"has 'size'; give id, .* several columns of an id with a plus, such as"
+    with pytest.raises(ValueError, match=words):
+        read_table(path, None, long="id=county,size,label=party,value=share")
+
+
 def test_a_wide_table_is_told_nothing_of_the_kind(path):
     path.write_text("county,town,a,b\nA,x,0.5,0.5\nB,y,0.25,0.75\nC,x,0.5,0.5\nD,y,0.1,0.9\n")
     with pytest.raises(ValueError, match=r"the columns are 'county', 'town', 'a', 'b'\.$"):

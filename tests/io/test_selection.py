@@ -35,6 +35,20 @@ def test_ids_are_remembered(path):
     assert TableFile(path, "a,b").ids == []
 
 
+@pytest.mark.parametrize("others", [{"ignore": "*"}, {"ignore": ["b"]}, {"id": "b"}])
+def test_a_label_that_is_named_cannot_be_ignored(path, others):
+    with pytest.raises(ValueError, match=r"The column '[ab]' is named as a label and also as an"):
+        TableFile(path, "a,b", **others)
+
+
+def test_a_label_of_a_long_table_can_be_ignored(tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [f"{i},{party},{i + 1}" for i in range(4) for party in ("red", "blue", "none")]
+    path.write_text("\n".join(["id,party,votes", *rows]) + "\n")
+    file = TableFile(path, None, long="id=id,label=party,value=votes", ignore="none")
+    assert file.labels == ["red", "blue"]
+
+
 def test_a_pattern_of_labels_leaves_out_what_is_ignored(path):
     file = TableFile(path, "re:total|a|b", ignore="total")
     assert file.labels == ["a", "b"]

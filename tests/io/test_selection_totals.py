@@ -93,6 +93,23 @@ def test_a_row_that_is_the_sum_of_all_others_is_named(counts, tmp_path):
     assert "sum of all others" not in str(read.notes)
 
 
+@pytest.mark.parametrize("whole", [1, 100])
+@pytest.mark.parametrize(("name", "first"), [("Total", False), (" OVERALL", True)])
+def test_a_total_of_shares_is_known_by_its_name(counts, tmp_path, whole, name, first):
+    """A mean of the others with weights that are not known: nothing but the name can tell it."""
+    votes = counts.drop(columns="age")
+    table = (shares(votes) * whole).assign(town=[f"town {i}" for i in range(30)])
+    total = (votes.sum() / votes.to_numpy().sum() * whole).to_frame().T.assign(town=name)
+    table = pd.concat([total, table] if first else [table, total])
+    note = f"is named '{name.strip()}'; if it sums up the others, remove it, since it is learned"
+    assert note in read_table(saved(table, tmp_path), "red,green,blue").notes[-1]
+    table["town"] = table["town"].replace(name, "Totnes")
+    assert "is named" not in str(read_table(saved(table, tmp_path), "red,green,blue").notes)
+    table["town"] = table["town"].replace("Totnes", name)
+    table.iloc[0 if first else -1, :3] = [0, 0, whole]
+    assert "is named" not in str(read_table(saved(table, tmp_path), "red,green,blue").notes)
+
+
 # --- one total for all rows ---------------------------------------------------------------------
 
 HOURS = "who,sleep,work,play\na,8,8,8\nb,7,9,8\nc,9,,\nd,6,10,8\ne,8,,7\n"

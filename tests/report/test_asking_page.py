@@ -1,5 +1,6 @@
 """What is said about questions, and about a trial of asking."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,6 +42,14 @@ def test_questions():
     assert len(asked(questions(12), MODEL, "t.csv", "ask.csv", most=100).blocks()[0].rows) == 12
     assert page.notes == ["A note."]
     assert "&lt;b&gt;Rome" in page.html()
+
+
+@pytest.mark.parametrize(("estimate", "text"), [(904.5517, "904.55"), (0.25, "0.2500")])
+def test_counts_have_fewer_decimals_than_fractions(estimate, text):
+    found = questions(2)
+    found = replace(found, table=found.table.assign(estimate=estimate), whole=1.0)
+    [table] = asked(found, MODEL, "t.csv", "ask.csv").blocks()
+    assert table.cells(table.rows)[0][4].text == text
 
 
 def test_prices_are_summed():

@@ -277,6 +277,16 @@ def test_the_report_of_a_model_keeps_its_lines():
 
 
 @in_words
+def test_small_errors_keep_their_digits():
+    scores = pd.DataFrame({"model": [0.000123, 0.9], "mean": [0.02, 0.8]}, ["mae", "cosine"])
+    page = report.evaluation_page("A test", FACTS, NOTES, scores, held_out(labels_of(3)))
+    table = page.sections[0].blocks[0]
+    assert [list(row[1:3]) for row in table.rows] == [
+        ["0.000123", "0.020000"],
+        ["0.9000", "0.8000"],
+    ]
+
+
 def test_an_evaluation_has_all_scores_with_their_direction():
     before, after = degrees(60, 5)
     scores = pd.DataFrame(

@@ -49,3 +49,27 @@ def test_single_holes_are_exact_only_where_all_sums_are(off):
     y[9, 1] += 0.1 * off
     findings = inspect_table(pd.DataFrame({"x": np.arange(30) % 7}), y).findings
     assert any("fills it in exactly" in each for each in findings) != off
+
+
+def test_many_labels_that_are_rarely_known_are_one_finding():
+    y = np.full((9, 5), 0.2)
+    X = pd.DataFrame({"x": range(9)})
+    rare = [text for text in inspect_table(X, y).findings if "known in" in text]
+    assert rare == [
+        "Labels that are known in at most 9 rows: 'label 0', 'label 1', 'label 2', 'label 3', "
+        "'label 4'; so few tell little. Fill in more, or join labels."
+    ]
+    some = np.vstack([y, np.full((9, 5), 0.2)])
+    some[9:, :2] = np.nan
+    rare = [text for text in inspect_table(pd.concat([X, X]), some).findings if "only" in text]
+    assert [text.split(";")[0] for text in rare] == [
+        f"The label 'label {j}' is known in only 9 rows" for j in (0, 1)
+    ]
+
+
+def test_one_more_relation_is_no_plural():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=300), rng.dirichlet(np.ones(5), 300)
+    y[x > 0.5, :2] = np.nan
+    found = inspect_table(pd.DataFrame({"x": x, "z": x**3}), y).findings
+    assert "There is 1 more relation like this." in found

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars
+import pyarrow
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -113,8 +115,28 @@ def test_intervals_hold_what_they_promise(budget):
     X, _, truth = budget
     model = Model("winldl").fit(X[:200], truth[:200])
     lower, upper = model.predict_interval(X[200:], coverage=0.8)
-    inside = (lower <= truth[200:].to_numpy()) & (truth[200:].to_numpy() <= upper)
-    assert 0.72 < inside.mean() < 0.88
+    inside = (lower <= truth[200:]) & (truth[200:] <= upper)
+    assert 0.72 < inside.to_numpy().mean() < 0.88
+
+
+def test_intervals_are_of_the_kind_of_the_rows(budget, fitted):
+    X, _, _ = budget
+    expected = fitted.predict_interval(X.to_numpy())
+    polar = fitted.predict_interval(polars.from_pandas(X))
+    for plain, frame, other in zip(expected, fitted.predict_interval(X), polar, strict=True):
+        pd.testing.assert_index_equal(frame.index, X.index)
+        assert isinstance(plain, np.ndarray)
+        assert isinstance(other, polars.DataFrame)
+        assert list(frame) == other.columns == list(fitted.label_names_)
+        np.testing.assert_array_equal(frame, plain)
+        np.testing.assert_array_equal(other, plain)
+
+
+def test_tables_of_other_libraries_give_arrays(budget, fitted):
+    X, y, _ = budget
+    table, shares = (pyarrow.Table.from_pandas(each, preserve_index=False) for each in (X, y))
+    np.testing.assert_array_equal(fitted.predict(table), fitted.predict(X))
+    np.testing.assert_array_equal(fitted.complete(table, shares), fitted.complete(X, y))
 
 
 def test_without_cross_fit_there_are_no_intervals(budget):

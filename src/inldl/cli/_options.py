@@ -197,6 +197,7 @@ class ScaleOptions(TableOptions):
     long: Annotated[str | None, _column(_LONG)] = None
     total: Annotated[str | None, _column(_TOTAL)] = None
     sums: Annotated[list[str] | None, _column(_GROUPS, "--sum")] = None
+    weight: Annotated[str | None, _column(_WEIGHT)] = None
     dates: Annotated[str, _in_file(_DATES, "", callback=_order, show_default=False)] = "auto"
 
     def open(self, table, labels, **files):
@@ -208,10 +209,9 @@ class ScaleOptions(TableOptions):
 
 @dataclass(frozen=True)
 class ShareOptions(ScaleOptions):
-    """And what is learned of rows with other sums, and how much rows count."""
+    """And what is learned of rows with other sums."""
 
     normalize: Annotated[bool, flag("--normalize", help=_SUMS)] = False
-    weight: Annotated[str | None, _column(_WEIGHT)] = None
 
 
 @dataclass(frozen=True)

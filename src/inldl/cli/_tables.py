@@ -181,7 +181,8 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
     from inldl.tables.looks import inspect_file
 
     file = options.open(table, labels)
-    found, read, notes = inspect_file(file, scale=options.scale, dates=options.dates)
+    how = {name: getattr(options, name) for name in ("scale", "weight", "dates")}
+    found, read, notes = inspect_file(file, **how)
     known = None if options.page is None else read.degrees.notna().to_numpy()
     options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
 

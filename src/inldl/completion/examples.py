@@ -9,9 +9,10 @@ from scipy.stats import rankdata
 from inldl._file_state import Array, FileState
 from inldl.completion.beside import Beside
 from inldl.completion.completer import Completer
-from inldl.completion.hiding import evenly
+from inldl.completion.hiding import evenly, hide_each_label
 from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
+from inldl.solvers.completion import error_covariance, given_observed
 from inldl.solvers.inside import Inside
 from inldl.solvers.known_cells import mean_degrees
 from inldl.solvers.limits import Limits
@@ -20,6 +21,7 @@ MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees
 BLOCK = 1 << 12
 SIGN_ROWS = 2000  # are enough to see which features tell the sizes of errors
+MOST_PRODUCTS = 10**8  # for errors beside others; they take so many multiplications
 FEW_ROWS = 100  # fewer show no sign of the sizes of errors
 MOST_FEATURES = 20  # that degrees and draws go along with; predictions stand for more
 MOST_SIGNS, LEAST_CORRELATION = 3, 0.15
@@ -73,7 +75,7 @@ class Examples:
             filled = Inside.learn(limits, predicted).fill(limits, predicted)[0]
             found.degrees = np.where(limits.told, filled, y)
             found.lower, found.upper = limits.possible
-        found.columns = signs_of_size(X, np.abs(y - predicted))
+        found.columns = signs_of_size(X, np.abs(y - predicted), errors_beside_others(y, predicted))
         found.signs = found.signs_of(X)
         if isinstance(X, np.ndarray) and 0 < X.shape[1] <= MOST_FEATURES:
             found.features = np.array(X, dtype=np.float64)
@@ -87,6 +89,11 @@ class Examples:
         """Return what is known of rows beside their degrees and predictions."""
         features = None if self.features is None else np.array(X, dtype=np.float64)
         return Beside(self.signs_of(X), features)
+
+    def n_shared(self, X, degrees):
+        """Return how many rows have the features and the degrees of an example."""
+        mine = set(_with_degrees(self.keys, self.degrees))
+        return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
 
     def few(self):
         """Return a few of the examples, evenly spread."""
@@ -145,22 +152,47 @@ class Examples:
         return out
 
 
-def signs_of_size(X, errors):
+def signs_of_size(X, *errors):
     """Return the few columns of X that go with the sizes of the errors of rows, if there are some.
 
     Spearman's correlation of the mean error of a row, relative to the usual one of its labels,
-    with the column is more than chance explains, and more than a little.
+    with the column is more than chance explains, and more than a little. Of several kinds of
+    errors, one is enough.
     """
-    relative, rows = relative_errors(errors)
-    if not isinstance(X, np.ndarray) or len(rows) < FEW_ROWS:
+    if not isinstance(X, np.ndarray):
         return ()
+    found = np.max([_correlations(X, each) for each in errors], axis=0)
+    best = np.argsort(-found, kind="stable")[:MOST_SIGNS]
+    return tuple(int(j) for j in best if found[j] > 0)
+
+
+def _correlations(X, errors):
+    """Return how strongly columns go with the sizes of errors; 0 where that may be chance."""
+    relative, rows = relative_errors(errors)
+    if len(rows) < FEW_ROWS:
+        return np.zeros(X.shape[1])
     some = evenly(len(rows), SIGN_ROWS)
     relative, rows = relative[some], rows[some]
     size = _ranks(relative)
-    found = np.array([_ranks(column) @ size for column in X[rows].T])
-    least = max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows)))
-    best = np.argsort(-np.abs(found), kind="stable")[:MOST_SIGNS]
-    return tuple(int(j) for j in best if abs(found[j]) > least)
+    found = np.array([abs(_ranks(column) @ size) for column in X[rows].T])
+    return np.where(found > max(LEAST_CORRELATION, CHANCE / np.sqrt(len(rows))), found, 0)
+
+
+def errors_beside_others(y, predicted):
+    """Return the errors that are left once the others of a row are known, if all are normal.
+
+    Those of predictions may hide what tells them: a number of births tells how far the shares of
+    days vary, but not how far all of them are off in a month. NaN where a degree was not hidden.
+    """
+    out, n_labels = np.full(y.shape, np.nan), y.shape[1]
+    rows = evenly(len(y), min(SIGN_ROWS, MOST_PRODUCTS // n_labels**4))
+    hidden = hide_each_label(y, 0, rows)
+    if len(rows) >= FEW_ROWS and len(hidden.rows) and n_labels > 2:
+        covariance = error_covariance(y - predicted)
+        expected, _ = given_observed(hidden.left, predicted[hidden.rows], covariance)
+        at = hidden.rows, hidden.labels
+        out[at] = np.abs(expected[np.arange(len(hidden.rows)), hidden.labels] - hidden.degrees)
+    return out
 
 
 def relative_errors(errors):
@@ -176,6 +208,12 @@ def _ranks(values):
     ranks = rankdata(values)
     ranks -= ranks.mean()
     return ranks / max(np.linalg.norm(ranks), 1e-300)
+
+
+def _with_degrees(keys, degrees):
+    """Return what tells rows apart: their keys and their degrees."""
+    degrees = np.where(np.isnan(degrees), -1.0, np.round(degrees, 9))
+    return zip(keys.tolist(), map(bytes, np.ascontiguousarray(degrees)), strict=True)
 
 
 def row_keys(X):

@@ -155,8 +155,9 @@ class IntervalMixin:
 
         Returns
         -------
-        lower, upper : ndarray or lazy Dask array of shape (n_samples, n_labels)
-            Within [0, 1], with the prediction in between. They are Dask arrays where `X` is one.
+        lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            Within [0, 1], with the prediction in between, and of its kind. They are Dask arrays
+            where `X` is one.
 
         Notes
         -----
@@ -171,7 +172,9 @@ class IntervalMixin:
             find = partial(_both_bounds, light(self), coverage)
             both = open_rows(self, X).map(find, 2 * self.n_labels_)
             return both[:, : self.n_labels_], both[:, self.n_labels_ :]
-        return self._interval_around(np.asarray(self.predict(X)), coverage, self._signs(X))
+        predicted = self.predict(X)
+        ends = self._interval_around(np.asarray(predicted), coverage, self._signs(X))
+        return tuple(like(predicted, end) for end in ends)
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)

@@ -14,6 +14,9 @@ from inldl.io._limits import WHOLE, Beside
 
 _EXAMPLE = '"alcohol=beer,wine"'
 _TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|totale?)([\W_].*)?")
+_TOTAL_ROW = re.compile(
+    r"(?i)((grand|sub|in|over)?[ -]?totals?|overall|sum|(ins)?gesamt|summe|totale?s?|average|mean)"
+)
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
 _MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
@@ -54,6 +57,15 @@ def select_labels(columns, labels, others=()):
             f"{_known(columns)}"
         )
     return found
+
+
+def check_named_once(labels, unused):
+    """Refuse a label that is also named as an id, or to be ignored; one of a pattern may be."""
+    if twice := [name for name in split_names(labels) if name in unused]:
+        raise ValueError(
+            f"The column {_shown(twice[0])} is named as a label and also as an id or a column to "
+            "ignore; name it once."
+        )
 
 
 def select_features(columns, labels, features, others):
@@ -273,7 +285,17 @@ def refused_total(labels, values):
     return None
 
 
-def total_row(counts, totals, where):
+def notes_on_total_row(values, totals, y, features, where):
+    """Return a list with a sentence about a first or last row that sums up all others.
+
+    The `values` are counts if there are no shares `y`.
+    """
+    if y is None:
+        return _total_row(values, totals, where)
+    return _named_total_row(y, features, where)
+
+
+def _total_row(counts, totals, where):
     """Return a list with a sentence about a first or last row that is the sum of all others.
 
     The `counts` of the labels and the `totals` of rows, if there are some, are NaN where missing.
@@ -288,6 +310,28 @@ def total_row(counts, totals, where):
             return [
                 f"The {which} row ({where(row)}) is the sum of all others, so it is a total, not "
                 "a row of its own; remove it, or the model learns from it as from any other row."
+            ]
+    return []
+
+
+def _named_total_row(y, features, where):
+    """Return a list with a sentence about a first or last row whose name says it is a total.
+
+    Shares of a total are means of those of the other rows, with weights that are not known. So its
+    name must tell it, and none of its shares is beyond those of the others.
+    """
+    for row in (len(y) - 1, 0) if len(y) >= _FEW else ():
+        cells = [cell for cell in features.iloc[row] if isinstance(cell, str)]
+        name = next((cell.strip() for cell in cells if _TOTAL_ROW.fullmatch(cell.strip())), None)
+        if name is None:
+            continue
+        others, known = np.delete(y, row, axis=0), ~np.isnan(y[row])
+        low, high = np.fmin.reduce(others, axis=0), np.fmax.reduce(others, axis=0)
+        if ((low <= y[row]) & (y[row] <= high))[known].all():
+            which = "first" if row == 0 else "last"
+            return [
+                f"The {which} row ({where(row)}) is named {name!r}; if it sums up the others, "
+                "remove it, since it is learned from like them."
             ]
     return []
 

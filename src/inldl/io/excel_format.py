@@ -39,11 +39,13 @@ class Excel(FrameFormat):
             )
         # Only the cells in the file: a sheet with one in its last corner has 17 billion.
         content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
-        content = self._inside(_unmerged(sheet, content), _spread(sheet))
+        content, header, told = _with_groups(_unmerged(sheet, content), _groups(sheet, content))
+        content = self._inside(content, _spread(sheet))
         if not content:
             raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
         self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
-        self.names = _names(sheet, content, self.rows[0], columns)
+        self.notes += [told] if self.rows[0] == header else []
+        self.names = _names(sheet, content, self.rows, columns)
         self.columns = dict(zip(self.names, columns, strict=True))
         self.n_rows = len(self.rows) - 1
         cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
@@ -175,6 +177,41 @@ def _spread(sheet):
     return {each.min_row for each in sheet.merged_cells.ranges if each.max_col > each.min_col}
 
 
+def _groups(sheet, content):
+    """Return the names of groups of columns above a header, by row and by column.
+
+    They are in cells that reach over some of the columns; a title reaches over all.
+    """
+    columns, found = {j for _, j in content}, {}
+    for each in sheet.merged_cells.ranges:
+        over = set(range(each.min_col, each.max_col + 1))
+        top = each.min_row, each.min_col
+        if len(over) > 1 and top in content and not columns <= over:
+            named = dict.fromkeys(over, str(content[top]).strip())
+            found.setdefault(each.min_row, {}).update(named)
+    rows = sorted(found)
+    return {row: found[row] for k, row in enumerate(rows) if row == rows[0] + k}
+
+
+def _with_groups(content, groups):
+    """Return cells with names of columns that differ, the row of these, and a note on them.
+
+    Names that several columns have follow those of their groups, if that makes them differ.
+    """
+    header = min({i for i, _ in content if groups and i > max(groups)}, default=None)
+    names = {j: str(value).strip() for (i, j), value in content.items() if i == header}
+    joined, above = names, sorted(groups, reverse=True)
+    while above and len(set(joined.values())) < len(joined):
+        of = groups[above.pop(0)]
+        joined = {j: f"{of[j]} {name}" if j in of else name for j, name in joined.items()}
+    if joined == names or len(set(joined.values())) < len(joined):
+        left_out = dict.fromkeys(name for of in groups.values() for name in of.values())
+        return content, header, f"Names of groups of columns are left out: {listed(left_out)}."
+    example = next(name for j, name in joined.items() if name != names[j])
+    told = f"Names of columns begin with those of their groups, such as {example!r}."
+    return {**content, **{(header, j): name for j, name in joined.items()}}, header, told
+
+
 def _n_notes(rows, numbers):
     """Return how many of the last rows are notes; empty rows of the sheet are not among them."""
     gaps = [False] * bool(numbers) + [b - a > 1 for a, b in pairwise(numbers)]
@@ -184,9 +221,10 @@ def _n_notes(rows, numbers):
     return sum(1 for row in parted[len(parted) - found :] if row)
 
 
-def _names(sheet, content, header, columns):
-    """Return the names in the row `header`, below which each cell must stand on its own."""
-    merged = [each for each in sheet.merged_cells.ranges if each.max_row > header]
+def _names(sheet, content, rows, columns):
+    """Return the names in the first row, below which each cell must stand on its own."""
+    header, ranges = rows[0], sheet.merged_cells.ranges
+    merged = [each for each in ranges if each.max_row > header and each.min_row <= rows[-1]]
     if merged:
         raise ValueError(
             f"The cells {merged[0]} are merged; if they are above the header, skip the rows up to "

@@ -35,7 +35,8 @@ class Keys:
         if unknown or lacking:
             problem = f"has {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
             raise ValueError(
-                f"long (--long) {problem}; give id, label and value, such as {_EXAMPLE}."
+                f"long (--long) {problem}; give id, label and value, such as {_EXAMPLE}, and "
+                'several columns of an id with a plus, such as "id=state+year".'
             )
         ids = parts["id"].split("+") if isinstance(parts["id"], str) else parts["id"]
         given = [*ids, parts["label"], parts["value"]]
@@ -286,8 +287,9 @@ class LongTable:
         return rows
 
 
-def looks_long(source, value):
-    """Return the option for a table that seems to have a row per thing and label, or nothing."""
+def looks_long(source, labels):
+    """Return how to read a table that seems to have a row per thing and label, or nothing."""
+    value = next((name for name in source.names if name == labels), None)
     names = [name for name in source.names if name != value]
     first = next(source.pieces([], source.names), None)
     if first is None or first.size < 4:
@@ -298,7 +300,8 @@ def looks_long(source, value):
     levels = [n for n in names if 2 <= counts[n] <= most and not _is_numeric(frame[n])]
     numeric = [n for n in reversed(source.names) if _is_numeric(frame[n]) and counts.get(n, 9) > 1]
     things = _things(frame, [n for n in names if not frame[n].isna().any()], counts)
-    for label in sorted(levels, key=lambda name: counts[name]):
+    found = []
+    for label in sorted(levels, key=lambda name: (counts[name] == 2, counts[name])):
         for thing in things:
             wanted = [n for n in ([value] if value else numeric) if n not in (label, *thing)]
             if (
@@ -308,8 +311,21 @@ def looks_long(source, value):
             ):
                 continue
             if not frame.duplicated([*thing, label]).any():
-                return f'"id={"+".join(thing)},label={label},value={wanted[0]}"'
-    return ""
+                found.append(Keys(thing, label, wanted[0]))
+    if not found:
+        return ""
+    best = max(found, key=lambda keys: _have_sums(frame, keys))  # the first of several such
+    option = f'"id={"+".join(best.id)},label={best.label},value={best.value}"'
+    return f"If it has a row per label, read it with --long {option}."
+
+
+def _have_sums(frame, keys):
+    """Return whether the values of most things sum to 1 or 100, of those without a hole."""
+    if not _is_numeric(frame[keys.value]):
+        return False
+    sums = frame.groupby(list(keys.id))[keys.value].agg(lambda cells: cells.sum(skipna=False))
+    sums = sums.dropna().to_numpy()
+    return any(2 * np.sum(np.abs(sums / whole - 1) < 0.01) > len(sums) for whole in (1, 100))
 
 
 def _things(frame, names, counts):

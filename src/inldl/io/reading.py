@@ -13,12 +13,13 @@ from inldl.io._selection import (
     BesideColumns,
     are_whole,
     check_columns,
+    check_named_once,
     named_by,
+    notes_on_total_row,
     refused_total,
     select_features,
     select_labels,
     split_names,
-    total_row,
 )
 from inldl.io._surroundings import check_skipped
 from inldl.io.formats import open_format, readable_twice, unpacked
@@ -157,9 +158,9 @@ class TableFile:
         For counts, which may then be missing: the column with the totals of the rows, or one total
         of all rows, such as 24. The column is a feature only if `features` names it.
     sums : str, list of str or dict, default=None
-        Columns that hold sums of labels, in the same units: "alcohol=beer,wine",
-        several such texts, or a dict from such a column to its labels. A label may be in one sum
-        only. These columns are neither labels nor, unless `features` names them, features.
+        Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
+        texts, or a dict from such a column to its labels. A label may be in one sum only. These
+        columns are neither labels nor, unless `features` names them, features.
 
     Attributes
     ----------
@@ -221,13 +222,13 @@ class TableFile:
         if long is not None:
             source = self._widened(source, long, decimal, thousands)
             self.things, id = source.keys.id, id or source.ids
-            labels = source.categories if labels is None else labels
         self.source, names = source, source.names
         self.ids = named_by(names, id or (), "id columns")
         unused = [*self.ids, *named_by(names, ignore or (), "columns")]
         self.beside = BesideColumns(names, total, sums)
-        others = [*unused, *self.beside.columns]
-        self.labels = [] if labels is None else self._labels(labels, others)
+        if long is not None and labels is None:
+            labels = [name for name in source.categories if name not in unused]
+        self.labels = [] if labels is None else self._labels(labels, unused)
         self.beside.check(self.labels)
         unused += [name for name in self.beside.columns if name not in split_names(features)]
         self.features = select_features(names, self.labels, features, unused)
@@ -245,13 +246,12 @@ class TableFile:
 
     def _labels(self, labels, unused):
         """Return the label columns; if there are none, say whether the table looks long."""
+        check_named_once(labels, unused)
         try:
-            return select_labels(self.source.names, labels, unused)
+            return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
         except ValueError as error:
-            named = [name for name in self.source.names if name == labels]
-            option = looks_long(self.source, *(named or [None]))
-            hint = f"If it has a row per label, read it with --long {option}." if option else ""
-            if hint := hint or getattr(self.source, "other_sheets", ""):
+            hint = looks_long(self.source, labels) or getattr(self.source, "other_sheets", "")
+            if hint:
                 raise ValueError(f"{error} {hint}") from None
             raise
 
@@ -292,7 +292,9 @@ class TableFile:
         known, votes = degrees.known, None
         if scale == "count":
             votes = beside.votes(values, self.labels)
-            notes += [] if most_rows else total_row(values, beside.totals, self.place_of())
+        if not most_rows:
+            given = values, beside.totals, None if scale == "count" else y, features
+            notes += notes_on_total_row(*given, self.place_of())
         return Table(
             self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
             known.lower, known.upper, known.groups, degrees.totals,
@@ -357,7 +359,7 @@ class TableFile:
         return self.known(piece, scale, normalize=normalize).y
 
     def known(self, piece, scale, *, normalize=False):
-        """Return the degrees of a piece, their bounds, and sums of labels, as fractions.
+        """Return the degrees of a piece, bounds, and sums of labels, as fractions: a `Known`.
 
         Parameters
         ----------
@@ -367,10 +369,6 @@ class TableFile:
             How the degrees stand in the file.
         normalize : bool
             As in `read_table`.
-
-        Returns
-        -------
-        Known
         """
         self.beside.check_scale(scale, normalize, self.format.percent)
         place, beside = self.place_of(first=piece.first), self._beside(piece)

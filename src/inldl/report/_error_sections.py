@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from inldl.tables._units import error, form_of, in_unit
+from inldl.tables._units import form_of, in_unit
 
 from .document import Column, Paragraph, Section, Table, picture_and_table
 from .figures import errors_by_label, influence, reliability
@@ -24,10 +24,11 @@ def error_sentences(held_out, what="known shares", name="Expected error"):
     if overall is None:
         why = "" if held_out is None else held_out.unknown
         return [f"The error cannot be estimated: {why or 'too few shares are known'}."]
-    found, means = error(overall["mae"], held_out.unit), overall["constant_mae"]
+    found, means = overall["mae"], overall["constant_mae"]
+    form = form_of(held_out.unit, (found, means))
     texts = [
-        f"{name}: {found} (using column means: {means:{form_of(held_out.unit)}}), "
-        f"measured on {overall['n']:,} {what}."
+        f"{name}: {f'{found:{form}} {held_out.unit}'.rstrip()} (using column means: "
+        f"{means:{form}}), measured on {overall['n']:,} {what}."
     ]
     if overall["mae"] >= means:
         texts.append("This is no better than column means.")
@@ -63,7 +64,8 @@ def _explained(explained):
 
 
 def _by_label(held_out):
-    frame, form = held_out.by_label(), form_of(held_out.unit)
+    frame = held_out.by_label()
+    form = form_of(held_out.unit, frame["rmse"])
     caption = (
         "The error of each label: the model (dot) and the mean of the column (diamond). Root mean "
         f"square error{in_unit(held_out.unit)}; further left is better."
@@ -73,7 +75,7 @@ def _by_label(held_out):
         "n": Column("shares"),
         "rmse": Column("error", form),
         "constant_rmse": Column("error of the mean", form),
-        "mae": Column("mean absolute error", form),
+        "mae": Column("mean absolute error", form_of(held_out.unit, frame["mae"])),
         "explained": Column("explained", ".1%"),
         "bias": Column("bias", form),
     }
@@ -97,7 +99,7 @@ def _reliability(held_out, coverage):
         "group": Column("group"),
         "predicted": Column("mean predicted", form),
         "observed": Column("mean observed", form),
-        "error": Column("standard error", form),
+        "error": Column("standard error", form_of(held_out.unit, frame["error"])),
         "n": Column("shares", ".0f"),
     }
     groups = frame.assign(group=range(1, len(frame) + 1))

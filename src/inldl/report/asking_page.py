@@ -50,12 +50,14 @@ def _worth(found, told):
 
 def _questions(found, most):
     """Return the first questions as a table."""
-    form, table = form_of(found.unit), found.table.iloc[:most]
+    table = found.table.iloc[:most]
+    form = form_of(found.unit or table["estimate"].max() > 1)  # counts, or percentages
     ids = list(table.columns[2 : table.columns.get_loc("label")])
     columns = {"rank": Column("rank"), "row": Column("row")}
     columns |= {name: Column(name, words=True) for name in [*ids, "label"]}
-    numbers = {"estimate": "estimate", "low": "from", "high": "to", "expected_error": "error then"}
+    numbers = {"estimate": "estimate", "low": "from", "high": "to"}
     columns |= {name: Column(heading, form) for name, heading in numbers.items()}
+    columns["expected_error"] = Column("error then", form_of(found.unit, table["expected_error"]))
     caption = (
         f"The first {len(table):,} of {len(found.table):,} questions, the best first. Error then: "
         "what is expected once this one and all before it are answered."
@@ -65,8 +67,7 @@ def _questions(found, most):
 
 def simulated(trial, title="Asking for shares", notes=()):
     """Return what is said about a trial of asking; `trial` is an `AskingTrial`."""
-    form, unit = form_of(trial.unit), in_unit(trial.unit)
-    last = trial.curves.groupby("strategy", sort=False).last()
+    unit, last = in_unit(trial.unit), trial.curves.groupby("strategy", sort=False).last()
     first = float(trial.curves["rmse"].iloc[0])
     rows = [
         [name, each.asked, each.cost, each.rmse, trial.areas[name]]
@@ -75,7 +76,8 @@ def simulated(trial, title="Asking for shares", notes=()):
     best = min(rows, key=lambda row: row[-1])
     best[3:] = [(value, "best") for value in best[3:]]
     columns = [Column("strategy"), Column("asked", ","), Column("cost", ",.6g")]
-    columns += [Column("error at the end", form), Column("mean error", ".3f")]
+    columns += [Column("error at the end", form_of(trial.unit, last["rmse"]))]
+    columns += [Column("mean error", ".3f")]
     caption = (
         f"Errors are root mean squares{unit}, over all shares that were hidden; those that were "
         "asked for count as 0. Mean error: over what was spent, relative to the start; lower is "

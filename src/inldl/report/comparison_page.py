@@ -43,20 +43,23 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
 
 def _methods(comparison):
     """Return the numbers of the methods."""
-    form, table = form_of(comparison.unit), comparison.table
+    table = comparison.table
+    completing, predicting = (
+        form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
+    )
     numbers = {
-        "completing_rmse": Column("completing", form),
-        "completing_se": Column("±", form),
-        "predicting_rmse": Column("predicting", form),
-        "predicting_se": Column("±", form),
+        "completing_rmse": Column("completing", completing),
+        "completing_se": Column("±", completing),
+        "predicting_rmse": Column("predicting", predicting),
+        "predicting_se": Column("±", predicting),
         "cosine": Column("cosine", ".4f"),
         "seconds": Column("seconds", ".2f"),
     }
     more = {
-        "behind": Column("behind the best", form, page_only=True),
-        "behind_se": Column("±", form, page_only=True),
-        "completing_mae": Column("completing: mean absolute error", form, page_only=True),
-        "predicting_mae": Column("predicting: mean absolute error", form, page_only=True),
+        "behind": Column("behind the best", completing, page_only=True),
+        "behind_se": Column("±", completing, page_only=True),
+        "completing_mae": Column("completing: mean absolute error", completing, page_only=True),
+        "predicting_mae": Column("predicting: mean absolute error", predicting, page_only=True),
     }
     chosen = (table["method"] == comparison.recommended).to_numpy()
     marks = np.where(chosen, "best", "").tolist()

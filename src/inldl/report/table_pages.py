@@ -41,6 +41,7 @@ OF_RATIOS = (
     "known shares of rows that were left out, each as a part of all known shares of its row",
     "Error of ratios",
 )
+FEW_LEARNED = 0.05  # of the rows of a test; as many may be alike by chance
 EARLIER = (
     "The model was fitted before, so its error on this table is not known; inldl evaluate "
     "measures it on rows with known shares."
@@ -320,8 +321,11 @@ def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
     held_out : HeldOut
         Shares of the table beside what was predicted.
     """
-    columns = [Column("measure"), *(Column(str(name), ".4f") for name in metrics.columns)]
-    rows = [[str(name), *row, better(name)] for name, *row in metrics.astype(float).itertuples()]
+    columns = [Column("measure"), *(Column(str(name)) for name in metrics.columns)]
+    rows = [
+        [str(name), *(Column("", form_of("", row)).cell(x).text for x in row), better(name)]
+        for name, *row in metrics.astype(float).itertuples()
+    ]
     caption = (
         "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
         "shares of a row count as one, whose sum is known."
@@ -336,6 +340,11 @@ def evaluated(found, model, table, notes=()):
     metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
     facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{found.n_rows:,}")]
     summary = error_sentences(found.held_out, f"known shares of {counted(found.n_rows, 'row')}")
+    if found.n_learned > FEW_LEARNED * found.n_rows:
+        summary.append(
+            f"The model was fitted to {found.n_learned:,} of these rows; new rows have larger "
+            "errors."
+        )
     covered = found.held_out.overall()["coverage"]
     if covered is not None:
         summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")

@@ -88,7 +88,7 @@ def inspect(task, teller, warned):
     teller.step("Reading", 3)
     file = job.open()
     how = {name: job.settings[name] for name in ("scale", "dates")}
-    found, read, notes = inspect_file(file, **how)
+    found, read, notes = inspect_file(file, **how, weight=options.one(job.settings, "weight"))
     teller.step("Preparing the rows")
     write_grid(job.folder, file, read.scale, done=teller.share)
     teller.step("Drawing")

@@ -41,14 +41,22 @@ def _problems(results, severe):
 
 
 def _rare_labels(by_label):
-    for label, observed in zip(by_label["label"], by_label["observed"], strict=True):
-        if observed == 0:
-            yield f"The label {label!r} has no known share; drop it, or fill in some rows."
-        elif observed < RARE:
-            yield (
-                f"The label {label!r} is known in only {counted(observed, 'row')}; fill in more, "
-                "or join it with another label."
-            )
+    observed = by_label["observed"]
+    for label in by_label["label"][observed == 0]:
+        yield f"The label {label!r} has no known share; drop it, or fill in some rows."
+    rare = by_label[(observed > 0) & (observed < RARE)]
+    if len(rare) > SHOWN:
+        most = counted(rare["observed"].max(), "row")
+        yield (
+            f"Labels that are known in at most {most}: {listed(map(repr, rare['label']))}; so few "
+            "tell little. Fill in more, or join labels."
+        )
+        return
+    for row in rare.itertuples():
+        yield (
+            f"The label {row.label!r} is known in only {counted(row.observed, 'row')}; fill in "
+            "more, or join it with another label."
+        )
 
 
 def _bounded(by_label):
@@ -177,7 +185,8 @@ def _dependence(strong):
             "takes it into account."
         )
     if len(strong) > SHOWN:
-        yield f"There are {len(strong) - SHOWN} more relations like this."
+        more = len(strong) - SHOWN
+        yield f"There {'is' if more == 1 else 'are'} {counted(more, 'more relation')} like this."
 
 
 def _sums_are_off(results):

@@ -103,3 +103,4 @@ class Evaluation:
     coverage: float = 0.9  # of the intervals
     # How predictions agree with cells that have bounds, such as <5; the measures leave them out.
     bounded: Any = None
+    n_learned: int = 0  # rows that the model was fitted to, as far as it remembers them

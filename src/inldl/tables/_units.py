@@ -3,12 +3,17 @@
 A unit is the word for it, or nothing for fractions.
 """
 
+import math
+
 import numpy as np
 
 from inldl.io._scale import WHOLE
 
 PERCENT = "percent"
 POINTS = "percentage points"
+ROUNDING = 0.025  # of an error, by which the printed one may differ
+MOST_DECIMALS = 8
+NONE = 1e-9  # smaller errors come from rounding in computing
 
 
 def whole_of(scale):
@@ -16,9 +21,14 @@ def whole_of(scale):
     return WHOLE.get(scale, 1.0)
 
 
-def form_of(unit):
-    """Return the format of shares and errors: percentages need fewer decimals than fractions."""
-    return ".2f" if unit else ".4f"
+def form_of(unit, errors=()):
+    """Return the format of shares and errors: percentages need fewer decimals than fractions.
+
+    Small errors get more decimals, up to eight, so that rounding changes them by at most 2.5%.
+    """
+    least = min((each for each in errors if each > NONE), default=1.0)
+    needed = math.ceil(math.log10(0.5 / ROUNDING / least) - 1e-9)
+    return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
 
 
 def in_unit(unit):
@@ -33,7 +43,7 @@ def amount(share, unit):
 
 def error(value, unit):
     """Return an error as a sentence has it: 0.0576, or 5.76 percentage points."""
-    return f"{value:{form_of(unit)}} {unit}".rstrip()
+    return f"{value:{form_of(unit, [value])}} {unit}".rstrip()
 
 
 def paired_ends(lower, upper):

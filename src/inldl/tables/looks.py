@@ -21,17 +21,19 @@ COMPLETE = 2  # rows without a missing share, at least, that must sum to the who
 EXAMPLES = 3
 
 
-def inspect_file(file, *, scale="auto", dates="auto"):
+def inspect_file(file, *, scale="auto", weight=None, dates="auto"):
     """Look at a table in a file.
 
+    A column of weights is checked, and is no feature; the rows are looked at as they stand.
     Returns an `Inspection`, the `Table` that was read, and sentences on how it was understood.
-    `scale` is as in `inldl.io.read_table`, `dates` as in `FeatureEncoder`.
+    `scale` is as in `inldl.io.read_table`, `weight` and `dates` as in `fit_table`.
     """
     read = file.read(scale=scale, check=False)
+    take_weights(read.features, weight, file)
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
     how |= {"lower": read.lower, "upper": read.upper, "dates": dates}
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
-    return found, read, [*read.notes, *_of_counts(read)]
+    return found, read, [*read.notes, *_of_counts(read), *_of_weights(weight)]
 
 
 def compare_file(
@@ -62,6 +64,13 @@ def _of_counts(read):
     """Return a note on the units of a table of counts."""
     whole = "sum" if read.totals is None else "total"
     return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []
+
+
+def _of_weights(name):
+    """Return a note on weights that looking at a table takes no account of."""
+    if name is None:
+        return []
+    return [f"The weights in column {name!r} are numbers; here all rows count the same."]
 
 
 def _of_limits(read):

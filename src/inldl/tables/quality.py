@@ -191,6 +191,13 @@ def _unlike(completer):
     )
 
 
+def n_learned(model, X, y):
+    """Return how many rows of a table the model was fitted to, as far as it remembers them."""
+    if model.examples_ is None:
+        return 0
+    return model.examples_.n_shared(model.encoder_.transform(X), np.asarray(y))
+
+
 def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
     """Measure the predictions of rows that the model was not fitted to, and their intervals.
 

@@ -324,8 +324,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     Returns
     -------
     Evaluation
-        Its measures are those of known degrees; in kl_divergence, the missing degrees of a row
-        count as one, whose sum is known.
+        Its measures are of known degrees; in kl_divergence, the holes of a row count as one more.
     """
     table = file.read(scale=scale, normalize=normalize, least_rows=1)
     weights = take_weights(table.features, weight, file)
@@ -336,8 +335,8 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
         with _placed(file.place_of()):
             check_ratios(y)
         y, predicted, constant = quality.as_ratios(y, predicted, constant)
-    signs = model._signs(table.features)
-    held_out = quality.of_test_rows(model, y, predicted, coverage, signs, weights, constant)
+    about = model._signs(table.features), weights, constant
+    held_out = quality.of_test_rows(model, y, predicted, coverage, *about)
     return Evaluation(
         _scores(y, predicted, weights),
         _scores(y, constant, weights),
@@ -345,6 +344,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
         len(predicted),
         coverage,
         quality.of_bounds(table.known, predicted, weights, table.scale),
+        quality.n_learned(model, table.features, table.y),
     )
 
 
