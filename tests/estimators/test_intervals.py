@@ -100,7 +100,7 @@ def test_the_finite_sample_share_of_the_held_out_degrees_is_covered(fitted, cove
 
 class CrossFittedConstant(IntervalMixin, ConstantLDL):
     def fit(self, X, y):
-        super().fit(X, y)
+        ConstantLDL.fit(self, X, y)
         self.held_out_ = predict_held_out(ConstantLDL(), X, y, 5)
         self._keep_errors(X, y)
         return self

@@ -34,8 +34,9 @@ MOST = 10_000  # degrees kept for a label: more would move a coverage by less th
 class IntervalMixin:
     """Intervals and completion, for methods that predict their training rows as if unseen.
 
-    A method sets `held_out_`, predictions of the training rows that were each made without the
-    row's degrees (or None), and calls `_keep_errors(X, y)` at the end of its fit.
+    A method states ``_fit(X, y, sample_weight, lower, upper, sums)``. It sets `held_out_`,
+    predictions of the training rows that were each made without the row's degrees (or None), and
+    calls `_keep_errors(X, y)` at the end.
     """
 
     _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
