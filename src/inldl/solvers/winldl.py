@@ -327,12 +327,12 @@ def lanes(parts: Sequence[Array], dtype: Any) -> Array:
     """Return arrays of rows x labels as groups x labels x arrays x lanes, rows padded with 0."""
     n, C = parts[0].shape
     width = _kernels.lane_count(np.dtype(dtype))
-    out = aligned((-(-n // width), C, len(parts), width), dtype)
-    out[n // width :] = 0
+    whole, rest = divmod(n, width)
+    out = aligned((whole + (rest > 0), C, len(parts), width), dtype)
+    out[whole:] = 0
     for i, part in enumerate(parts):
-        for lane in range(width):
-            rows = part[lane::width]
-            out[: len(rows), :, i, lane] = rows
+        out[:whole, :, i] = part[: n - rest].reshape(whole, width, C).swapaxes(1, 2)
+        out[whole:, :, i, :rest] = part[n - rest :].T
     return out
 
 
