@@ -47,8 +47,8 @@ def moments(R: Array, X: Any) -> Array:
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
     if _narrow(X, len(R)):
         return _kernels.narrow_moments(R, X).astype(np.float64, copy=False)
-    # `dot` warns of no overflow, of which `check_finite` tells
-    return np.dot(R, X).astype(np.float64, copy=False)
+    with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
+        return np.matmul(R, X).astype(np.float64, copy=False)
 
 
 def _narrow(X: Array, n_labels: int) -> bool:
