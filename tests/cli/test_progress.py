@@ -21,6 +21,17 @@ def test_a_part_whose_share_is_known_has_a_bar(monkeypatch):
     assert "sweep 1 over 10 rows" in shown.getvalue()
 
 
+def test_a_long_text_leaves_room_for_the_bar_and_the_time(monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setenv("COLUMNS", "80")
+    with working("Learning from a_table_of_a_survey.csv") as tell:
+        tell("a member is for fewer rows than there are here, so it was left out")
+    last = [line for line in shown.getvalue().splitlines() if "csv: a" in line][-1]
+    assert "0:00:00" in last
+    assert "\N{HORIZONTAL ELLIPSIS}" in last
+
+
 def test_without_a_terminal_a_line_is_shown_after_a_long_silence(monkeypatch):
     shown, now = io.StringIO(), [0.0]
     monkeypatch.setattr("sys.stderr", shown)

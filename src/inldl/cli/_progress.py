@@ -1,5 +1,6 @@
 """Show how far the work is: a bar on a terminal, a line now and then elsewhere."""
 
+import shutil
 import sys
 import time
 from collections import Counter
@@ -31,14 +32,7 @@ def working(text):
 
     Gives a function to call with what is done at the moment, and the share of it if that is known.
     """
-    with _display(
-        lambda r: (
-            r.SpinnerColumn(),
-            r.TextColumn(_TEXT, markup=False),
-            r.BarColumn(),
-            r.TimeElapsedColumn(),
-        )
-    ) as display:
+    with _display(_work_columns) as display:
         if display is None:
             yield _now_and_then(text)
             return
@@ -53,6 +47,19 @@ def working(text):
                 display.update(part, visible=True, description=now, completed=share)
 
         yield tell
+
+
+def _work_columns(r):
+    """Return columns of which a long text is cut, not the bar and the time."""
+    from rich.table import Column
+
+    most = max(20, shutil.get_terminal_size().columns - 34)
+    return (
+        r.SpinnerColumn(),
+        r.TextColumn(_TEXT, markup=False, table_column=Column(no_wrap=True, max_width=most)),
+        r.BarColumn(bar_width=20),
+        r.TimeElapsedColumn(),
+    )
 
 
 def _now_and_then(text):
