@@ -10,10 +10,16 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_part_whose_share_is_known_has_a_bar(monkeypatch):
+def terminal(monkeypatch):
+    """Have a terminal of 80 columns take what goes to standard error, and return it."""
+    monkeypatch.setenv("COLUMNS", "80")
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setenv("COLUMNS", "100")
+    return shown
+
+
+def test_a_part_whose_share_is_known_has_a_bar(monkeypatch):
+    shown = terminal(monkeypatch)
     with working("Learning") as tell:
         tell("30 landmarks")
         tell("sweep 1 over 10 rows", 0.5)
@@ -22,9 +28,7 @@ def test_a_part_whose_share_is_known_has_a_bar(monkeypatch):
 
 
 def test_a_long_text_leaves_room_for_the_bar_and_the_time(monkeypatch):
-    shown = Terminal()
-    monkeypatch.setattr("sys.stderr", shown)
-    monkeypatch.setenv("COLUMNS", "80")
+    shown = terminal(monkeypatch)
     with working("Learning from a_table_of_a_survey.csv") as tell:
         tell("a member is for fewer rows than there are here, so it was left out")
     last = [line for line in shown.getvalue().splitlines() if "csv: a" in line][-1]

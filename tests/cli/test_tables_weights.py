@@ -118,7 +118,7 @@ def test_methods_are_compared_with_weights(shares, inldl):
 def test_a_look_at_a_table_takes_weights_for_no_feature(shares, frame, inldl):
     code, words, errors = inldl("inspect", shares, "-l", "a,b,c", "--weight", "w")
     assert code == 0, errors
-    told = "The weights in column 'w' are numbers; here all rows count the same."
+    told = "The column 'w' can weigh rows, but here each row counts once."
     lines = words.splitlines()
     lines.remove(told)
     assert lines == inldl("inspect", shares, "-l", "a,b,c", "--ignore", "w")[1].splitlines()

@@ -101,7 +101,7 @@ def test_a_total_of_shares_is_known_by_its_name(counts, tmp_path, whole, name, f
     table = (shares(votes) * whole).assign(town=[f"town {i}" for i in range(30)])
     total = (votes.sum() / votes.to_numpy().sum() * whole).to_frame().T.assign(town=name)
     table = pd.concat([total, table] if first else [table, total])
-    note = f"is named '{name.strip()}'; if it sums up the others, remove it, since it is learned"
+    note = f"is named '{name.strip()}'; if it sums up the others, remove it, or"
     assert note in read_table(saved(table, tmp_path), "red,green,blue").notes[-1]
     table["town"] = table["town"].replace(name, "Totnes")
     assert "is named" not in str(read_table(saved(table, tmp_path), "red,green,blue").notes)

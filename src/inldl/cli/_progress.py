@@ -53,7 +53,7 @@ def _work_columns(r):
     """Return columns of which a long text is cut, not the bar and the time."""
     from rich.table import Column
 
-    most = max(20, shutil.get_terminal_size().columns - 34)
+    most = max(20, shutil.get_terminal_size().columns - 34)  # what spinner, bar and time leave
     return (
         r.SpinnerColumn(),
         r.TextColumn(_TEXT, markup=False, table_column=Column(no_wrap=True, max_width=most)),

@@ -87,8 +87,8 @@ def draw_rows(y, centre, shared, errors, spread, most=None):
     `centre` (n, C), once projected onto what is possible, is the mean of the draws. `shared`
     (n_draws, n, C) are errors that rows have in common, `errors` (TRIALS + n_draws, n, C) their
     own, whose variances sum to 1 in each row. The squares of `spread` (n, C) sum to the variance
-    of a row's draws, as far as degrees that are not negative can have it. No hole of a row exceeds
-    `most` (n, 1), by default what the row leaves to them.
+    of a row's draws, as far as degrees that are not negative can have it, unless errors in common
+    have more. No hole of a row exceeds `most` (n, 1), by default what the row leaves to them.
     """
     holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
     possible = holes, rest, most

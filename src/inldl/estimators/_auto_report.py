@@ -27,17 +27,33 @@ class MemberReport:
 
 @dataclass
 class AutoReport:
-    """What was chosen and why; `print` shows it as a table."""
+    """What was chosen and why; `print` shows it as a table.
+
+    Attributes
+    ----------
+    rows : int
+        Training rows.
+    kernel, scale : str, float
+        The kernel, and its scale relative to the median distance.
+    kernel_errors : dict of (str, float) to float
+        The leave-one-out error of each kernel and scale that was tried.
+    members : dict of str to MemberReport
+        The members that were fitted, and the constant mean.
+    error : float
+        The error of the combination.
+    notes : list of str
+        What was left out or made smaller, and why.
+    """
 
     _in_file: ClassVar = FileState(parts=(MemberReport,))
 
-    rows: int  # training rows
+    rows: int
     kernel: str
-    scale: float  # of the kernel, relative to the median distance
-    kernel_errors: dict  # the leave-one-out error of each kernel and scale that was tried
-    members: dict  # a MemberReport for each one that was fitted, and for the constant mean
-    error: float  # of the combination
-    notes: list  # what was left out or made smaller, and why
+    scale: float
+    kernel_errors: dict
+    members: dict
+    error: float
+    notes: list
 
     def __str__(self):
         tried = ", ".join(f"{k} {s:g}: {e:.5f}" for (k, s), e in self.kernel_errors.items())

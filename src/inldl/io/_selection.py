@@ -17,6 +17,7 @@ _TOTAL = re.compile(r"(?i)(.*[\W_])?(total|totals|sum|all|overall|gesamt|summe|t
 _TOTAL_ROW = re.compile(
     r"(?i)((grand|sub|in|over)?[ -]?totals?|overall|sum|(ins)?gesamt|summe|totale?s?|average|mean)"
 )
+_REMOVE = "remove it, or the model learns from it as from any other row."
 _FEW, _FEWEST = 10, 2  # rows that prove a total, and those that do if its name says so
 _MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
@@ -301,15 +302,14 @@ def _total_row(counts, totals, where):
     The `counts` of the labels and the `totals` of rows, if there are some, are NaN where missing.
     """
     counts = counts if totals is None else np.column_stack([counts, totals])
-    for row in (len(counts) - 1, 0) if len(counts) >= _FEW else ():
+    for row, which in _outermost(counts):
         others = np.delete(counts, row, axis=0)
         known = ~np.isnan(counts).any(axis=0) & (others > 0).any(axis=0)
         found, sums = counts[row, known], others[:, known].sum(axis=0)
         if known.any() and sums.sum() >= _MANY and np.allclose(found, sums, rtol=1e-9, atol=0):
-            which = "first" if row == 0 else "last"
             return [
                 f"The {which} row ({where(row)}) is the sum of all others, so it is a total, not "
-                "a row of its own; remove it, or the model learns from it as from any other row."
+                f"a row of its own; {_REMOVE}"
             ]
     return []
 
@@ -320,7 +320,7 @@ def _named_total_row(y, features, where):
     Shares of a total are means of those of the other rows, with weights that are not known. So its
     name must tell it, and none of its shares is beyond those of the others.
     """
-    for row in (len(y) - 1, 0) if len(y) >= _FEW else ():
+    for row, which in _outermost(y):
         cells = [cell for cell in features.iloc[row] if isinstance(cell, str)]
         name = next((cell.strip() for cell in cells if _TOTAL_ROW.fullmatch(cell.strip())), None)
         if name is None:
@@ -328,12 +328,14 @@ def _named_total_row(y, features, where):
         others, known = np.delete(y, row, axis=0), ~np.isnan(y[row])
         low, high = np.fmin.reduce(others, axis=0), np.fmax.reduce(others, axis=0)
         if ((low <= y[row]) & (y[row] <= high))[known].all():
-            which = "first" if row == 0 else "last"
-            return [
-                f"The {which} row ({where(row)}) is named {name!r}; if it sums up the others, "
-                "remove it, since it is learned from like them."
-            ]
+            named = f"The {which} row ({where(row)}) is named {name!r}; if it sums up the others, "
+            return [named + _REMOVE]
     return []
+
+
+def _outermost(rows):
+    """Return the last and the first row, where totals stand, unless there are few rows."""
+    return [(len(rows) - 1, "last"), (0, "first")] if len(rows) >= _FEW else []
 
 
 def _quoted(name):

@@ -70,7 +70,7 @@ def _of_weights(name):
     """Return a note on weights that looking at a table takes no account of."""
     if name is None:
         return []
-    return [f"The weights in column {name!r} are numbers; here all rows count the same."]
+    return [f"The column {name!r} can weigh rows, but here each row counts once."]
 
 
 def _of_limits(read):
