@@ -18,7 +18,8 @@ from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl import InLDLADMM, InLDLProx, WInLDL
+from inldl import WInLDL
+from inldl.literature import InLDLADMM, InLDLProx
 
 SIZES = [2_000, 20_000, 200_000, 2_000_000]
 FEATURES, LABELS, CHUNKS = 30, 8, 16

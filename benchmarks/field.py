@@ -15,7 +15,7 @@ import pandas as pd
 
 from inldl.datasets import load
 from inldl.experiments import Store, grid, run
-from inldl.methods import METHODS as REGISTERED
+from inldl.methods.registry import METHODS as REGISTERED
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from inldl import WInLDL, _kernels, hide
+from inldl import WInLDL, hide, kernels
 from inldl.report import save
 from inldl.report.style import GREY, LIGHT, drawn, legend_above, log_axis, looks, new_figure
 
@@ -130,7 +130,7 @@ def row_work(rounds):
 
 def seconds_of_rows(n, C, spread):
     """Return the seconds that a fit spends in the kernel of the row work."""
-    kernel, taken = _kernels.winldl_step, 0.0
+    kernel, taken = kernels.winldl_step, 0.0
 
     def timed(*arguments):
         nonlocal taken
@@ -141,9 +141,9 @@ def seconds_of_rows(n, C, spread):
 
     X, y = make(n, 36, C, spread=spread)
     model = WInLDL(tol=0.0, max_iter=ITERATIONS).fit(*make(200, 3, 4))
-    _kernels.winldl_step = timed
+    kernels.winldl_step = timed
     model.fit(X, y)
-    _kernels.winldl_step = kernel
+    kernels.winldl_step = kernel
     return taken
 
 

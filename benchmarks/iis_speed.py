@@ -14,7 +14,8 @@ from scipy.optimize import brentq
 from threadpoolctl import threadpool_limits
 
 from fit_speed import best
-from inldl import IISLDL, hide
+from inldl import hide
+from inldl.literature import IISLDL
 from inldl.solvers.softmax import softmax, zero_filled
 
 SHAPE = (2000, 294, 9)

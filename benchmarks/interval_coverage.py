@@ -10,11 +10,12 @@ import argparse
 
 import numpy as np
 
-from inldl import AutoInLDL, ConstantLDL, WInLDL
+from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
-from inldl.estimators._held_out import predict_held_out
-from inldl.estimators._intervals import IntervalMixin
 from inldl.experiments import make_fold
+from inldl.methods import ConstantLDL
+from inldl.methods.intervals import IntervalMixin
+from inldl.uncertainty.heldout import predict_held_out
 
 LEVELS = (0.5, 0.8, 0.9, 0.95)
 DATASETS = (

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from fit_speed import best, make
-from inldl import InLDLADMM
+from inldl.literature import InLDLADMM
 from inldl.solvers.low_rank import shrink_singular_values
 
 

@@ -15,10 +15,11 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from inldl import AutoInLDL, NeuralLDL, hide
+from inldl import AutoInLDL, hide
 from inldl.datasets import load
-from inldl.estimators._auto_fitting import stacked
+from inldl.methods.auto.fitting import stacked
 from inldl.metrics import kl_divergence
+from inldl.torch import NeuralLDL
 
 DATASETS = (
     "SJAFFE", "SBU_3DFE", "Movie", "Natural_Scene", "Emotion6", "SCUT_FBP", "Yeast_spo",

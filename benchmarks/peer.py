@@ -33,10 +33,12 @@ from sklearn.linear_model import RidgeCV
 from threadpoolctl import threadpool_limits
 
 from fit_speed import ITERATIONS, SHAPES, best, make
-from inldl import BFGSLDL, IISLDL, AutoInLDL, ConstantLDL, InLDLADMM, RegressorLDL, WInLDL
+from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
 from inldl.experiments.measure import environment, one_line
 from inldl.experiments.protocol import SPLITS, make_fold
+from inldl.literature import BFGSLDL, IISLDL, InLDLADMM
+from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.metrics import evaluate
 from plain_numpy import with_bias
 

@@ -21,8 +21,8 @@ import numpy as np
 import pandas as pd
 
 from inldl import AutoInLDL, WInLDL
-from inldl._engines import one_blas_thread
 from inldl.datasets import load
+from inldl.engines import one_blas_thread
 from inldl.experiments.protocol import make_fold, partition
 from inldl.metrics import evaluate, recovery
 

@@ -27,9 +27,9 @@ from threadpoolctl import threadpool_limits
 
 from inldl.datasets import hide, load
 from inldl.experiments.protocol import make_fold, partition, seed
-from inldl.methods import make_method
+from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
-from inldl.solvers.completion import projected
+from inldl.solvers.gaussian import projected
 
 PENALTIES = np.logspace(-2, 5, 15)
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]

@@ -24,11 +24,11 @@ import pandas as pd
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from inldl.io import TableFile
 from inldl.studio.jobs import Jobs
 from inldl.studio.server import listening, make_server
 from inldl.studio.views import completed_cells, write_grid
 from inldl.studio.workspace import Workspace
+from inldl.tables import TableFile
 
 LABELS = [f"share{number}" for number in range(1, 9)]
 PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")

@@ -58,8 +58,7 @@ def by_hand(path, out):
 
 
 def by_inldl(path, out):
-    from inldl.io import TableFile
-    from inldl.tables import complete_table, fit_table
+    from inldl.tables import TableFile, complete_table, fit_table
 
     parts = {}
     start = time.process_time()

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from inldl import TunedLDL
-from inldl._engines import one_blas_thread
 from inldl.datasets import load
+from inldl.engines import one_blas_thread
 from inldl.experiments.protocol import make_fold
-from inldl.methods import make_method
+from inldl.methods import TunedLDL
+from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 
 DATASETS = ["SJAFFE", "SBU_3DFE", "SCUT_FBP", "Yeast_spo", "emotion6"]

@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import vote_weights
 from inldl.datasets import load
-from inldl.methods import make_method
+from inldl.methods.registry import make_method
 from inldl.metrics import kl_divergence
 
 DATASETS = (

@@ -24,7 +24,6 @@ from inldl import Model, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.statistics import nemenyi
-from inldl.io import read_table
 from inldl.report import (
     comparison,
     completion_map,
@@ -35,7 +34,7 @@ from inldl.report import (
     reliability,
     save,
 )
-from inldl.tables import compare, complete_table, fit_table, simulate_asking
+from inldl.tables import compare, complete_table, fit_table, read_table, simulate_asking
 
 DOCS = Path(__file__).parents[1] / "docs"
 BUDGET = ["food", "fuel", "clothes", "alcohol", "transport", "other"]

@@ -26,7 +26,9 @@ STAGES = """
     import inldl.datasets
     found["datasets"] = list(sys.modules)
     import numpy as np
-    from inldl import ConstantLDL, InLDLADMM, InLDLProx, WInLDL, evaluate, hide
+    from inldl.methods import ConstantLDL
+    from inldl.literature import InLDLADMM, InLDLProx
+    from inldl import WInLDL, evaluate, hide
     X, y = np.random.default_rng(0).normal(size=(20, 2)), np.full((20, 2), 0.5)
     ConstantLDL().fit(X, y).predict(X)
     found["constant"] = list(sys.modules)

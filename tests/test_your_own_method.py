@@ -8,9 +8,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from inldl._specs import split_list
 from inldl.experiments import grid
 from inldl.experiments.measure import measure
+from inldl.specs import split_list
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your_own_method.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.DOTALL)

@@ -13,8 +13,10 @@ from scipy.special import softmax
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsRegressor
 
-from inldl import BFGSLDL, ConstantLDL, InLDLADMM, KernelRidgeLDL, RegressorLDL, WInLDL, hide
+from inldl import WInLDL, hide
 from inldl.experiments.statistics import friedman, nemenyi
+from inldl.literature import BFGSLDL, InLDLADMM
+from inldl.methods import ConstantLDL, KernelRidgeLDL, RegressorLDL
 from inldl.metrics import kl_divergence
 from inldl.report import critical_difference
 

@@ -9,9 +9,10 @@ clothes; income adds little once total spending is known.
 
 from sklearn.model_selection import train_test_split
 
-from inldl import KernelSoftmaxLDL, hide
+from inldl import hide
 from inldl.datasets import load_budget_shares
-from inldl.interpretation import importance_by_label
+from inldl.importance import importance_by_label
+from inldl.methods import KernelSoftmaxLDL
 from inldl.report import influence
 
 budget = load_budget_shares(as_frame=True)

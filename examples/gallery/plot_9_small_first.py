@@ -10,8 +10,9 @@ hurts a lot. `WInLDL` is more accurate than the constant mean in both cases.
 import numpy as np
 import pandas as pd
 
-from inldl import ConstantLDL, WInLDL, hide
+from inldl import WInLDL, hide
 from inldl.datasets import load_budget_shares
+from inldl.methods import ConstantLDL
 from inldl.report import metric_against_rate
 
 budget = load_budget_shares()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from inldl._validation import check_number
+from inldl.rows.checks import check_number
 
 
 @dataclass(frozen=True, eq=False)

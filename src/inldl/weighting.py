@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl._validation import check_choice
+from inldl.rows.checks import check_choice
 
 
 class DegreeWeighting:

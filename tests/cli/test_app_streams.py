@@ -11,10 +11,10 @@ import pytest
 
 from budget_survey import LABELS
 from inldl import WInLDL
-from inldl._text import printable
 from inldl.cli import main
 from inldl.datasets import make_distributions
-from inldl.io import save_model
+from inldl.files import save_model
+from inldl.text import printable
 
 TABLE = ("survey.csv", "-l", LABELS)
 

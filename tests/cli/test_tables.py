@@ -284,7 +284,7 @@ def test_files_beyond_the_memory_are_completed(tmp_path):
             file.writelines(row.replace(",\r\n", f",{filler}\r\n") for row in rows)
     code = """
         import resource, sys
-        from inldl.io import TableFile
+        from inldl.tables import TableFile
         from inldl.tables import complete_table, fit_table
         small = TableFile(sys.argv[1], "a,b,c")
         learned = fit_table(small, "winldl", most_rows=2000)

@@ -13,7 +13,7 @@ import pytest
 
 from budget_survey import LABELS
 from inldl import Model
-from inldl.io import save_model
+from inldl.files import save_model
 
 NAMES = LABELS.split(",")
 TABLE = ("survey.csv", "-l", LABELS)
@@ -351,7 +351,7 @@ def test_help_tells_of_commas_and_not_of_truth_values(inldl):
 
 METHODS = '''
 import pathlib, time, warnings
-from inldl.estimators import ConstantLDL
+from inldl.methods import ConstantLDL
 
 class Slow(ConstantLDL):
     """Predict until the folds are done; then wait."""

@@ -6,7 +6,7 @@ import pytest
 
 from inldl import hide
 from inldl.datasets import make_distributions
-from inldl.io import load_model
+from inldl.files import load_model
 
 LABELS = ["a", "b", "c"]
 FIT = ("-l", "a,b,c", "-m", "winldl")

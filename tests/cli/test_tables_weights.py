@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io import TableFile, load_model
-from inldl.tables import Model
+from inldl.files import load_model
+from inldl.tables import Model, TableFile
 from inldl.tables.tasks import evaluate_table, fit_table
 
 LABELS = ["a", "b", "c"]

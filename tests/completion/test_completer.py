@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from inldl import AutoInLDL, KernelRidgeLDL, Model, WInLDL, hide
+from inldl import AutoInLDL, Model, WInLDL, hide
 from inldl.completion import Completer
-from inldl.completion.beside import NOTHING
 from inldl.completion.examples import Examples, row_keys
-from inldl.completion.members import Near, RootNormal
-from inldl.completion.normal import Normal
+from inldl.completion.members.all import Near, RootNormal
+from inldl.completion.members.normal import Normal
 from inldl.datasets import load
-from inldl.solvers.completion import fill_forced
+from inldl.methods import KernelRidgeLDL
+from inldl.rows.side import NOTHING
+from inldl.solvers.gaussian import fill_forced
 
 
 def related(n=300, n_labels=5, seed=0):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from inldl.completion import Completer
-from inldl.io import TableFile
-from inldl.report.table_pages import completed
+from inldl.report.pages.table import completed
+from inldl.tables import TableFile
 from inldl.tables.tasks import complete_table, fit_table
 
 LABELS = list("abcd")

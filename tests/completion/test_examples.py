@@ -14,7 +14,7 @@ from inldl.completion.examples import (
     errors_beside_others,
     signs_of_size,
 )
-from inldl.io import load_model, save_model
+from inldl.files import load_model, save_model
 from inldl.tables import Model
 
 

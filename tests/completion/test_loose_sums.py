@@ -7,7 +7,8 @@ import pytest
 from inldl import hide
 from inldl.completion import Completer
 from inldl.completion.loose_sums import LooseSums
-from inldl.io import TableFile, load_model, save_model
+from inldl.files import load_model, save_model
+from inldl.tables import TableFile
 from inldl.tables.tasks import complete_table, fit_table
 
 

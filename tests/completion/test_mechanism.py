@@ -11,8 +11,8 @@ from inldl.completion.completer import Refilled
 from inldl.completion.hiding import hide_each_label
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.datasets import hide
-from inldl.solvers.completion import fill_forced
-from inldl.solvers.selection import split_evenly
+from inldl.rows.selection import split_evenly
+from inldl.solvers.gaussian import fill_forced
 
 
 def rows(n=150):

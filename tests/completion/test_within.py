@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from inldl.completion.completer import Completer
 from inldl.completion.within import WithinLimits
-from inldl.solvers.given_limits import limits_of
+from inldl.rows.given_limits import limits_of
 
 NAN = np.nan
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inldl._specs import split_list
 from inldl.experiments import Cell, grid
 from inldl.experiments.results import (
     Summary,
@@ -24,6 +23,7 @@ from inldl.experiments.results import (
     unfinished,
 )
 from inldl.experiments.statistics import friedman, mean_ranks, nemenyi, wins_ties_losses
+from inldl.specs import split_list
 
 RANDOM = ["random(C=3, k=4, n=60)", "random(C=5, k=20, n=1000)"]
 

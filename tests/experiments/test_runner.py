@@ -186,7 +186,9 @@ def test_nothing_that_lies_in_the_folder_is_run_but_methods_are_found_there(tmp_
     for name in ("random", "queue", "numpy", "typing"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(f'{__file__} was run')")
     (tmp_path / "mylab").mkdir()
-    (tmp_path / "mylab" / "smoother.py").write_text("from inldl import ConstantLDL as Mine")
+    (tmp_path / "mylab" / "smoother.py").write_text(
+        "from inldl.methods import ConstantLDL as Mine"
+    )
     options = ["--methods", "mylab.smoother:Mine", "--rates", "0.5", "--splits", "1"]
     pipe = {"stderr": subprocess.PIPE, "text": True}
     with bench("run.sqlite", *options, cwd=tmp_path, **pipe) as process:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inldl import ConstantLDL
+from inldl.methods import ConstantLDL
 
 
 class Raises(ConstantLDL):

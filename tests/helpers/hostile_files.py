@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 
-from inldl.io._container import TREE, write_container
+from inldl.files.container import TREE, write_container
 
 
 def unpacked(path):

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from inldl import hide
-from inldl._engines import MemoryRows
-from inldl._engines.local import LocalEngine
+from inldl.engines import MemoryRows
+from inldl.engines.local import LocalEngine
 from inldl.solvers import chosen_ridge
 from inldl.solvers.chosen_ridge import STEPS, ChosenRidgeProblem
 from inldl.solvers.linear import FeatureSums, Regression

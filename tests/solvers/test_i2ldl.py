@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from inldl import I2LDL, hide
+from inldl import hide
+from inldl.literature import I2LDL
 from inldl.solvers.i2ldl import I2LDLProblem
 from plain_numpy import with_bias
 

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from inldl import hide
 from inldl.solvers import landmark_kernel
-from inldl.solvers.completion import fill_forced
+from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.kernel_sweeps import KernelSoftmax, KernelSweeps, masked_loss
 from inldl.solvers.landmark_kernel import LandmarkKernel
 from inldl.solvers.masked_softmax import MaskedSoftmax

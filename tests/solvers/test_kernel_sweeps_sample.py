@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from inldl import hide
 from inldl.solvers import kernel_sweeps
-from inldl.solvers.completion import fill_forced
+from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.kernel_sweeps import KernelSweeps, Sample, masked_loss
 from inldl.solvers.landmark_kernel import LandmarkKernel
 from inldl.solvers.softmax import softmax

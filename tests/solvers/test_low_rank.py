@@ -6,7 +6,8 @@ from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
-from inldl import InLDLADMM, InLDLProx, _kernels, hide
+from inldl import hide, kernels
+from inldl.literature import InLDLADMM, InLDLProx
 from plain_numpy import project, with_bias
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -117,7 +118,7 @@ def test_weighted_simplex_against_sorting_and_a_solver():
     for C in (1, 2, 6, 50):
         B, H = rng.normal(size=(C, 40)), rng.uniform(0.1, 3, size=(C, 40))
         Z = B.copy()
-        _kernels.weighted_simplex_columns(Z, H)
+        kernels.weighted_simplex_columns(Z, H)
         expected = [weighted_simplex(b, h) for b, h in zip(B.T, H.T, strict=True)]
         np.testing.assert_allclose(Z.T, expected, rtol=0, atol=1e-13)
     b, h = B[:6, 0], H[:6, 0]

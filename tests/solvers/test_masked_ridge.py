@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
 from inldl.solvers import masked_ridge
-from inldl.solvers.completion import fill_forced, fill_near, projected
+from inldl.solvers.gaussian import fill_forced, fill_near, projected
 from inldl.solvers.masked_ridge import (
     fit_completed,
     leave_one_out,

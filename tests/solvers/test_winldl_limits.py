@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
-from inldl._engines import blocks, disk
-from inldl.solvers.given_limits import Labels, beside_rows, limits_of
-from inldl.solvers.limits import Limits
+from inldl.engines import blocks, disk
+from inldl.rows.given_limits import Labels, beside_rows, limits_of
+from inldl.rows.limits import Limits
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 

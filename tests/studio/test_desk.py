@@ -2,8 +2,8 @@
 
 import pytest
 
-from inldl.io import TableFile
 from inldl.studio.views import write_grid
+from inldl.tables import TableFile
 
 TABLE = b"name,a,b,c\nx,0.25,0.25,0.5\ny,0.5,,\nz,,0.1,\n"
 BAD = "0" * 16

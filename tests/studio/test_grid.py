@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io import TableFile
 from inldl.studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid
 from inldl.studio.views import completed_cells, write_grid
+from inldl.tables import TableFile
 
 TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]
 

@@ -4,9 +4,8 @@ from inspect import signature
 
 import pytest
 
-from inldl.io import TableFile
 from inldl.studio import settings as options
-from inldl.tables import fit_table
+from inldl.tables import TableFile, fit_table
 from inldl.tables.tasks import complete_table
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from budget_survey import LABELS, budget_survey
-from inldl.io import load_model
+from inldl.files import load_model
 
 pytestmark = pytest.mark.usefixtures("without_figures")
 NAMES = LABELS.split(",")

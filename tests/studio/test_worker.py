@@ -3,7 +3,7 @@
 import json
 from io import StringIO
 
-from inldl.estimators._listening import RowCounter, heard_by, tell
+from inldl.progress import RowCounter, heard_by, tell
 from inldl.studio.worker import Teller
 
 

@@ -9,13 +9,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from inldl import RegressorLDL
 from inldl.datasets import hide, load_budget_shares
+from inldl.methods import RegressorLDL
 from inldl.metrics import cosine
-from inldl.solvers.given_limits import limits_of
-from inldl.tables import _method_trials
-from inldl.tables._method_trials import Errors, completing_trials, predicting_trials, run_trial
+from inldl.rows.given_limits import limits_of
+from inldl.tables import method_trials as _method_trials
 from inldl.tables.comparison import compare
+from inldl.tables.method_trials import Errors, completing_trials, predicting_trials, run_trial
 
 NAN = np.nan
 FAST = ["winldl", "bfgs-ldl"]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
-from inldl.tables._features import find_dependence
-from inldl.tables._missingness import estimate_hidden_means, size_test
+from inldl.tables.features import find_dependence
 from inldl.tables.inspection import inspect_table
+from inldl.tables.missingness import estimate_hidden_means, size_test
 
 NAN = np.nan
 

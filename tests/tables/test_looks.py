@@ -6,7 +6,7 @@ import pytest
 
 from budget_survey import LABELS, budget_survey
 from inldl.datasets import hide, load_budget_shares
-from inldl.io import TableFile
+from inldl.tables import TableFile
 from inldl.tables.looks import understand_file
 
 NAMES = LABELS.split(",")

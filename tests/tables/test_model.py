@@ -170,8 +170,8 @@ def test_arrays_get_names(budget):
 
 def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
     X, y, _ = budget
-    monkeypatch.setattr("inldl.tables.encoding.LARGE", 100)
-    monkeypatch.setattr("inldl.tables.encoding.ROWS", 77)
+    monkeypatch.setattr("inldl.tables.columns.encoder.LARGE", 100)
+    monkeypatch.setattr("inldl.tables.columns.encoder.ROWS", 77)
     model = Model("winldl", cross_fit=None).fit(X, y)
     assert model.encoder_.matrix(X).dtype == np.float32
     np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=2e-5)
@@ -179,7 +179,7 @@ def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
 
 def test_a_method_that_holds_rows_out_itself_is_judged_by_these(budget, monkeypatch):
     """As AutoInLDL does with very many rows."""
-    monkeypatch.setattr("inldl.estimators._auto_fitting.MOST_ROWS", 200)
+    monkeypatch.setattr("inldl.methods.auto.fitting.MOST_ROWS", 200)
     X, y, _ = budget
     auto = AutoInLDL(members="kernel-softmax", random_state=0)
     model = Model(auto).fit(X, y)

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl.datasets import hide
-from inldl.io import read_table
-from inldl.tables import Model, fit_table
+from inldl.tables import Model, fit_table, read_table
 
 LABELS = ["a", "b", "c", "d"]
 

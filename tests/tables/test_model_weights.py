@@ -9,7 +9,7 @@ from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.metrics import kl_divergence
 from inldl.tables import Model, compare, quality
-from inldl.tables._method_trials import Errors
+from inldl.tables.method_trials import Errors
 
 RNG = np.random.default_rng(0)
 N = 58

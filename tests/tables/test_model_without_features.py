@@ -6,7 +6,7 @@ import pytest
 
 from inldl import hide
 from inldl.datasets import load_budget_shares
-from inldl.io import load_model, save_model
+from inldl.files import load_model, save_model
 from inldl.tables import FeatureEncoder, Model, compare
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io import TableFile
-from inldl.tables import complete_table, fit_table, predict_table
+from inldl.tables import TableFile, complete_table, fit_table, predict_table
 
 LABELS = ["a", "b", "c"]
 N = 40

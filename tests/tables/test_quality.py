@@ -6,8 +6,8 @@ import pytest
 
 from inldl import Model, hide
 from inldl.datasets import load_budget_shares
-from inldl.io._limits import Known
 from inldl.tables import quality
+from inldl.tables.limits import Known
 from inldl.tables.quality import HeldOut, hide_more, of_bounds
 
 

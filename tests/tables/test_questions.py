@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.io import TableFile, read_table
-from inldl.tables import Model, ask_table
+from inldl.tables import Model, TableFile, ask_table, read_table
 from inldl.tables.questions import with_answers, without_prices
 
 LABELS = ["a", "b", "c", "d"]

@@ -6,10 +6,9 @@ import pytest
 from scipy.special import rel_entr
 
 from inldl.datasets import hide
-from inldl.io import TableFile
-from inldl.report.table_pages import completed, fitted
-from inldl.tables import complete_table, evaluate_table, fit_table, predict_table
-from inldl.tables._pieces import SHOWN
+from inldl.report.pages.table import completed, fitted
+from inldl.tables import TableFile, complete_table, evaluate_table, fit_table, predict_table
+from inldl.tables.pieces import SHOWN
 from inldl.tables.tasks import check_completion
 
 LABELS = ["a", "b", "c", "d"]

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl import hide
-from inldl.io import TableFile
-from inldl.tables import inspect_table
+from inldl.tables import TableFile, inspect_table
 from inldl.tables.tasks import fit_table
 
 LABELS = list("abcd")

@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
 
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
-from inldl.solvers.completion import projected
+from inldl.solvers.gaussian import projected
 from inldl.torch import DistributionHead, WeightedPartialLoss, partial_kl, project_simplex
 from inldl.weighting import SCHEMES
 

@@ -14,10 +14,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
 
-from inldl import ConstantLDL, Model, NeuralLDL, evaluate, hide, vote_weights
+from inldl import Model, evaluate, hide, vote_weights
 from inldl.datasets import make_distributions
-from inldl.io import load_model, save_model
-from inldl.methods import METHODS, make_method
+from inldl.files import load_model, save_model
+from inldl.methods import ConstantLDL
+from inldl.methods.registry import METHODS, make_method
+from inldl.torch import NeuralLDL
 from inldl.torch.neural import parts_of_distributions
 
 SMALL = {"hidden": (8, 8), "max_epochs": 3, "random_state": 0}
@@ -208,8 +210,8 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 import numpy as np
-from inldl import NeuralLDL
-from inldl.io import load_model
+from inldl.torch import NeuralLDL
+from inldl.files import load_model
 X = np.load(sys.argv[2])
 model = load_model(sys.argv[1])
 found = {"predicted": model.predict(X).tolist()}

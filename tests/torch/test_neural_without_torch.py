@@ -29,8 +29,8 @@ for name in names:
 found = {"modules": names, "asked": list(asked), "said": []}
 
 import numpy as np
-from inldl import NeuralLDL
-from inldl.methods import METHODS, make_method
+from inldl.torch import NeuralLDL
+from inldl.methods.registry import METHODS, make_method
 
 assert {type(method.make()) for method in METHODS.values()} >= {NeuralLDL}
 for use in (

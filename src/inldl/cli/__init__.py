@@ -5,7 +5,7 @@ import signal
 import sys
 import warnings
 
-from inldl._text import say
+from inldl.text import say
 
 
 def main() -> None:

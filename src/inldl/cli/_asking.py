@@ -52,11 +52,11 @@ def ask(
         inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
         inldl ask survey.csv -l "emo_*" --simulate --page asking.html
     """
-    from inldl.io.writing import check_new
-    from inldl.report.asking_page import asked
+    from inldl.report.pages.asking import asked
     from inldl.tables.asking import check_asked
     from inldl.tables.questions import ask_table, without_prices
     from inldl.tables.ratio_tables import ASKING, refuse_asking
+    from inldl.tables.writing import check_new
 
     how = {"budget": budget, "by": by, "row_cost": row_cost, "cell_cost": cell_cost}
     check_asked(**how)
@@ -95,7 +95,7 @@ def ask(
 
 def _simulate(table, labels, method, how, trial, options):
     """Play asking through on a table, and show how the errors fall."""
-    from inldl.report.asking_page import simulated
+    from inldl.report.pages.asking import simulated
     from inldl.tables.asking_trial import simulate_asking
 
     file = options.open(table, labels)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from inldl._text import say
 from inldl.cli import _options as o
+from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Jobs = Annotated[int, o.workers("Processes")]
@@ -35,7 +35,7 @@ def datasets() -> None:
 
 def methods() -> None:
     """List the methods that `bench` knows by name."""
-    from inldl.methods import METHODS
+    from inldl.methods.registry import METHODS
 
     _list([(name, method.about) for name, method in METHODS.items()], "name", "what it is")
 
@@ -66,8 +66,8 @@ def bench(
 
         inldl bench --datasets SJAFFE,SBU3DFE --methods winldl,ldm,ridge --rates 0.5 --jobs 2
     """
-    from inldl._specs import split_list
     from inldl.experiments import grid
+    from inldl.specs import split_list
 
     names = (split_list(datasets), split_list(methods))
     how = {"rates": _numbers(rates), "splits": splits, "recipe": recipe, "mechanism": mechanism}
@@ -85,7 +85,7 @@ def report(
     inldl report run.sqlite -o report.html
     """
     from inldl.experiments import Store
-    from inldl.io._replacing import check_free
+    from inldl.files.replacing import check_free
     from inldl.report import write_page
 
     o.check_apart(run=run, out=out)
@@ -111,8 +111,8 @@ def reproduce(
     from inldl.experiments import Store
     from inldl.experiments.paper_figures import collect
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
-    from inldl.io._replacing import make_folder
-    from inldl.report.reproduction import write_reproduction
+    from inldl.files.replacing import make_folder
+    from inldl.report.pages.reproduction import write_reproduction
     from inldl.report.terminal import show
 
     wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)

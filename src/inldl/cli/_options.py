@@ -12,9 +12,9 @@ from typing import Annotated
 
 import typer
 
-from inldl._text import say
 from inldl.cli._progress import working
-from inldl.io.formats import suffixes
+from inldl.tables.formats.registry import suffixes
+from inldl.text import say
 
 LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
@@ -144,7 +144,7 @@ class TableOptions:
 
     def open(self, table, labels, **files):
         """Return the table in a file, after a check of the page and of the other `files`."""
-        from inldl.io import TableFile
+        from inldl.tables import TableFile
 
         check_apart(table=table, **files, page=self.page)
         self._check_page()
@@ -156,7 +156,7 @@ class TableOptions:
 
     def _check_page(self):
         """Refuse a page that cannot be written, before any work is done."""
-        from inldl.io._replacing import check_free
+        from inldl.files.replacing import check_free
 
         if self.page is None:
             return
@@ -264,7 +264,7 @@ def _same_file(first, second):
 
 def load_model_of_table(path, coverage=None, draws=0):
     """Return the model in a file, which must have what intervals or draws need if asked for."""
-    from inldl.io.model_file import load_model
+    from inldl.files.model_file import load_model
     from inldl.tables import Model
 
     model = load_model(path)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 
-from inldl._text import printable, say
+from inldl.text import printable, say
 
 SILENCE = 20.0  # seconds between two lines where there is no terminal
 _TEXT = "{task.description}"

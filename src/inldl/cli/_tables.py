@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from inldl._text import say
 from inldl.cli import _options as o
 from inldl.cli._progress import bar, steps, working
+from inldl.text import say
 
 OF_MODEL = f"{o.LABELS} Those of the model by default."
 GIVEN = "Fill with this model file instead of fitting one."
@@ -58,7 +58,7 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
-    from inldl.report.table_pages import completed
+    from inldl.report.pages.table import completed
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
@@ -105,9 +105,9 @@ def fit(
         inldl fit survey.csv -l "emo_*" -o survey.inldl --method "winldl(mu=2)"
         inldl fit votes.csv -l "party_*" -o votes.inldl --votes
     """
-    from inldl.io._replacing import check_free
-    from inldl.io.model_file import check_savable, save_model
-    from inldl.report.table_pages import fitted
+    from inldl.files.model_file import check_savable, save_model
+    from inldl.files.replacing import check_free
+    from inldl.report.pages.table import fitted
     from inldl.tables import Model
 
     method = options.method_for(method)
@@ -136,9 +136,9 @@ def predict(
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
-    from inldl.io.writing import check_writable
-    from inldl.report.table_pages import predicted
+    from inldl.report.pages.table import predicted
     from inldl.tables.tasks import predict_table
+    from inldl.tables.writing import check_writable
 
     fitted = o.load_model_of_table(model, uncertainty)
     file = options.open(table, None, model=model, out=out, onto_table=True)
@@ -158,7 +158,7 @@ def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> N
         inldl evaluate survey.inldl test.csv --page test.html
         inldl evaluate survey.inldl test.csv --scale percent
     """
-    from inldl.report.table_pages import evaluated
+    from inldl.report.pages.table import evaluated
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
@@ -177,7 +177,7 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
         inldl inspect survey.csv --labels "emo_*" --page inspection.html
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
-    from inldl.report import inspection_page
+    from inldl.report.pages.inspection import inspection_page
     from inldl.tables.looks import inspect_file
 
     file = options.open(table, labels)
@@ -203,8 +203,8 @@ def compare(
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
-    from inldl._specs import split_list
-    from inldl.report import comparison_page
+    from inldl.report.pages.comparison import comparison_page
+    from inldl.specs import split_list
     from inldl.tables.comparison import CONSTANT, DEFAULT
     from inldl.tables.looks import compare_file
 
@@ -223,8 +223,8 @@ def info(model: o.ModelFile) -> None:
 
         inldl model info survey.inldl
     """
-    from inldl.io.model_file import model_info
-    from inldl.report.table_pages import model_facts
+    from inldl.files.model_file import model_info
+    from inldl.report.pages.table import model_facts
     from inldl.report.terminal import show
 
     show(model_facts(model_info(model)))
@@ -242,7 +242,7 @@ def export(
         inldl fit survey.csv --labels "emo_*" -o survey.inldl --method winldl
         inldl export survey.inldl survey.onnx
     """
-    from inldl.io.onnx_file import export_onnx
+    from inldl.files.onnx import export_onnx
 
     o.check_apart(model=model, out=out)
     export_onnx(o.load_model_of_table(model), out, overwrite=overwrite)
@@ -284,7 +284,7 @@ COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
 def fit_file(file, method, options):
-    from inldl.estimators._listening import heard_by
+    from inldl.progress import heard_by
     from inldl.tables.tasks import fit_table
 
     read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}

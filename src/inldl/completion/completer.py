@@ -7,16 +7,16 @@ import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
-from inldl.completion.beside import NOTHING
-from inldl.completion.drawing import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
-from inldl.completion.intervals import ErrorSizes, PredictionErrors, within_rows
-from inldl.completion.joint_normal import JointNormal
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
-from inldl.completion.members import Members
+from inldl.completion.members.all import Members
 from inldl.completion.within import WithinLimits
-from inldl.solvers.completion import error_covariance, fill_forced
+from inldl.rows.side import NOTHING
+from inldl.solvers.gaussian import error_covariance, fill_forced
 from inldl.solvers.stacking import weights_towards
+from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
+from inldl.uncertainty.joint_normal import JointNormal
+from inldl.uncertainty.sizes import ErrorSizes, PredictionErrors, within_rows
 
 FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
@@ -50,7 +50,7 @@ class Refilled:
 class Completer:
     """Fill the holes of rows from their observed degrees and predictions of the rows.
 
-    The members of `inldl.completion.members` are learned from rows and predictions that were
+    The members of `inldl.completion.members.all` are learned from rows and predictions that were
     made without them. Each observed degree is hidden once, and filled in by members that were
     learned without its row. Weights that are not negative and sum to 1 mix the members such that
     the squared error there is small; few such degrees move them little from weights that are safe.

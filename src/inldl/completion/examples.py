@@ -6,16 +6,16 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import rankdata
 
-from inldl._file_state import Array, FileState
-from inldl.completion.beside import Beside
 from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly, hide_each_label
-from inldl.completion.intervals import RowSizes
 from inldl.completion.loose_sums import LooseSums
-from inldl.solvers.completion import error_covariance, given_observed
-from inldl.solvers.inside import Inside
-from inldl.solvers.known_cells import mean_degrees
-from inldl.solvers.limits import Limits
+from inldl.file_state import Array, FileState
+from inldl.rows.cells import mean_degrees
+from inldl.rows.density import Inside
+from inldl.rows.limits import Limits
+from inldl.rows.side import Beside
+from inldl.solvers.gaussian import error_covariance, given_observed
+from inldl.uncertainty.sizes import RowSizes
 
 MOST_ROWS = 10_000  # more rows take their time and change little
 FEW = 50  # rows that are learned from at once, without trees

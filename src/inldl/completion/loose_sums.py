@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from inldl.completion.beside import NOTHING
 from inldl.completion.completer import Completer
+from inldl.rows.side import NOTHING
 
 
 class LooseSums:

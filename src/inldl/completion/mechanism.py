@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from inldl.completion.hiding import raked
-from inldl.solvers.selection import Selection, logarithm, mechanism_of, split_evenly
+from inldl.rows.selection import Selection, logarithm, mechanism_of, split_evenly
 
 STEEPEST = (
     1.0  # slope: where size decides more strongly, too few like the missing ones are observed

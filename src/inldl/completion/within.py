@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl.solvers.inside import SMALLEST, TINY, Inside, quantile, shortest, tilted_density
+from inldl.rows.density import SMALLEST, TINY, Inside, quantile, shortest, tilted_density
 
 PRIOR = 20  # squared errors of all labels that those of each label are averaged with
 PEERS = 0.5  # how far degrees of which none was ever observed go towards their mean

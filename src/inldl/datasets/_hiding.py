@@ -4,7 +4,7 @@ from numbers import Real
 
 import numpy as np
 
-from inldl._validation import as_degrees, check_choice, check_number, like
+from inldl.rows.checks import as_degrees, check_choice, check_number, like
 
 
 def hide(

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from inldl._validation import FLOATS, as_degrees
 from inldl.datasets._fetching import Record, find, obtain, present, records
+from inldl.rows.checks import FLOATS, as_degrees
 
 _FEATURES = ("features", "X")
 # Files with logical labels too may call those "labels", so the clearest name comes first.

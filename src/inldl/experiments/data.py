@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn.utils import check_X_y
 
 from inldl import datasets
-from inldl._errors import DataError
-from inldl._specs import Spec, import_object, parse
+from inldl.errors import DataError
 from inldl.metrics import evaluate
+from inldl.specs import Spec, import_object, parse
 
 Array = npt.NDArray[Any]
 _RANDOM = {"n": 1000, "k": 20, "C": 5}

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from inldl._engines import one_blas_thread
-from inldl._errors import DataError
+from inldl.engines import one_blas_thread
+from inldl.errors import DataError
 from inldl.experiments.data import authors_split, content, load_dataset, seed_name
 from inldl.experiments.protocol import Cell, Fold, make_fold, seed
 from inldl.experiments.store import Row
-from inldl.methods import make_method
+from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 
 WARM_UP_ROWS = 64

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.bounds import linear_bound, weighted_empirical_risk
 from inldl.experiments import reproduce
 from inldl.experiments.data import Array, canonical_dataset, load_dataset, seed_name
 from inldl.experiments.protocol import Fold, make_fold, seed
 from inldl.experiments.reproduce import DATASETS, PENALTIES, our_result
-from inldl.methods import make_method
+from inldl.methods.registry import make_method
+from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 
 EDGES = np.array([0.0, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0])
 """Edges of the bins of degrees."""

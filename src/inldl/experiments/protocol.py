@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from inldl._specs import did_you_mean
-from inldl._validation import check_number
 from inldl.datasets import MECHANISMS, hide
 from inldl.experiments.data import Array, canonical_dataset
-from inldl.methods import canonical_method, make_method
+from inldl.methods.registry import canonical_method, make_method
+from inldl.rows.checks import check_number
+from inldl.specs import did_you_mean
 
 RATES = (0.1, 0.3, 0.5, 0.7, 0.9)
 """The missing rates of the paper."""

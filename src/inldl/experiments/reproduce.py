@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from inldl._specs import split_list
 from inldl.experiments import printed
 from inldl.experiments.data import authors_file, canonical_dataset, load_dataset
 from inldl.experiments.protocol import SPLITS, Cell
 from inldl.experiments.results import summarize
-from inldl.methods import canonical_method
+from inldl.methods.registry import canonical_method
+from inldl.specs import split_list
 
 DATASETS = tuple(printed.shapes().index)
 """The ten datasets, with their names in the paper."""

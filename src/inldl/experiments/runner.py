@@ -14,13 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
-from inldl._processes import READY, own_output, received, start_process
-from inldl._specs import import_object
 from inldl.experiments.data import content, fetch_dataset
 from inldl.experiments.measure import measure, reading_error, stamped
 from inldl.experiments.protocol import Cell
 from inldl.experiments.store import Row, Store
-from inldl.methods import classes
+from inldl.methods.registry import classes
+from inldl.processes import READY, own_output, received, start_process
+from inldl.specs import import_object
 
 
 def run(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from inldl._validation import check_number
+from inldl.rows.checks import check_number
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -5,10 +5,10 @@ formulas, p is a row of ``y_true`` and q the same row of ``y_pred``. Where a deg
 is NaN (missing), the metric ignores both p and q.
 """
 
-from ._paper import *  # noqa: F403
-from ._probability import *  # noqa: F403
-from ._ranks import *  # noqa: F403
-from ._recovery import recovery
-from ._registry import METRICS, Metric, Pair, evaluate, scorer, scorers
+from inldl.metrics._paper import *  # noqa: F403
+from inldl.metrics._probability import *  # noqa: F403
+from inldl.metrics._ranks import *  # noqa: F403
+from inldl.metrics._recovery import recovery
+from inldl.metrics._registry import METRICS, Metric, Pair, evaluate, scorer, scorers
 
 __all__ = ["METRICS", "Metric", "Pair", "evaluate", "recovery", "scorer", "scorers", *METRICS]

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from inldl._errors import DataError
-from inldl._validation import as_degrees, is_off, unmask, wrong_sums
-
-from ._registry import BoolArray, FloatArray, Pair
+from inldl.errors import DataError
+from inldl.metrics._registry import BoolArray, FloatArray, Pair
+from inldl.rows.checks import as_degrees, is_off, unmask, wrong_sums
 
 Degrees = npt.NDArray[np.floating[Any]]
 _IN_ROW = " in row {number}: give degrees from 0 to 1."

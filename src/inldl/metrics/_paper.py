@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._registry import FloatArray, Pair, metric, ratio
+from inldl.metrics._registry import FloatArray, Pair, metric, ratio
 
 
 @metric(higher_is_better=True, perfect=1.0)

@@ -7,7 +7,7 @@ Arrays are (C, n) here, so that sums over labels run along contiguous rows of da
 import numpy as np
 import numpy.typing as npt
 
-from ._registry import FloatArray, Pair, metric, ratio
+from inldl.metrics._registry import FloatArray, Pair, metric, ratio
 
 
 @metric(higher_is_better=True, perfect=1.0)

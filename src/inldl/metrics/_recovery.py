@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from ._registry import _checked, evaluate
+from inldl.metrics._registry import _checked, evaluate
 
 WHOLE_ROWS = ("canberra", "clark", "kl_divergence", "cosine")
 

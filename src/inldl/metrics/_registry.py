@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, cast, overload
 import numpy as np
 import numpy.typing as npt
 
-from inldl._sample_weights import as_weights
+from inldl.rows.weights import as_weights
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -249,7 +249,7 @@ def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:
 
 def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
     # The checks need scikit-learn, which imports pandas: load it on first use.
-    from ._checks import check_pair
+    from inldl.metrics._checks import check_pair
 
     return check_pair(y_true, y_pred, any_truth=any_truth)
 

@@ -5,18 +5,18 @@ Nothing but the layout is computed here.
 
 from typing import TYPE_CHECKING, Any
 
-from .comparison_page import comparison_page
-from .document import Document
-from .figures import FIGURES, save, svg
-from .inspection_page import inspection_page
-from .run_page import write_page
-from .table_pages import (
+from inldl.report.document import Document
+from inldl.report.figures import FIGURES, save, svg
+from inldl.report.pages.comparison import comparison_page
+from inldl.report.pages.inspection import inspection_page
+from inldl.report.pages.run import write_page
+from inldl.report.pages.table import (
     completion_page,
     evaluation_page,
     model_page,
     prediction_page,
 )
-from .tables import ScoreTable
+from inldl.report.tables import ScoreTable
 
 globals().update(FIGURES)
 __all__ = [

@@ -4,7 +4,7 @@ import re
 
 import pandas as pd
 
-from .html import template_environment
+from inldl.report.html import template_environment
 
 NOTE = "mean(standard deviation), {direction}; {best} and {second} of the row"
 _MARKDOWN_MARKS = {"best": "**{}**", "second": "<u>{}</u>"}

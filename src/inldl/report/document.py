@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from .style import COLUMN
+from inldl.report.style import COLUMN
 
 MISSING = "–"
 
@@ -225,12 +225,12 @@ class Document:
 
     def html(self) -> str:
         """Return the document as one HTML page that needs no network and no other file."""
-        from .html import render
+        from inldl.report.html import render
 
         return render(self)
 
     def write(self, path: str | Path, *, overwrite: bool = True) -> None:
         """Write the page; a file is replaced only when the new one is whole."""
-        from inldl.io._replacing import write_text
+        from inldl.files.replacing import write_text
 
         write_text(path, self.html(), overwrite=overwrite)

@@ -6,7 +6,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from .document import Chosen, Figure, Table
+from inldl.report.document import Chosen, Figure, Table
 
 MOST_CELLS = 8_000
 """Cells that a table in a page may have."""
@@ -116,7 +116,7 @@ def _picture(block, number):
 
 def _drawing(draw, caption, prefix):
     """Return what is drawn, as a part of a page whose ids start with the prefix."""
-    from .figures._saving import small_svg
+    from inldl.report.figures._saving import small_svg
 
     with warnings.catch_warnings():
         # The browser draws the letters, with fonts that have more of them than matplotlib's.

@@ -6,10 +6,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from inldl._validation import check_number
-
-from . import _renderings
-from .document import MISSING, Column, Table
+from inldl.report import _renderings
+from inldl.report.document import MISSING, Column, Table
+from inldl.rows.checks import check_number
 
 RANK_DIGITS = 2
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from inldl._text import printable, say
+from inldl.text import printable, say
 
 PIPE_WIDTH = 110  # characters of a line where nobody says how wide the output is
 

@@ -32,8 +32,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse
 
-from inldl._engines import Sums
-from inldl.solvers.hidden_mass import partial_rows
+from inldl.engines import Sums
+from inldl.rows.missingness import partial_rows
 from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
 from inldl.solvers.loop import Sweep
 from inldl.solvers.winldl import Block, Shared, WInLDLProblem

@@ -20,8 +20,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from inldl import _kernels
-from inldl._engines import Sums
+from inldl import kernels
+from inldl.engines import Sums
 from inldl.solvers.linear import Array, FeatureSums, check_finite
 from inldl.solvers.loop import Sweep
 from inldl.solvers.low_rank import Block, shrink_singular_values
@@ -171,7 +171,7 @@ class I2LDLProblem:
         """Do the work on rows, for F = X(W + Q) and H = XQ."""
         seen, rho = ~np.isnan(block.Y), F.dtype.type(self.rho)
         P = np.where(seen, block.Y, 0) + rho * (F + block.A)
-        _kernels.weighted_simplex_columns(P, seen + rho)
+        kernels.weighted_simplex_columns(P, seen + rho)
         pulled, least = H + block.B, F.dtype.type(self.lam3 / (self.rho * self.part))
         G = np.sign(pulled) * np.maximum(np.abs(pulled) - least, 0)
         moved = block.square(P - block.P) + self.part * block.square(G - block.G)

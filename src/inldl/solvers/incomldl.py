@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from inldl.solvers.completion import fill_in_proportion
+from inldl.solvers.gaussian import fill_in_proportion
 from inldl.solvers.loop import Iteration
 from inldl.solvers.neighbours import neighbours
 

@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from inldl import _kernels
-from inldl._engines import Sums
-from inldl._file_state import Array as FileArray
-from inldl._file_state import FileState
-from inldl._validation import TOO_LARGE
-from inldl.solvers.completion import fill_forced
+from inldl import kernels
+from inldl.engines import Sums
+from inldl.file_state import Array as FileArray
+from inldl.file_state import FileState
+from inldl.rows.checks import TOO_LARGE
+from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.landmark_kernel import Basis, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
 from inldl.solvers.softmax import Array, Function, minimised, softmax, zero_filled
@@ -115,7 +115,7 @@ def masked_loss(scores: Array, y: Array, weights: Array | None = None) -> tuple[
     degrees, counted = np.maximum(degrees, 0), observed.astype(float)
     if weights is not None:
         degrees, counted = degrees * weights[:, None], counted * weights[:, None]
-    return float(_kernels.masked_softmax_rows(scores, degrees, counted)), scores
+    return float(kernels.masked_softmax_rows(scores, degrees, counted)), scores
 
 
 def polished(function: Function, curvature: Callable[[Array], Any], U: Array) -> Array:

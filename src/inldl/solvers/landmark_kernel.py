@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from inldl import _kernels
-from inldl._file_state import Array as FileArray
-from inldl._file_state import FileState
+from inldl import kernels
+from inldl.file_state import Array as FileArray
+from inldl.file_state import FileState
 from inldl.solvers.masked_softmax import eigenbasis
 from inldl.solvers.softmax import Array
 
@@ -36,7 +36,7 @@ class LandmarkKernel:
         L, gamma = self.components_.astype(Z.dtype, copy=False), Z.dtype.type(self.gamma)
         out = np.empty((len(Z), len(L)), Z.dtype) if out is None else out
         if self.kernel == "laplacian":
-            _kernels.l1_distances(Z, np.ascontiguousarray(L.T), out)
+            kernels.l1_distances(Z, np.ascontiguousarray(L.T), out)
             out *= -gamma
         else:
             np.matmul(Z, (2 * gamma * L).T, out=out)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse
 
-from inldl import _kernels
-from inldl._validation import TOO_LARGE
+from inldl import kernels
+from inldl.rows.checks import TOO_LARGE
 
 Array = np.ndarray
 EPS = float(np.finfo(np.float64).eps)
@@ -23,7 +23,7 @@ def fitted(X: Any, coef: Array) -> Array:
     if sparse.issparse(X):
         return np.ascontiguousarray((X @ np.ascontiguousarray(coef.T)).T)
     if _narrow(X, len(coef)):
-        return _kernels.narrow_fitted(X, np.ascontiguousarray(coef))
+        return kernels.narrow_fitted(X, np.ascontiguousarray(coef))
     return np.matmul(coef, X.T)
 
 
@@ -37,7 +37,7 @@ def fitted_with_bias(X: Any, coef: Array, intercept: Array) -> Array:
 def predict_columns(X: Any, coef: Array, intercept: Array) -> Array:
     """Return the projection of XW + b onto the simplex, as labels x rows."""
     S = fitted_with_bias(X, coef, intercept)
-    _kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
+    kernels.project_columns(S, np.ones(S.shape[1], S.dtype))
     return S
 
 
@@ -46,7 +46,7 @@ def moments(R: Array, X: Any) -> Array:
     if sparse.issparse(X):
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
     if _narrow(X, len(R)):
-        return _kernels.narrow_moments(R, X).astype(np.float64, copy=False)
+        return kernels.narrow_moments(R, X).astype(np.float64, copy=False)
     with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
         return np.matmul(R, X).astype(np.float64, copy=False)
 

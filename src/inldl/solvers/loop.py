@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from inldl import _engines
-from inldl._engines import Engine, RowSource, Sums
+from inldl import engines
+from inldl.engines import Engine, RowSource, Sums
 
 Sweep = Callable[..., Sums]
 """Takes all blocks through a step: ``sweep("step", *arrays)`` returns the total of the sums."""
@@ -17,7 +17,7 @@ Iteration = tuple[Any, dict[str, float], bool]
 """What was found so far, what the history keeps, and whether it is good enough to stop."""
 
 
-class Problem(_engines.Problem, Protocol):
+class Problem(engines.Problem, Protocol):
     """What a method states that alternates between work on rows and one shared regression.
 
     Blocks and the shared part are its own. `watched` names the entries of `changes` that must

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from inldl import _kernels
-from inldl._engines import Sums
+from inldl import kernels
+from inldl.engines import Sums
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -170,7 +170,7 @@ class ProximalProblem(LowRank):
     def project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
         """Shrink the singular values, project onto the simplex, and sum for the regression."""
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
-        _kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
+        kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
         return block, Sums(block.regressed(M))
 
 
@@ -241,7 +241,7 @@ class AlternatingProblem(LowRank):
         """Return M, the solution of a weighted problem on the simplex."""
         seen = ~np.isnan(block.Y)
         pull += np.where(seen, block.Y, 0)
-        _kernels.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
+        kernels.weighted_simplex_columns(pull, seen + pull.dtype.type(self.rho))
         return pull
 
     def _move(

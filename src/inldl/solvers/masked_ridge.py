@@ -22,9 +22,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import linalg
 
-from inldl.solvers.completion import fill_near
-from inldl.solvers.hidden_mass import partial_rows
-from inldl.solvers.known_cells import mean_degrees
+from inldl.rows.cells import mean_degrees
+from inldl.rows.missingness import partial_rows
+from inldl.solvers.gaussian import fill_near
 from inldl.solvers.softmax import Array
 
 SMALLEST = 1e-12

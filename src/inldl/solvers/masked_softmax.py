@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
-from inldl import _kernels
+from inldl import kernels
 from inldl.solvers.softmax import Array, lbfgs, softmax, zero_filled
 
 BLOCK = 1024  # rows
@@ -70,7 +70,7 @@ class MaskedSoftmax:
             if self.ignored is not None:
                 scores[self.ignored[rows]] = NEVER
             about = self.degrees[rows], self.counted[rows]
-            value += _kernels.masked_softmax_rows(scores, *about)
+            value += kernels.masked_softmax_rows(scores, *about)
             gradient[:-1] += self.features[rows].T @ scores
             gradient[-1] += scores.sum(axis=0)
         return float(value), self.unit * gradient

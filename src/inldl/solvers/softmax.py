@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from inldl._validation import TOO_LARGE
+from inldl.rows.checks import TOO_LARGE
 
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]

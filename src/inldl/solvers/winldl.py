@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from inldl import _kernels
-from inldl._engines import Sums
-from inldl.solvers.given_limits import Labels, limits_of_block
-from inldl.solvers.limits import Limits
+from inldl import kernels
+from inldl.engines import Sums
+from inldl.rows.given_limits import Labels, limits_of_block
+from inldl.rows.limits import Limits
+from inldl.rows.ratios import RatioRows, check_ratios, settled, telling
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -31,7 +32,6 @@ from inldl.solvers.linear import (
     predict_columns,
 )
 from inldl.solvers.loop import Sweep
-from inldl.solvers.ratios import RatioRows, check_ratios, settled, telling
 
 
 @dataclass
@@ -99,7 +99,7 @@ class LimitedRows:
         target = np.where(holes, nearest, self.Y)
         ratio = np.where(holes & ~np.isnan(missing), missing, self.A)
         Z = (target + ratio * (fitted + self.U - target)).T.copy(order="C")
-        _kernels.project_columns(Z, np.ones(len(fitted)))
+        kernels.project_columns(Z, np.ones(len(fitted)))
         Z = Z.T
         change = float(np.abs(Z - self.Z).max())
         self.U, self.Z = self.U + fitted - Z, Z
@@ -133,7 +133,7 @@ class WInLDLProblem:
     are about.
 
     If only `ratios` are known, the target of an observed degree is its ratio times the scale of
-    the row, which follows XW in each iteration (`inldl.solvers.ratios`). Its weight is that of the
+    the row, which follows XW in each iteration (`inldl.rows.ratios`). Its weight is that of the
     degree which the same distribution for all rows would make of it.
     """
 
@@ -243,7 +243,7 @@ class WInLDLProblem:
         limited = block.limited
         products = S if limited is None else np.ascontiguousarray(S[:, limited.others])
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
-        total, change = _kernels.winldl_step(
+        total, change = kernels.winldl_step(
             products,
             block.state,
             given,
@@ -326,7 +326,7 @@ def unknown_thresholds(state: Array) -> Array:
 def lanes(parts: Sequence[Array], dtype: Any) -> Array:
     """Return arrays of rows x labels as groups x labels x arrays x lanes, rows padded with 0."""
     n, C = parts[0].shape
-    width = _kernels.lane_count(np.dtype(dtype))
+    width = kernels.lane_count(np.dtype(dtype))
     whole, rest = divmod(n, width)
     out = aligned((whole + (rest > 0), C, len(parts), width), dtype)
     out[whole:] = 0

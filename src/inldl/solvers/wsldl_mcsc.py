@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from inldl._file_state import Array as Kept
-from inldl._file_state import FileState
+from inldl.file_state import Array as Kept
+from inldl.file_state import FileState
 from inldl.solvers.loop import Iteration
 from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.neighbours import graph, neighbours

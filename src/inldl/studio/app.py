@@ -16,10 +16,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from inldl.io.formats import find_format
 from inldl.studio.desk import Desk
 from inldl.studio.jobs import Busy
 from inldl.studio.workspace import Changed, NotFound, file_name
+from inldl.tables.formats.registry import find_format
 
 LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file

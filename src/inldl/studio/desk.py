@@ -8,10 +8,10 @@ import shutil
 from collections import defaultdict
 from functools import lru_cache
 
-from inldl.io.formats import suffixes
-from inldl.methods import METHODS
+from inldl.methods.registry import METHODS
 from inldl.studio import settings as options
 from inldl.studio.workspace import NotFound
+from inldl.tables.formats.registry import suffixes
 
 MOST_EDITS = 10_000
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from subprocess import TimeoutExpired
 
-from inldl._processes import READY, end_process, start_process
+from inldl.processes import READY, end_process, start_process
 
 MOST = 4  # that work at the same time
 AFTER = 5  # seconds in which a process ends that says no more; then it is ended

@@ -7,8 +7,8 @@ import threading
 import webbrowser
 from importlib.util import find_spec
 
-from inldl._text import say
 from inldl.studio.security import Guard, new_token
+from inldl.text import say
 
 ADDRESS = "127.0.0.1"
 

@@ -1,6 +1,6 @@
 """What a user says about a table on the page, and the options that it stands for."""
 
-from inldl.methods import METHODS
+from inldl.methods.registry import METHODS
 
 ROLES = {
     "label": "holds shares; missing ones are filled in",

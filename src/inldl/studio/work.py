@@ -4,18 +4,18 @@ import os
 import zipfile
 from pathlib import Path
 
-from inldl.estimators._listening import heard_by
-from inldl.io import TableFile
-from inldl.io._gathering import gathered
-from inldl.io.formats import plain_name
-from inldl.io.model_file import load_model, save_model
-from inldl.io.writing import write_edited, write_frame
-from inldl.report import comparison_page, inspection_page
-from inldl.report.asking_page import asked
-from inldl.report.table_pages import completed, predicted
+from inldl.files.model_file import load_model, save_model
+from inldl.progress import heard_by
+from inldl.report.pages.asking import asked
+from inldl.report.pages.comparison import comparison_page
+from inldl.report.pages.inspection import inspection_page
+from inldl.report.pages.table import completed, predicted
 from inldl.studio import settings as options
 from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
+from inldl.tables import TableFile
 from inldl.tables.comparison import CONSTANT, DEFAULT
+from inldl.tables.formats.registry import plain_name
+from inldl.tables.gathering import gathered
 from inldl.tables.looks import compare_file, inspect_file, understand_file
 from inldl.tables.questions import Answers, ask_table
 from inldl.tables.ratio_tables import ASKING, COMPARING
@@ -26,6 +26,7 @@ from inldl.tables.tasks import (
     fit_table,
     predict_table,
 )
+from inldl.tables.writing import write_edited, write_frame
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header

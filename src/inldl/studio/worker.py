@@ -5,7 +5,7 @@ import time
 import traceback
 import warnings
 
-from inldl._processes import READY, own_output, received
+from inldl.processes import READY, own_output, received
 
 OFTEN = 0.1  # seconds between two lines, so that nobody is flooded
 _MEMORY = "There is not enough memory for this table; use fewer rows, or a larger machine."

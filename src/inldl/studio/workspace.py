@@ -20,7 +20,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from inldl.io._replacing import make_folder, write_text
+from inldl.files.replacing import make_folder, write_text
 from inldl.studio.settings import DEFAULTS
 
 _ID = re.compile(r"[0-9a-f]{16}")

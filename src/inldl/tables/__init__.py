@@ -1,33 +1,35 @@
 """What is done with a table of features and degrees that has holes."""
 
-from inldl.tables.asking import Suggestion, suggest
-from inldl.tables.asking_trial import AskingTrial, simulate_asking
-from inldl.tables.comparison import Comparison, compare
-from inldl.tables.encoding import CategoryColumn, DateColumn, FeatureEncoder, NumberColumn
-from inldl.tables.inspection import Inspection, inspect_table
-from inldl.tables.model import Model
-from inldl.tables.quality import HeldOut
-from inldl.tables.questions import ask_table
-from inldl.tables.tasks import complete_table, evaluate_table, fit_table, predict_table
+from inldl.lazy import lazy_names
 
-__all__ = [
-    "AskingTrial",
-    "CategoryColumn",
-    "Comparison",
-    "DateColumn",
-    "FeatureEncoder",
-    "HeldOut",
-    "Inspection",
-    "Model",
-    "NumberColumn",
-    "Suggestion",
-    "ask_table",
-    "compare",
-    "complete_table",
-    "evaluate_table",
-    "fit_table",
-    "inspect_table",
-    "predict_table",
-    "simulate_asking",
-    "suggest",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "AskingTrial": "inldl.tables.asking_trial",
+        "CategoryColumn": "inldl.tables.columns.kinds",
+        "Comparison": "inldl.tables.comparison",
+        "DateColumn": "inldl.tables.columns.date",
+        "FeatureEncoder": "inldl.tables.columns.encoder",
+        "Format": "inldl.tables.table",
+        "HeldOut": "inldl.tables.quality",
+        "Inspection": "inldl.tables.inspection",
+        "Model": "inldl.tables.model",
+        "NumberColumn": "inldl.tables.columns.kinds",
+        "Piece": "inldl.tables.table",
+        "Suggestion": "inldl.tables.asking",
+        "Table": "inldl.tables.table",
+        "TableFile": "inldl.tables.reading",
+        "TableWriter": "inldl.tables.writing",
+        "ask_table": "inldl.tables.questions",
+        "compare": "inldl.tables.comparison",
+        "complete_table": "inldl.tables.tasks",
+        "evaluate_table": "inldl.tables.tasks",
+        "fit_table": "inldl.tables.tasks",
+        "inspect_table": "inldl.tables.inspection",
+        "predict_table": "inldl.tables.tasks",
+        "read_table": "inldl.tables.reading",
+        "simulate_asking": "inldl.tables.asking_trial",
+        "suggest": "inldl.tables.asking",
+        "write_table": "inldl.tables.writing",
+    },
+)

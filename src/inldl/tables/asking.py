@@ -7,11 +7,11 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from inldl._validation import as_degrees, check_choice, check_number, label_names, names_or_numbers
 from inldl.completion.asking import RowErrors, choose_questions
-from inldl.completion.beside import NOTHING, Beside
-from inldl.estimators._intervals import check_coverage
-from inldl.solvers.given_limits import limits_of
+from inldl.methods.intervals import check_coverage
+from inldl.rows.checks import as_degrees, check_choice, check_number, label_names, names_or_numbers
+from inldl.rows.given_limits import limits_of
+from inldl.rows.side import NOTHING, Beside
 from inldl.tables.model import Model
 from inldl.tables.ratio_tables import refuse_asking
 

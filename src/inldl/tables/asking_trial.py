@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import _safe_indexing
 
-from inldl._validation import as_degrees, check_number, names_or_numbers
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
-from inldl.tables._units import POINTS, whole_of
+from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.asking import Part, Prices, check_asked, errors_of
 from inldl.tables.model import Model
+from inldl.tables.units import POINTS, whole_of
 
 ASK = "ask"
 ALL_ROUNDS = 0.5  # of the hidden degrees are asked for in all rounds together

@@ -6,24 +6,24 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._sample_weights import as_weights
-from inldl._validation import (
+from inldl.methods.registry import canonical_method
+from inldl.rows.checks import (
     as_degrees,
     check_number,
     check_rows,
     names_or_numbers,
 )
-from inldl.methods import canonical_method
-from inldl.solvers.given_limits import limits_of
-from inldl.tables._method_trials import (
+from inldl.rows.given_limits import limits_of
+from inldl.rows.weights import as_weights
+from inldl.tables.columns.encoder import FeatureEncoder
+from inldl.tables.method_trials import (
     NOT_CONVERGED,
     completing_trials,
     predicting_trials,
     try_method,
 )
-from inldl.tables._rows import copies_note, distinct_rows, weights_of_copies
-from inldl.tables._units import POINTS, error, whole_of
-from inldl.tables.encoding import FeatureEncoder
+from inldl.tables.rows import copies_note, distinct_rows, weights_of_copies
+from inldl.tables.units import POINTS, error, whole_of
 
 CONSTANT = "constant-mean"
 DEFAULT = (
@@ -138,10 +138,10 @@ def compare(
         a row out.
     sums : array-like of shape (n,), optional
         What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
-        `inldl.io.read_table` returns. Methods then complete rows as they were before.
+        `inldl.tables.read_table` returns. Methods then complete rows as they were before.
     limits : dict, optional
         What is known of missing degrees: `lower`, `upper` and `sums` as `Model.fit` takes them, or
-        ``known.limits`` of what `inldl.io.read_table` returns. Methods that can learn from it do,
+        ``known.limits`` of what `read_table` returns. Methods that can learn from it do,
         and all complete within it. It is not used where `sums` vary.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.

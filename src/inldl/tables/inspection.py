@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._validation import (
+from inldl.rows.checks import (
     check_2d,
     check_choice,
     check_rows,
@@ -13,12 +13,12 @@ from inldl._validation import (
     names_or_numbers,
     sum_tolerance,
 )
-from inldl.tables._cell_values import as_table, named_columns
-from inldl.tables._dates import ORDERS
-from inldl.tables._features import describe_features, find_copies, find_dependence
-from inldl.tables._findings import list_findings
-from inldl.tables._missingness import COUNTS, SizeTest, estimate_hidden_means, size_test
-from inldl.tables._units import PERCENT, whole_of
+from inldl.tables.columns.dates import ORDERS
+from inldl.tables.columns.values import as_table, named_columns
+from inldl.tables.features import describe_features, find_copies, find_dependence
+from inldl.tables.findings import list_findings
+from inldl.tables.missingness import COUNTS, SizeTest, estimate_hidden_means, size_test
+from inldl.tables.units import PERCENT, whole_of
 
 MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 MOST_ROWS = 200_000  # for the means of hidden degrees

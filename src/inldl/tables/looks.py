@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl._text import counted
-from inldl.io._gathering import gathered
-from inldl.tables._cell_values import Cells
-from inldl.tables._features import describe_features
-from inldl.tables._rows import take_weights
+from inldl.tables.columns.values import Cells
 from inldl.tables.comparison import compare
+from inldl.tables.features import describe_features
+from inldl.tables.gathering import gathered
 from inldl.tables.inspection import inspect_table
+from inldl.tables.rows import take_weights
+from inldl.text import counted
 
 MOST_ROWS = 50_000  # from which the kinds of columns are detected
 MOST_SUMMED = 2_000  # rows that are summed
@@ -26,7 +26,7 @@ def inspect_file(file, *, scale="auto", weight=None, dates="auto"):
 
     A column of weights is checked, and is no feature; the rows are looked at as they stand.
     Returns an `Inspection`, the `Table` that was read, and sentences on how it was understood.
-    `scale` is as in `inldl.io.read_table`, `weight` and `dates` as in `fit_table`.
+    `scale` is as in `inldl.tables.read_table`, `weight` and `dates` as in `fit_table`.
     """
     read = file.read(scale=scale, check=False)
     take_weights(read.features, weight, file)

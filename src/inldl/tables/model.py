@@ -8,28 +8,28 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from inldl._errors import DataError
-from inldl._file_state import Array, FileState
-from inldl._sample_weights import as_weights
-from inldl._validation import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.completion.examples import evenly
-from inldl.estimators._base import DistributionEstimator
-from inldl.estimators._given_rows import check_given
-from inldl.estimators._held_out import fit_weighted, predict_held_out
-from inldl.estimators._intervals import IntervalMixin
-from inldl.estimators.constant import ConstantLDL
-from inldl.estimators.vote_weights import checked_votes, weights_by_votes
-from inldl.methods import make_method
-from inldl.solvers.given_limits import limits_of
-from inldl.tables._cell_values import as_table, named_columns
-from inldl.tables._rows import (
+from inldl.errors import DataError
+from inldl.file_state import Array, FileState
+from inldl.methods.base import DistributionEstimator
+from inldl.methods.constant import ConstantLDL
+from inldl.methods.given_rows import check_given
+from inldl.methods.intervals import IntervalMixin
+from inldl.methods.registry import make_method
+from inldl.methods.vote_weights import checked_votes, weights_by_votes
+from inldl.rows.checks import as_degrees, check_number, check_rows, framed, names_or_numbers
+from inldl.rows.given_limits import limits_of
+from inldl.rows.weights import as_weights
+from inldl.tables.columns.encoder import FeatureEncoder
+from inldl.tables.columns.values import as_table, named_columns
+from inldl.tables.quality import error_rises
+from inldl.tables.rows import (
     distinct_rows,
     group_numbers,
     means_of_labels,
     weights_of_copies,
 )
-from inldl.tables.encoding import FeatureEncoder
-from inldl.tables.quality import error_rises
+from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
@@ -258,7 +258,7 @@ class Model(IntervalMixin, DistributionEstimator):
             raise ValueError(
                 f"{self.method} cannot learn from degrees if some are missing; use one of "
                 "the methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
-                f"inldl.RegressorLDL. The method says: {error}"
+                f"inldl.methods.RegressorLDL. The method says: {error}"
             ) from error
 
     def _held_out(self, encoded, degrees, rows, groups, weights=None):

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from inldl.datasets import hide
-from inldl.estimators._base import fill_rows
-from inldl.solvers.completion import fill_in_proportion
-from inldl.solvers.ratios import known_ratios
-from inldl.tables._units import POINTS, whole_of
+from inldl.methods.base import fill_rows
+from inldl.rows.ratios import known_ratios
+from inldl.solvers.gaussian import fill_in_proportion
+from inldl.tables.units import POINTS, whole_of
 
 ROUNDING = 1e-9  # by which a prediction may miss a bound
 

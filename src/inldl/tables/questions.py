@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from inldl._text import listed
-from inldl.io import TableFile
-from inldl.io._replacing import goes_with
-from inldl.io.writing import row_wholes, write_cells, write_frame
-from inldl.tables._pieces import id_columns, id_texts, pieces_for
-from inldl.tables._units import POINTS, whole_of
+from inldl.files.replacing import goes_with
+from inldl.tables import TableFile
 from inldl.tables.asking import Part, Prices, Suggestion, suggestion
+from inldl.tables.pieces import id_columns, id_texts, pieces_for
+from inldl.tables.units import POINTS, whole_of
+from inldl.tables.writing import row_wholes, write_cells, write_frame
+from inldl.text import listed
 
 COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}

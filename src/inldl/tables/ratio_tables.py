@@ -1,6 +1,6 @@
 """What can be done with a table that gives only ratios of its known shares, and what cannot."""
 
-from inldl.methods import with_ratios
+from inldl.methods.registry import with_ratios
 
 ASKING = (
     "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
@@ -15,7 +15,7 @@ COMPARING = (
 def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=None, n_draws=0):
     """Return a method that learns from ratios, or refuse what does not go with them.
 
-    The others are options of `inldl.io.TableFile`, `fit_table` and `complete_table`.
+    The others are options of `inldl.tables.TableFile`, `fit_table` and `complete_table`.
     """
     for option, used in (("--total", total), ("--sum", sums), ("--votes", votes)):
         if used:

@@ -4,18 +4,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from inldl._errors import DataError
-from inldl._validation import check_predictable
 from inldl.completion.examples import evenly
-from inldl.estimators._intervals import check_coverage
-from inldl.io import TableWriter
-from inldl.io.writing import check_writable, row_wholes
+from inldl.errors import DataError
+from inldl.methods.intervals import check_coverage
 from inldl.metrics import evaluate
-from inldl.solvers.given_limits import limits_of
-from inldl.solvers.known_cells import known_cells
-from inldl.solvers.ratios import check_ratios
-from inldl.tables import quality
-from inldl.tables._pieces import (
+from inldl.rows.cells import known_cells
+from inldl.rows.checks import check_predictable
+from inldl.rows.given_limits import limits_of
+from inldl.rows.ratios import check_ratios
+from inldl.tables import TableWriter, quality
+from inldl.tables.model import Model
+from inldl.tables.pieces import (
     ShownRows,
     Tally,
     draw_files,
@@ -24,8 +23,8 @@ from inldl.tables._pieces import (
     pieces_for,
     size_of_holes,
 )
-from inldl.tables._results import Evaluation, Learned, Written
-from inldl.tables._rows import (
+from inldl.tables.results import Evaluation, Learned, Written
+from inldl.tables.rows import (
     copies_note,
     group_numbers,
     rows_that_count,
@@ -34,8 +33,8 @@ from inldl.tables._rows import (
     votes_of,
     weights_notes,
 )
-from inldl.tables._units import paired_ends, rounded_rows, whole_of
-from inldl.tables.model import Model
+from inldl.tables.units import paired_ends, rounded_rows, whole_of
+from inldl.tables.writing import check_writable, row_wholes
 
 MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 SAMPLE = 1000  # rows in which columns are shuffled
@@ -63,7 +62,7 @@ def fit_table(
     method : str
         A name as in ``inldl methods``.
     scale, normalize
-        As in `inldl.io.read_table`.
+        As in `inldl.tables.read_table`.
     group : str, optional
         A column that is not learned from: rows that are equal in it are held out together.
     weight : str, optional
@@ -176,7 +175,7 @@ def complete_table(
     holes : list of str, optional
         The labels with holes; all by default.
     normalize : bool
-        As in `inldl.io.read_table`.
+        As in `inldl.tables.read_table`.
     coverage : float, optional
         Add columns `<label>_low` and `<label>_high` that hold this share of the filled degrees.
     mark : bool
@@ -315,7 +314,7 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     file, model
         As in `complete_table`.
     scale, normalize
-        As in `inldl.io.read_table`.
+        As in `inldl.tables.read_table`.
     coverage : float
         Of the intervals whose true coverage is measured.
     weight : str, optional

@@ -7,7 +7,7 @@ from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-from inldl._validation import check_choice
+from inldl.rows.checks import check_choice
 
 REDUCTIONS = ("batchmean", "sum", "mean", "none")
 FEW = 2**13  # cells, of which `kl_div` is quicker

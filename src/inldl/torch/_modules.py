@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from inldl._validation import as_degrees, check_choice, check_number
+from inldl.rows.checks import as_degrees, check_choice, check_number
 from inldl.torch._loss import check_arguments, reduced
 from inldl.weighting import get_weighting
 

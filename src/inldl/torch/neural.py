@@ -7,11 +7,11 @@ from typing import Annotated
 import numpy as np
 from sklearn.model_selection import KFold
 
-from inldl._file_state import Array, FileState
-from inldl._validation import check_number
-from inldl.estimators._kernel_base import KernelDistributionEstimator
-from inldl.estimators._parameters import Count, Jobs, NotNegative, Positive, parameters
-from inldl.solvers.known_cells import mean_degrees
+from inldl.file_state import Array, FileState
+from inldl.methods.kernel_base import KernelDistributionEstimator
+from inldl.methods.parameters import Count, Jobs, NotNegative, Positive, parameters
+from inldl.rows.cells import mean_degrees
+from inldl.rows.checks import check_number
 from inldl.solvers.softmax import softmax
 from inldl.torch import need_torch
 
@@ -81,7 +81,8 @@ class NeuralLDL(KernelDistributionEstimator):
 
     Examples
     --------
-    >>> from inldl import NeuralLDL, hide
+    >>> from inldl.torch import NeuralLDL
+    >>> from inldl import hide
     >>> from inldl.datasets import make_distributions
     >>> X, y = make_distributions(200, random_state=0)
     >>> model = NeuralLDL(max_epochs=20, random_state=0)

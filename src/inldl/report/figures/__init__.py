@@ -9,7 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from ._saving import save, svg
+from inldl.report.figures._saving import save, svg
 
 _modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
 FIGURES = {

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..style import (
+from inldl.report.figures._panels import name_rows, single_panel, titled_panels, two_panels
+from inldl.report.style import (
     COLUMN,
     FULL,
     GREY,
@@ -13,7 +14,6 @@ from ..style import (
     log_axis,
     need_columns,
 )
-from ._panels import name_rows, single_panel, titled_panels, two_panels
 
 BAR = 0.2  # inches per bar
 ROW = 0.18  # inches per row of dots

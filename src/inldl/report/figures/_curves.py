@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..style import (
+from inldl.report.figures._panels import line_handles, single_panel, small_multiples, two_panels
+from inldl.report.style import (
     COLUMN,
     FULL,
     GREY,
@@ -17,7 +18,6 @@ from ..style import (
     need_columns,
     new_figure,
 )
-from ._panels import line_handles, single_panel, small_multiples, two_panels
 
 
 def _lines(axes, frame, by, x, y, look, name=str):

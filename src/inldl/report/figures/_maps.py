@@ -5,10 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from inldl._text import counted
-
-from ..style import COLUMN, FULL, GREY, LIGHT, drawn, legend_above, need_columns, new_figure
-from ._panels import (
+from inldl.report.figures._panels import (
     LINE,
     name_columns,
     name_rows,
@@ -17,6 +14,17 @@ from ._panels import (
     two_panels,
     widest,
 )
+from inldl.report.style import (
+    COLUMN,
+    FULL,
+    GREY,
+    LIGHT,
+    drawn,
+    legend_above,
+    need_columns,
+    new_figure,
+)
+from inldl.text import counted
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"

@@ -2,7 +2,7 @@
 
 import math
 
-from ..style import new_figure
+from inldl.report.style import new_figure
 
 PANEL = 1.55  # height of a small panel in inches
 LONGEST = 28  # characters of a name

@@ -1,9 +1,8 @@
 """Draw which methods differ: Demšar's diagram of critical differences."""
 
-from inldl._validation import check_number
-
-from ..style import FULL, GREY, drawn, new_figure
-from ._panels import shortened, widest
+from inldl.report.figures._panels import shortened, widest
+from inldl.report.style import FULL, GREY, drawn, new_figure
+from inldl.rows.checks import check_number
 
 AXIS_NAME = "mean rank"
 

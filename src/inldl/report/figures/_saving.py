@@ -6,9 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
-from inldl.io._replacing import write_bytes
-
-from ..style import house_style
+from inldl.files.replacing import write_bytes
+from inldl.report.style import house_style
 
 # None leaves out the date (and, in a page, the whole block): bytes then depend on the figure only.
 _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}

@@ -1,0 +1,1 @@
+"""Members of the mixture that fills holes: one file each."""

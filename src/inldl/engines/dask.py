@@ -1,0 +1,293 @@
+"""Parts of chunks on the workers of a Dask cluster, which keep them beside Dask's own memory.
+
+A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
+back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere
+and taken through the messages it missed; the arithmetic is the same, and so is the result.
+"""
+
+import asyncio
+import pickle
+import time
+import uuid
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, Self
+
+import dask
+import numpy as np
+from dask.delayed import Delayed
+from distributed import KilledWorker, futures_of
+
+from inldl._version import __version__
+from inldl.engines import dask_worker as worker_parts
+from inldl.engines.base import Engine, Message, Problem, Start, Steps, Sums, start_block, total
+from inldl.engines.blas import one_blas_thread
+from inldl.engines.chunks import ChunkedRows
+from inldl.engines.local import contiguous
+from inldl.rows.checks import DegreeFacts, check_degrees
+
+# Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
+PATIENCE = "60s"
+LOOK = 1.0  # seconds between two looks at whether there are workers at all
+VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
+FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
+
+
+class DaskEngine(Engine):
+    """Keep parts on the workers of a Dask cluster and run steps there.
+
+    On the dashboard, the names of the tasks start with `name`.
+    """
+
+    def __init__(self, client: Any, name: str):
+        self._client, self._name = client, name.lower()
+        self._fit = uuid.uuid4().hex
+        self._patience = dask.utils.parse_timedelta(
+            dask.config.get("inldl.worker-timeout", PATIENCE)
+        )
+        self._n_tasks = 0
+        self._asked: set[str] = set()
+        self._held: list[Any] = []
+        self._homes: dict[int, str] = {}
+        self._messages: list[tuple[str, Message]] = []
+
+    def __enter__(self) -> Self:
+        """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
+        self._stack = ExitStack()
+        self._stack.enter_context(one_blas_thread())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Free the memory of the workers, also after Ctrl-C; those that are gone need not know.
+
+        Tasks that failed are cancelled: while a traceback holds them, Dask would want to run what
+        they share with the next fit on the workers of this one, which may be gone by then.
+        """
+        self._stack.close()
+        held, self._held = self._held, []
+        if self._client.status == "running":
+            if error[0] is not None:
+                self._client.cancel(held)
+            self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
+
+    def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
+        self._problem, self._rows, self._start = problem, rows, start
+        loaded = self._load(range(len(rows.parts)))
+        check_degrees([found for _, facts in loaded for found in facts], rows.label_names)
+        return total(pickle.loads(sums) for sums, _ in loaded)
+
+    def replay(self, steps: Steps) -> Sums:
+        begun = len(self._messages)
+        self._messages += [(step, contiguous(message)) for step, message in steps]
+        t = len(self._messages)
+        sums: dict[int, Any] = {}
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), begun)
+        asked_again: set[int] = set()
+        while at:
+            lost = []
+            for i, (found, added, address) in self._advance(at).items():
+                if found == t:
+                    sums[i] = added
+                    del at[i]
+                elif found is not None:
+                    at[i] = found
+                else:
+                    lost.append((i, address))
+            self._recover(lost, at, asked_again)
+        return total(pickle.loads(sums[i]) for i in sorted(sums))
+
+    def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
+        """Send the parts their next messages, given how far they are; return how far they come."""
+        groups: dict[tuple[str, int], list[int]] = {}
+        for i, t in at.items():
+            groups.setdefault((self._homes[i], t), []).append(i)
+        sent = {t: pickle.dumps(self._following(t)) for t in set(at.values())}
+        tasks = [(parts, t, sent[t]) for (_, t), parts in groups.items()]
+        name = self._messages[-1][0]
+        keys = [self._key(f"{name}-{len(self._messages)}") for _ in groups]
+        homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
+
+        def submit() -> list[Any]:
+            with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
+                return self._client.map(
+                    partial(worker_parts.advance, self._fit),
+                    *zip(*tasks, strict=True),
+                    key=keys,
+                    pure=False,
+                )
+
+        replies = self._results(submit, [home for home, _ in groups])
+        if replies is None:
+            return dict.fromkeys(at, (None, None, ""))
+        return {i: (*one, where) for where, found in replies for i, one in found.items()}
+
+    def _following(self, t: int) -> list[tuple[str, Message]]:
+        """Return the messages after sweep `t`: one at least, and not too many for one task."""
+        sizes = np.cumsum([sum(a.nbytes for a in sent) for _, sent in self._messages[t:]])
+        return self._messages[t : t + max(int(np.searchsorted(sizes, FRAGMENT)), 1)]
+
+    def _recover(
+        self, lost: list[tuple[int, str]], at: dict[int, int], asked_again: set[int]
+    ) -> None:
+        """Load parts again that are gone; ask their worker again if it was another that answered.
+
+        A task can land elsewhere because its worker left, or because it was busy.
+        """
+        if not lost:
+            return
+        running = self._workers()
+        gone = []
+        for i, address in lost:
+            stolen = address != self._homes[i] and self._homes[i] in running
+            if stolen and i not in asked_again:
+                asked_again.add(i)
+            else:
+                gone.append(i)
+        if gone:
+            self._load(gone)
+            at.update(dict.fromkeys(gone, 0))
+
+    def _load(self, parts: Sequence[int]) -> list[tuple[bytes, list[DegreeFacts]]]:
+        """Load parts on workers; note where they are, and return what is known of them."""
+        results = None
+        while results is None:
+            chosen = self._assigned(parts)
+            results = self._results(partial(self._submit_loads, chosen), list(chosen.values()))
+        self._check_versions({home: version for home, version, *_ in results})
+        self._homes |= {i: home for i, (home, *_) in zip(parts, results, strict=True)}
+        return [(sums, facts) for *_, sums, facts in results]
+
+    def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
+        """Let each worker load its parts, and do all that comes before on the same worker."""
+        futures: dict[int, Any] = {}
+        for home in set(chosen.values()):
+            here = [i for i in chosen if chosen[i] == home]
+            lazy = [self._lazy_load(i) for i in here]
+            found = self._client.compute(lazy, workers=[home], allow_other_workers=True)
+            futures |= zip(here, found, strict=True)
+        return [futures[i] for i in chosen]
+
+    def _lazy_load(self, i: int) -> Delayed:
+        load = partial(worker_parts.load, self._fit, self._problem, self._start, i)
+        parts = self._rows.parts
+        return parts[i].then(load, len(parts), self._key(f"load-part-{i}"))
+
+    def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
+        """Choose a worker for each part: where its rows are already, or the least busy one."""
+        workers = self._workers()
+        persisted = futures_of(self._rows.X)
+        where = self._client.who_has(persisted) if persisted else {}
+        load = dict.fromkeys(workers, 0)
+        chosen = {}
+        for i in parts:
+            part = self._rows.parts[i]
+            there = [home for X, *_ in part.chunks for home in where.get(X.key, ())]
+            near = [home for home in there if home in workers] or list(workers)
+            chosen[i] = min(near, key=lambda home: load[home] / workers[home])
+            load[chosen[i]] += part.n_rows
+        return chosen
+
+    def _key(self, what: str) -> str:
+        """Return a key of which the dashboard shows the words before the first number."""
+        self._n_tasks += 1
+        return f"{self._name}-{what}-{self._n_tasks}-{self._fit}"
+
+    def _workers(self) -> dict[str, int]:
+        """Return the running workers and their threads; wait for one if there is none."""
+        until = time.monotonic() + self._patience
+        while True:
+            known = self._client.sync(self._client.scheduler.identity)["workers"]
+            found = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
+            if found:
+                self._ask_versions([address for address in found if address not in self._asked])
+                return found
+            if time.monotonic() > until:
+                raise RuntimeError(self._nobody(known))
+            time.sleep(min(LOOK, self._patience / 4))
+
+    def _ask_versions(self, addresses: list[str]) -> None:
+        """Refuse workers without inldl, which would die of its tasks, or with another version."""
+        if addresses:
+            ask = partial(self._client.run, eval, VERSION, on_error="return")
+            self._check_versions(ask(workers=addresses))
+            self._asked.update(addresses)
+
+    def _check_versions(self, found: dict[str, Any]) -> None:
+        for address, version in found.items():
+            if version != __version__ and not isinstance(version, OSError):  # it has just left
+                has = f"inldl {version}" if isinstance(version, str) else f"no inldl ({version})"
+                raise RuntimeError(
+                    f"The Dask worker {address} has {has}, and this is inldl {__version__}; "
+                    "install the same version on all workers."
+                )
+
+    def _results(self, submit: Callable[[], list[Any]], homes: list[str]) -> list[Any] | None:
+        """Submit tasks and return their results, or None if all their workers have gone."""
+        try:
+            return self._client.sync(self._gathered, submit, homes)
+        except KilledWorker as error:
+            raise RuntimeError(
+                "Workers died repeatedly on the same rows, most likely because they ran out of "
+                "memory; use more or larger workers, or smaller chunks."
+            ) from error
+        except (CancelledError, OSError) as error:
+            raise RuntimeError(
+                "The connection to the Dask scheduler was lost, or the tasks of this fit were "
+                "cancelled; with checkpoint=... a fit can be resumed."
+            ) from error
+
+    async def _gathered(
+        self, submit: Callable[[], list[Any]], homes: list[str]
+    ) -> list[Any] | None:
+        """Wait for results as long as the workers at their `homes` work, or new ones may come.
+
+        The tasks before are released in the same breath as the new ones are submitted, since the
+        client sends only so often. Tasks of which all workers have gone are given up: Dask may
+        have nobody to run them, even when others come.
+        """
+        futures = self._held = submit()
+        results = asyncio.ensure_future(self._client.gather(futures, asynchronous=True))
+        seen = dict.fromkeys(homes, time.monotonic())  # when nothing kept a worker from working
+        while True:
+            await asyncio.wait([results], timeout=min(LOOK, self._patience / 4))
+            if results.done():
+                return await results
+            workers = (await self._client.scheduler.identity())["workers"]
+            waiting = {h for h, future in zip(homes, futures, strict=True) if not future.done()}
+            stuck = {h for h in waiting if _is_paused(workers.get(h))} if workers else set(homes)
+            now = time.monotonic()
+            seen |= dict.fromkeys(set(homes) - stuck, now)
+            hopeless = now - min(seen.values()) > self._patience
+            if hopeless or (workers and seen.keys().isdisjoint(workers)):
+                await self._client.cancel(futures, asynchronous=True)
+                await asyncio.wait([asyncio.gather(results, return_exceptions=True)], timeout=LOOK)
+                if hopeless:
+                    raise RuntimeError(self._nobody({h: workers[h] for h in stuck & {*workers}}))
+                return None
+
+    def _nobody(self, workers: dict[str, Any]) -> str:
+        """Return why the fit cannot go on with these workers, or with none."""
+        paused = [address for address in workers if workers[address]["status"] == "paused"]
+        if paused:
+            worker = workers[paused[0]]
+            used, limit = worker["metrics"].get("memory", 0), worker["memory_limit"] or 0
+            reason = (
+                f"The Dask worker {paused[0]} has been paused for {self._patience:g} s, as its "
+                f"memory is full ({used / 1e6:.0f} of {limit / 1e6:.0f} MB)"
+            )
+        else:
+            reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
+        remedy = "use more or larger workers, or smaller chunks," if paused else "start workers"
+        return (
+            f"{reason}, so the fit cannot go on; {remedy} and fit again (with checkpoint=... from "
+            "where it was), or wait longer: dask.config.set({'inldl.worker-timeout': '10min'})."
+        )
+
+
+def _is_paused(worker: dict[str, Any] | None) -> bool:
+    """Say whether a worker starts nothing for want of memory, and has finished what it began."""
+    if worker is None or worker["status"] != "paused":
+        return False
+    return not worker["metrics"].get("task_counts", {}).get("executing")

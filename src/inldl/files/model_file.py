@@ -1,0 +1,291 @@
+"""Save fitted models to files that run nothing when they are loaded."""
+
+import json
+import warnings
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from inldl._version import __version__
+from inldl.errors import DataError
+from inldl.files.codec import Decoder, Encoder, is_fitted, named_class, savable
+from inldl.files.container import Container, MalformedError, require, write_container
+from inldl.files.replacing import check_free, replacing
+from inldl.methods.registry import make_method
+
+FORMAT = "inldl-model"
+VERSION = 1
+MOST_FEATURES = 10**7  # of all models in a file together
+_HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
+           "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
+           "sklearn": str}  # fmt: skip
+
+
+def save_model(model, path, *, info=None, overwrite=False):
+    """Save a fitted model to a file.
+
+    The file is a zip of a JSON text and of arrays, which ``numpy.load`` reads too. It holds no
+    pickle, and loading it runs no code from it. A loaded model predicts the same to the bit, and
+    has the same intervals (`calibration_`). It has not the predictions of its training rows:
+    `held_out_` comes back without rows. Trees come back with what a prediction needs, without
+    the statistics of their nodes. Nearest neighbours keep their training rows in the file.
+
+    Parameters
+    ----------
+    model : estimator or Model
+        A fitted estimator of inldl, or a model of a table.
+    path : str or path
+        The file to write. It appears whole or not at all.
+    info : dict, optional
+        Anything that JSON can hold, for `model_info`.
+    overwrite : bool, default=False
+        Replace the file if there is one.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or is of a kind that cannot be saved (see `check_savable`).
+    FileExistsError
+        If there is such a file and `overwrite` is False.
+    OSError
+        If the file cannot be written; an old one is left unchanged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from inldl import WInLDL
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(100, random_state=0)
+    >>> model = WInLDL().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(model, Path(folder, "votes.inldl"), info={"source": "survey"})
+    ...     again = load_model(Path(folder, "votes.inldl"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    path = Path(path)
+    check_free(path, overwrite=overwrite)
+    _check_kind(model)
+    check_is_fitted(model)
+    encoder = Encoder()
+    try:
+        _try_out(model)
+        encoded = encoder.tree(model)
+    except (MalformedError, DataError) as error:  # what could not be loaded must not be saved
+        raise ValueError(f"The model cannot be saved: {str(error).rstrip('.')}.") from None
+    header = _header(model, _checked_info(info))
+    tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}
+    with replacing(path, overwrite=overwrite) as part:
+        write_container(part, tree, encoder.arrays)
+
+
+def load_model(path):
+    """Load a model that `save_model` has saved.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. One from a stranger runs no code, also not when the model is fitted again, but
+        whether its predictions are any good is another question.
+
+    Returns
+    -------
+    estimator or Model
+        The fitted model.
+
+    Raises
+    ------
+    ValueError
+        If it is not a model file, is damaged, or is of a newer version.
+    OSError
+        If the file cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        If the model holds trees or neighbours, and was saved with another scikit-learn.
+    """
+    with _opened(path) as container:
+        tree = _checked_tree(container)
+        decoder = Decoder(container.array, container.size)
+        model = decoder.value(tree["model"])
+        fitted = [each for each in decoder.models if is_fitted(vars(each))]
+        good = any(each is model for each in fitted)
+        require(good, "it holds something else than a fitted model")
+        _check_widths(*fitted)
+        with _one_tree_each(decoder.of_sklearn):
+            for each in fitted:
+                _try_out(each)
+        for each in decoder.models:
+            _name_no_import(each)
+    saved_with = tree["header"]["sklearn"]
+    if decoder.of_sklearn and saved_with != sklearn.__version__:
+        warnings.warn(
+            f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
+            f"{sklearn.__version__}: its trees or neighbours may predict differently; fit "
+            "again to be sure.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return model
+
+
+def model_info(path):
+    """Return what a model file says about itself.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    dict
+        "class", "method", "labels" and "features" (names, or None), "n_features", "info" (what
+        the one who saved it has added), "created" (the date, UTC), "inldl", "numpy" and "sklearn"
+        (versions), "format" (its version) and "size" (bytes).
+    """
+    with _opened(path) as container:
+        tree = _checked_tree(container)
+        return {**tree["header"], "format": tree["version"], "size": container.size}
+
+
+def check_savable(estimator):
+    """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
+    _check_kind(estimator)
+    Encoder().tree(estimator)
+    method = getattr(estimator, "method", None)
+    if isinstance(method, str):
+        check_savable(make_method(method))
+
+
+def _check_kind(model):
+    name = type(model).__name__
+    if named_class(name) is not type(model):
+        raise ValueError(f"A {name} cannot be saved to a model file; what can is {savable()}.")
+
+
+def _checked_info(info):
+    try:
+        text = json.dumps({} if info is None else info, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"info must be what JSON can hold: {error}.") from None
+    if not text.startswith("{"):
+        raise ValueError(f"info must be a dict, got {info!r}.")
+    return json.loads(text)
+
+
+def _header(model, info):
+    method = getattr(model, "method", None)
+    features, labels = getattr(model, "feature_names_in_", None), model.label_names_
+    return {
+        "class": type(model).__name__,
+        "method": method if isinstance(method, str) else " ".join(repr(model).split()),
+        "labels": None if labels is None else list(labels),
+        "features": None if features is None else list(features),
+        "n_features": int(model.n_features_in_),
+        "info": info,
+        "created": datetime.now(UTC).date().isoformat(),
+        "inldl": __version__,
+        "numpy": np.__version__,
+        "sklearn": sklearn.__version__,
+    }
+
+
+@contextmanager
+def _opened(path):
+    """Give the container of a file; say in one sentence what is wrong with the file."""
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, not a model file.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        with path.open("rb") as file:
+            yield Container(file)
+    except OSError as error:
+        raise OSError(f"{path} could not be read ({error.strerror or error}).") from None
+    except MalformedError as error:
+        raise ValueError(f"{path} cannot be loaded: {error}.") from None
+    except Exception as error:  # what a stranger has written can be wrong in any way
+        raise ValueError(
+            f"{path} cannot be loaded: its parts do not make a model ({type(error).__name__})."
+        ) from error
+
+
+def _checked_tree(container):
+    """Return the plain data of a file, if this version can read it."""
+    tree = container.tree()
+    known = type(tree) is dict and tree.get("format") == FORMAT
+    require(known, "it is not a model file that inldl has written")
+    version, header = tree.get("version"), tree.get("header")
+    require(type(version) is int and version > 0, "it does not say its version")
+    require(
+        version <= VERSION,
+        f"it was written by a newer inldl (format {version}, this one reads up to {VERSION}); "
+        "upgrade with pip install -U inldl",
+    )
+    good = type(header) is dict and "model" in tree
+    good = good and all(isinstance(header.get(key), kind) for key, kind in _HEADER.items())
+    names = [*(header["labels"] or []), *(header["features"] or [])] if good else [None]
+    require(all(isinstance(name, str) for name in names), "its description is incomplete")
+    return tree
+
+
+@contextmanager
+def _one_tree_each(parts):
+    """Shorten forests: all their trees are checked, so that one is enough to try them out."""
+    forests = {id(each): each for each in parts if hasattr(each, "estimators_")}.values()
+    whole = [forest.estimators_ for forest in forests]
+    for forest in forests:
+        forest.estimators_ = forest.estimators_[:1]
+    try:
+        yield
+    finally:
+        for forest, trees in zip(forests, whole, strict=True):
+            forest.estimators_ = trees
+
+
+def _name_no_import(model):
+    """Have a new fit take the estimator in the file where the method names something to import.
+
+    Whoever wrote the file would choose what is imported and called.
+    """
+    method = getattr(model, "method", None)
+    if isinstance(method, str) and ":" in method:
+        require(hasattr(model, "estimator_"), f"its method {method[:80]!r} is not a known one")
+        model.method = clone(model.estimator_)
+
+
+def _check_widths(*models):
+    """Refuse features that are so many that a prediction would take too long."""
+    widths = [model.n_features_in_ for model in models]
+    good = all(type(width) is int for width in widths) and sum(widths) <= MOST_FEATURES
+    require(good, "its features are too many")
+
+
+def _try_out(model):
+    """Predict one row, so that parts that do not fit together are noticed before they are used."""
+    _check_widths(model)
+    row, names = model._example_row(), model.label_names_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        degrees = np.asarray(model.predict(row))
+        if hasattr(model, "predict_interval"):
+            holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
+            with suppress(NotFittedError):  # a model can be without intervals
+                model.predict_interval(row)
+            with suppress(NotFittedError), model._few_examples():
+                model.complete(row, holes, return_interval=True)
+    good = names is None or degrees.shape == (1, len(names))
+    require(good, "its labels are not those that it predicts")
+    require(np.isfinite(degrees).all(), "it predicts NaN or infinity")
+    fault = model._fault(degrees)
+    require(fault is None, fault)

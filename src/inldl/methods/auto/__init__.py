@@ -1,0 +1,1 @@
+"""AutoInLDL: nothing to set."""

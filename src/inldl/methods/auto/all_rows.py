@@ -1,0 +1,186 @@
+"""Learn the softmax member of AutoInLDL from all rows, starting from what a sample says."""
+
+from dataclasses import replace
+from functools import partial
+from time import perf_counter
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from inldl.methods.auto import fitting as _auto_fitting
+from inldl.methods.auto.fitting import Budget, error_of
+from inldl.methods.auto.summary import MemberReport, Notes
+from inldl.progress import RowCounter
+from inldl.solvers.kernel_sweeps import KernelSweeps, Sample
+from inldl.solvers.landmark_kernel import LandmarkKernel
+
+SOFTMAX = "kernel-softmax"
+LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so on
+GROWTH, MOST_LANDMARKS = 0.3, 4000  # ten times the rows may have twice the landmarks
+ROWS_PER_LANDMARK = 4
+PAYS = 0.002  # share of the error that twice the landmarks must save
+MOST_SWEEPS, GAIN = 4, 5e-4  # share of the error that a sweep must save for another to follow
+DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
+ALPHA = 0.1  # where the sample had no time to choose one
+
+
+class AllRows:
+    """The part of a fit of AutoInLDL that looks at all `rows`, a `RowSource`.
+
+    The `model` was fitted to `learned`, the sample without the held-out rows `judged`; both are
+    `Prepared`.
+    """
+
+    def __init__(self, model, rows, learned, judged):
+        self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
+        self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
+        self.notes = Notes(learned.started, model.verbose)
+        self.budget = Budget(model.time_budget, learned.started)
+
+    def learn(self, held, before):
+        """Return the softmax of all rows but the rows `held`, or None.
+
+        It is None if there is no time for it, or if it predicts the held-out rows no better than
+        the softmax of the sample, which predicted `before`.
+        """
+        began, found = perf_counter(), self._choose()
+        if found is None:
+            self.notes.cut(f"Learned from a sample of {len(self.learned.y)} of {self.n} rows")
+            return None
+        model = self._sweep(held, *found)
+        self.seconds = perf_counter() - began
+        if before is None or self._error(before) > self._error(model(self.judged.scaled)):
+            return model
+        self.chosen = {}
+        self.notes.add(
+            f"All {self.n} rows predict no better than a sample of {len(self.learned.y)}."
+        )
+        return None
+
+    def _choose(self):
+        """Return the sample with as many landmarks as pay, parameters, penalty and error."""
+        report, data = self.model.report_, self.learned
+        order = np.random.default_rng([data.seed, 2]).permutation(len(data.y))
+        Z = data.scaled[order]
+        landmarks = Z[: self._counts(len(order))[-1]].astype(np.float32)
+        width = data.width(report.kernel)
+        weights = None if data.weights is None else data.weights[order]
+
+        def sample_with(m):
+            kernel = LandmarkKernel(report.kernel, float(report.scale / width), landmarks[:m])
+            return Sample(kernel, Z, data.y[order], weights)
+
+        known = report.members.get(SOFTMAX)
+        alpha, best = ALPHA if known is None else known.chosen["alpha"], None
+        for m in self._counts(len(order)):
+            if not self._affordable(LandmarkKernel(report.kernel, 1.0, landmarks[:m])):
+                self.notes.cut(f"{m} landmarks were not tried")
+                break
+            sample = sample_with(m)
+            found = self._start(sample, alpha)
+            self.notes.say(f"{m} landmarks: error {found[-1]:.5f} at held-out rows")
+            if best is not None and found[-1] > best[-1] * (1 - PAYS):
+                sample = None
+                break
+            best, alpha = (m, *found), found[1]
+        if best is None:
+            return None
+        m, *found = best
+        self.chosen = {"alpha": found[1], "landmarks": m}
+        return sample or sample_with(m), *found
+
+    def _counts(self, n):
+        """Return numbers of landmarks that may pay, for a sample of n rows."""
+        growth = (self.n / _auto_fitting.MOST_ROWS) ** GROWTH
+        most = min(2 * LANDMARKS * growth * 1.01, MOST_LANDMARKS, n / ROWS_PER_LANDMARK)
+        counts = [min(LANDMARKS, n)]
+        while 2 * counts[-1] <= most:
+            counts.append(2 * counts[-1])
+        return counts
+
+    def _start(self, sample, alpha):
+        """Return what the sample says: parameters, penalty, and error at the held-out rows."""
+        V, found = sample.start(), []
+        for each in (alpha, alpha / 10):  # more landmarks may need less of a penalty
+            V = sample.learn(V, each)
+            found.append((V, each, self._error_at(sample, V)))
+        return min(found, key=lambda one: one[-1])
+
+    def _sweep(self, held, sample, V, alpha, error):
+        """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
+        counter = RowCounter(self.n)
+        problem = KernelSweeps(sample.kernel, partial(_scaled, self.learned.columns), counter)
+        apart, left_out = problem.start(held.X, held.y, held.beside.get("sample_weight"))
+        n_threads = effective_n_jobs(self.model.n_jobs)
+        with self.rows.engine(n_threads, type(self.model).__name__) as engine:
+            loaded = engine.load(problem, self.rows)
+            total, began = loaded.added[0] - left_out.added[0], perf_counter()
+
+            def loss(*message):
+                """Add up all rows, and take those off that are held out."""
+                counter.start(f"sweep {self.sweeps + 1} over {self.n:,} rows")
+                every, own = engine.sweep("step", *message), problem.step(apart, *message)[1]
+                return [a - b for a, b in zip(every.added, own.added, strict=True)]
+
+            while self.sweeps < MOST_SWEEPS and self._has_time(began):
+                slope, before = sample.slope(V, alpha, loss), error
+                for damping in DAMPINGS:
+                    found = sample.improved(V, alpha, slope, sample.total / total, damping)
+                    error = self._error_at(sample, found)
+                    V = found if error < before else V
+                    if error < before * (1 + GAIN):
+                        break
+                self.sweeps += 1
+                self.notes.say(f"sweep {self.sweeps}: error {error:.5f} at held-out rows")
+                if error > before * (1 - GAIN):
+                    break
+        self.chosen["sweeps"] = self.sweeps
+        return sample.model(V)
+
+    def _error(self, predicted):
+        """Return the error of predictions of the held-out rows."""
+        return error_of(self.judged.y, predicted, self.judged.weights)
+
+    def _error_at(self, sample, V):
+        return self._error(sample.model(V)(self.judged.scaled))
+
+    def _affordable(self, kernel):
+        """Say whether two sweeps with a kernel would end in time, by what few rows take."""
+        if self.budget.seconds is None:
+            return True
+        Z, began = self.judged.scaled[:2000], perf_counter()
+        for _ in kernel.pieces(Z, np.float32):
+            pass
+        each = 2 * (perf_counter() - began) / len(Z)  # the products take as long as the kernel
+        return self.budget.allows(2 * each * self.n / effective_n_jobs(self.model.n_jobs))
+
+    def _has_time(self, began):
+        """Say whether there is time for another sweep that takes as long as those before."""
+        return not self.sweeps or self.budget.allows((perf_counter() - began) / self.sweeps)
+
+    def report(self, parts, before):
+        """Have the report tell of all rows; `parts` are predictions of the held-out rows."""
+        model, held = self.model, len(self.judged.y)
+        error, members = self._error(model.held_out_), {}
+        for name, old in model.report_.members.items():
+            found = self._error(parts[name]) if name in parts else old.error
+            members[name] = replace(old, error=found, weight=model.weights_.get(name, 0.0))
+        if self.chosen:
+            own = self._error(parts[SOFTMAX]), model.weights_[SOFTMAX]
+            members[SOFTMAX] = MemberReport(*own, self.n - held, self.seconds, self.chosen)
+            self.notes.add(
+                f"Choices were made on a sample of {len(self.learned.y)} rows. {SOFTMAX} then "
+                f"learned from {self.n - held} rows in {self.sweeps} sweeps, with "
+                f"{self.chosen['landmarks']} landmarks: the error of all members together went "
+                f"from {before:.5f} to {error:.5f}."
+            )
+        self.notes.add(f"Errors are measured on {held} rows that were left out.")
+        model.report_ = replace(model.report_, rows=self.n, members=members, error=error)
+        model.report_.notes += self.notes.kept
+        self.notes.warn()
+
+
+def _scaled(columns, X):
+    """Return scaled columns of a block of features; this goes to the workers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return columns.scaled(columns.dense(X))

@@ -1,0 +1,269 @@
+"""The estimator that needs no choice."""
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from inldl.engines import open_rows
+from inldl.file_state import Array, FileState
+from inldl.methods.auto.fitting import CONSTANT, LIGHT, RIVAL, Fitting, error_of, stacked
+from inldl.methods.auto.rows import fit_large, is_large
+from inldl.methods.auto.summary import AutoReport
+from inldl.methods.boosted import Boosted
+from inldl.methods.calibration import Calibration, choose_calibration
+from inldl.methods.forest import ForestLDL
+from inldl.methods.kernel_base import KernelDistributionEstimator
+from inldl.methods.kernel_ridge import KernelRidgeLDL
+from inldl.methods.kernel_softmax import KernelSoftmaxLDL, scale_ratios
+from inldl.methods.missing_degrees import NOTES
+from inldl.methods.parameters import Jobs, Known, Seconds, check_parameters, parameters
+from inldl.metrics import METRICS
+from inldl.rows.cells import mean_degrees, quantiles
+from inldl.rows.checks import check_choice, weights_beside
+from inldl.rows.given_limits import beside_rows
+from inldl.solvers.gaussian import projected
+from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.masked_ridge import leave_one_out
+
+MEMBERS = {
+    "linear-ridge": KernelRidgeLDL,
+    "kernel-ridge": KernelRidgeLDL,
+    "kernel-softmax": KernelSoftmaxLDL,
+    "forest": ForestLDL,
+    "boosted": Boosted,
+}
+LINEAR, BOOSTED = "linear-ridge", "boosted"
+EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
+FEW = 600  # rows up to which the boosted trees are grown, whatever the features
+FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
+BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
+RACED = ("forest", LINEAR)
+PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
+SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
+
+
+def _check_metric(name, value):
+    if value is not None:
+        check_choice(name, value, METRICS)
+
+
+@parameters
+class AutoInLDL(KernelDistributionEstimator):
+    """Predict distributions with no parameter to set.
+
+    It is a weighted mean of models that err in different ways: a kernel ridge regression, a
+    softmax regression on kernel features, extra trees on completed distributions, a linear ridge
+    regression and, with few rows, a softmax boosted by small trees. The kernel, all
+    penalties, and whether features are mapped to normal quantiles, are chosen by predictions of
+    rows that were held out, at their observed degrees and at the sum of the others. A member that
+    predicts held-out rows worse than the constant mean is left out, and so are trees that fall far
+    behind on 1000 of many rows. If small degrees are missing more often than large ones, or only
+    the largest are recorded, holes are first filled with what is expected of them: see Notes.
+
+    Parameters
+    ----------
+    members : sequence of str
+        Which models to average; by default "kernel-softmax", "kernel-ridge", "forest",
+        "linear-ridge" and "boosted". "kernel-softmax" alone takes a third of the time.
+    weights : {"learned", "equal"}, default="learned"
+        "equal" is the plain mean of the first three members. "learned" goes from there
+        towards the non-negative weights, also for the constant mean, that predict held-out rows
+        best: half way with 1000 observed degrees, further with more.
+    floor : bool, default=True
+        Whether no degree is predicted below the 10% quantile of the degrees of its label in the
+        training rows. Where a tenth of these are 0, there is no floor for the label.
+    calibrate : str or None, default=None
+        A name in ``inldl.metrics.METRICS`` such as "clark": predictions are adjusted to suit it by
+        two numbers chosen on held-out rows. What one measure gains others lose, so it is off by
+        default.
+    time_budget : float or None, default=None
+        Seconds that `fit` should take. Where it would take longer, members are fitted to fewer
+        rows or left out; a warning and `report_` say so. What is affordable depends on the
+        machine, so results with a budget may differ from run to run.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For landmarks, folds and trees; an int makes the result reproducible to the bit.
+    verbose : int, default=0
+        1 prints a line for each part of the fit.
+    n_jobs, known
+        As in :class:`WInLDL`.
+
+    Attributes
+    ----------
+    report_ : AutoReport
+        What was chosen and why: ``print(model.report_)``.
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without that row's degrees. Beyond 100000 rows
+        it is of shape (m, n_labels), for the m rows of `held_out_rows_`.
+    held_out_rows_ : ndarray of int of shape (m,) or None
+        Which rows these are; None if they are all.
+    members_ : dict of str to estimator
+        The fitted models that have a weight. What "kernel-softmax" has learned from more than
+        100000 rows is a function of scaled columns, `inldl.solvers.kernel_sweeps.KernelSoftmax`.
+    weights_ : dict of str to float
+        The weight of each model, and that of the constant mean; they sum to 1.
+    constant_ : ndarray of shape (n_labels,)
+        The mean of the degrees of the training rows, as a distribution.
+    floor_ : ndarray of shape (n_labels,)
+        The smallest degrees that are predicted, before rows are scaled to sum to 1.
+    bend_ : callable or None
+        What `calibrate` does to predictions; it prints what it gained.
+
+    Notes
+    -----
+    Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
+    Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
+    as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
+    with more landmarks if held-out rows gain by it (`inldl.solvers.kernel_sweeps`); the other
+    members stay those of the sample. Nothing but the sample is used if degrees have bounds, are
+    missing because of their size, or only their ratios are known.
+
+    The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
+    Then a distribution of the degrees of each label, and which of them are hidden, are learned
+    together, and the methods learn from rows filled accordingly (`inldl.rows.selection`). Holes
+    that depend on features only are left as they are.
+
+    Examples
+    --------
+    >>> from inldl import AutoInLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = AutoInLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> model.predict(X[:1]).sum().round(6).item()
+    1.0
+    """
+
+    held_out_rows_ = None  # as in files of earlier versions
+    _in_file = FileState(
+        {"held_out_rows_": Array(rows=False)},
+        parts=(Calibration, AutoReport, KernelSoftmax, Boosted),
+        needed=("calibration_",),
+    )
+
+    members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
+    weights: Literal["learned", "equal"] = "learned"
+    floor: bool = True
+    calibrate: Annotated[str | None, _check_metric] = None
+    time_budget: Seconds = None
+    random_state: object = None
+    n_jobs: Jobs = None
+    verbose: int = 0
+    known: Known = "degrees"
+
+    def _check_parameters(self):
+        check_parameters(self)
+        names = self._names()
+        unknown = [name for name in names if name not in MEMBERS]
+        if unknown or not names or len(set(names)) < len(names):
+            raise ValueError(
+                f"members must be some of {', '.join(map(repr, MEMBERS))}, each once, got "
+                f"{self.members!r}."
+            )
+
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
+        if not is_large(X, y, sample_weight):
+            vars(self).pop("held_out_rows_", None)
+            super()._fit(X, y, sample_weight, lower, upper, sums)
+            return
+        known, labels = beside_rows(X, y, lower, upper, sums)
+        beside = weights_beside(sample_weight) | known
+        fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
+
+    def _scaled_ratios(self, scaled, y, weights, seed):
+        return scale_ratios(scaled, y, weights, seed, self.n_jobs)
+
+    def _learn(self, data):
+        fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
+        fitting.notes.parts = 1 + len(self._names())
+        choice = fitting.choose_kernel()
+        data, self.columns_ = fitting.data, fitting.data.columns
+        held_out, self.members_ = {CONSTANT: _held_out_mean(data.y, data.weights)}, {}
+        members = self._unfitted(choice, data.seed)
+        most = _most_boosted(data.dense.shape[1])
+        if BOOSTED in members and len(data.y) > most and len(members) > 1:
+            del members[BOOSTED]
+            fitting.notes.add(f"{BOOSTED} is for at most {most} rows here, so it was left out.")
+        for i, (name, member) in enumerate(members.items()):
+            rival = members.get(RIVAL) if name in RACED else None
+            found = fitting.fit(name, member, 1 / (len(members) - i), rival)
+            if found is not None:
+                self.members_[name], held_out[name] = member, found
+        if data.mechanism in NOTES:
+            fitting.notes.add(f"{NOTES[data.mechanism]}; the missing ones were filled in first.")
+        self._combine(data, held_out)
+        if self.bend_ is not None:
+            fitting.notes.add(str(self.bend_))
+        self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
+        fitting.notes.warn()
+
+    def _unfitted(self, choice, seed):
+        """Return the members by name, with the kernel that was chosen for all of them."""
+        shared = {"random_state": seed, "n_jobs": self.n_jobs}
+        made = {name: MEMBERS[name](**shared) for name in self._names()}
+        for name in made.keys() - {BOOSTED}:
+            made[name].set_params(kernel=choice.kernel, scale=choice.scale)
+        for name in made.keys() & BY_RIDGE:
+            made[name].set_params(alpha=choice.alpha)
+        if LINEAR in made:
+            made[LINEAR].set_params(kernel="linear")
+        return made
+
+    def _names(self):
+        return [self.members] if isinstance(self.members, str) else list(self.members)
+
+    def _combine(self, data, held_out, of=None):
+        """Weigh what beats the constant mean; the mean itself gets all if nothing does.
+
+        The constant mean and the floor are those of other rows `of` the same table, if given.
+        """
+        y, weights = data.y, data.weights
+        errors = {name: error_of(y, each, weights) for name, each in held_out.items()}
+        good = [name for name in held_out if errors[name] < errors[CONSTANT]]
+        equal = [name for name in good if name not in EARNED] or good or [CONSTANT]
+        self.weights_ = dict.fromkeys(held_out, 0.0) | dict.fromkeys(equal, 1 / len(equal))
+        if self.weights == "learned" and good:
+            seen = ~np.isnan(data.known)
+            observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()
+            trust = float(observed / (observed + PRIOR))
+            for name, best in stacked(y, held_out, [CONSTANT, *good], weights).items():
+                self.weights_[name] += trust * (best - self.weights_[name])
+            self._drop_light_members()
+        of = data if of is None else of
+        self.constant_ = projected(mean_degrees(of.y, of.weights)[None])[0]
+        self.floor_ = np.zeros(y.shape[1])
+        if self.floor:
+            self.floor_ = np.maximum(quantiles(of.y, SMALL, of.weights), 0)
+        self.bend_, self.held_out_ = None, self._mixed(held_out)
+        if self.calibrate is not None:
+            self.bend_ = choose_calibration(self.calibrate, y, self.held_out_, weights)
+            self.held_out_ = self.bend_(self.held_out_)
+
+    def _drop_light_members(self):
+        """Forget members that change nothing but the time and memory of a prediction."""
+        kept = {name: w if w >= LIGHT else 0.0 for name, w in self.weights_.items()}
+        total = sum(kept.values())
+        self.weights_ = {name: weight / total for name, weight in kept.items()}
+        self.members_ = {name: each for name, each in self.members_.items() if kept[name]}
+
+    def _degrees(self, dense, scaled):
+        parts = {CONSTANT: np.tile(self.constant_, (len(dense), 1))}
+        for name, member in self.members_.items():
+            if self.weights_[name]:
+                parts[name] = member._degrees(dense, scaled)
+        degrees = self._mixed(parts)
+        return degrees if self.bend_ is None else self.bend_(degrees)
+
+    def _mixed(self, parts):
+        """Return the weighted mean of predictions, none of them below the floor."""
+        degrees = sum(self.weights_[name] * part for name, part in parts.items())
+        degrees = np.maximum(degrees, self.floor_)
+        return degrees / degrees.sum(axis=1, keepdims=True)
+
+
+def _most_boosted(n_features):
+    """Return the number of rows up to which boosted trees are grown."""
+    return max(FEW, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
+
+
+def _held_out_mean(y, weights):
+    """Return the mean of the degrees that are observed in other rows, for each row."""
+    return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))

@@ -1,0 +1,374 @@
+"""What every estimator of label distributions shares."""
+
+from contextlib import ExitStack
+from functools import cached_property, partial
+from typing import ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from inldl import kernels
+from inldl.engines import (
+    Checkpoint,
+    MemoryRows,
+    digest,
+    one_blas_thread,
+    open_rows,
+    row_blocks,
+)
+from inldl.file_state import Array, FileState
+from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
+from inldl.metrics import METRICS, Pair
+from inldl.metrics._registry import mean_of_rows
+from inldl.rows.checks import (
+    as_degrees,
+    check_fillable,
+    check_label_order,
+    check_predictable,
+    is_chunked,
+    label_names,
+    like,
+    weights_beside,
+)
+from inldl.rows.given_limits import limits_of
+from inldl.rows.weights import as_weights
+from inldl.solvers.linear import Rotation, predict_columns
+from inldl.solvers.loop import iterations, run
+
+TO_EXPORT = "fit with --method winldl to export."
+
+
+class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+    """Base of estimators that predict distributions: tags, `complete` and `score`.
+
+    A method states `_check_parameters()`, ``_fit(X, y, sample_weight)`` and `_predict(X)`, or its
+    own `fit` and `predict`. For model files a class declares in `_in_file` what is special about
+    its attributes, and for ONNX it says in `_to_onnx` how its degrees are computed.
+
+    Attributes
+    ----------
+    n_labels_ : int
+        Number of labels. A method sets it in its `fit`.
+    label_names_ : ndarray of str or None
+        Label names, when `y` is a frame with such names. A method sets it in its `fit`.
+    """
+
+    _in_file = FileState(
+        {
+            "coef_": Array(2),
+            "history_": Array(finite=False),
+            "held_out_": Array(2, finite=False, rows=False),
+        }
+    )
+
+    tunable: ClassVar[
+        dict
+    ] = {}  # constants that `TunedLDL` may choose, and the candidates of each
+    _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
+
+    @cached_property
+    def n_labels_(self):
+        """Number of labels, of a model that does not state it, as in older model files."""
+        check_is_fitted(self)
+        if getattr(self, "completer_", None) is not None:
+            return self.completer_.n_labels_
+        if hasattr(self, "estimator_"):
+            return self.estimator_.n_labels_
+        for name in ("label_names_", "intercept_", "distribution_", "constant_", "regressors_"):
+            if getattr(self, name, None) is not None:
+                return len(getattr(self, name))
+        return self.held_out_.shape[1]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features; not every method takes sparse ones. Methods that predict a linear
+            function of them take float64 and float32 (and compute in that precision) in any order,
+            frames and CSR, and never copy them as a whole. Mapped files from 256 MB on, and arrays
+            of Zarr and HDF5, then stay on disk and are read once in each iteration; Dask arrays
+            and frames are fitted on the cluster of the active Dask client, or on this machine
+            without one.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. They may be a Dask array if `X` is one.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._fit(X, y, sample_weight)
+        return self
+
+    def predict(self, X):
+        """Predict a distribution for each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray or lazy Dask array of shape (n_samples, n_labels)
+            Rows that are not negative and sum to 1, in the precision of `X` or in double
+            precision. It is a Dask array in the chunks of `X` where that is one, if the method
+            predicts such arrays lazily.
+        """
+        check_is_fitted(self)
+        return self._predict(X)
+
+    def complete(self, X, y, *, lower=None, upper=None, sums=None):
+        """Fill the unobserved degrees of `y` near what `X` predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. A share that is printed as "<5%" has an
+            upper bound of 0.05.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``. The
+            labels are names, if `y` is a frame, or numbers of columns. None is in two groups.
+
+        Returns
+        -------
+        ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
+            holes are scaled, and only their ratios stay). The others are the nearest values to the
+            prediction that are not negative, within their bounds, and make the row sum to 1; they
+            are 0 where the observed degrees sum to 1 already. It is a Dask array where `X` or `y`
+            is one, if the method predicts such arrays lazily.
+
+        Raises
+        ------
+        ValueError
+            If a degree lies outside [0, 1], as percentages do, or the observed degrees of a row
+            with holes sum to more than 1, beyond what rounding explains, or bounds and sums
+            contradict each other. For a lazy result: when it is computed.
+        """
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            return complete_chunks(self, X, y, {"lower": lower, "upper": upper, "sums": sums})
+        self._refuse_limits(lower, upper, sums)
+        given, predicted = self._given_and_predicted(X, y)
+        limits = limits_of(given, lower, upper, sums, label_names(y))
+        return like(y, self._fill(given, predicted, self._beside(X), limits))
+
+    def _completer(self):
+        """Return what was learned about completing, which is nothing."""
+
+    def _beside(self, X):
+        """Return what else is known of rows, which is nothing."""
+
+    def _fill(self, given, predicted, beside=None, limits=None):
+        """Return the given degrees with the missing ones filled in."""
+        return fill_rows(given, predicted, limits)
+
+    def _given_and_predicted(self, X, y, first_row=None):
+        """Return the degrees that are to be completed, and what `X` predicts in their place.
+
+        `first_row` is the number of the first row, if there are others elsewhere.
+        """
+        check_is_fitted(self)
+        check_label_order(self, y)
+        given = as_degrees(y)
+        predicted = self._expected(X)
+        check_shape(given, predicted.shape)
+        given = self._degrees_given(given, predicted, first_row)
+        check_fillable(given, first_row or 0)
+        return given, predicted
+
+    def _expected(self, X):
+        """Return what is expected of rows that are to be completed: the prediction."""
+        return np.asarray(self.predict(X))
+
+    def score(self, X, y, sample_weight=None):
+        """Return the mean cosine between observed and predicted degrees; 1 is perfect.
+
+        Rows without an observed degree are left out.
+        """
+        check_label_order(self, y)
+        rows = METRICS["cosine"].formula(Pair.of(as_degrees(y), np.asarray(self.predict(X))))
+        return mean_of_rows(rows, as_weights(sample_weight, len(rows)))
+
+    def _example_row(self):
+        """Return features that it can predict, to try out a loaded model."""
+        return np.linspace(1, 2, self.n_features_in_)[None]
+
+    def _fault(self, degrees):
+        """Return what is wrong with a loaded model that predicts `degrees`, if anything."""
+
+    def _method(self):
+        """Return the estimator that predicts; a model for tables has one inside."""
+        return self
+
+    def _onnx_inputs(self):
+        """Return the names of the inputs of an ONNX file."""
+        return ["X"]
+
+    def _add_to_onnx(self, graph):
+        """Add inputs and all that is done with them to a graph; return the name of the degrees."""
+        features = graph.add_input("X", self.n_features_in_)
+        return self._to_onnx(graph, features)
+
+    def _to_onnx(self, graph, features):
+        """Add what it does with the features to a graph; return the name of its degrees."""
+        raise ValueError(f"{type(self).__name__} is not linear in its features; {TO_EXPORT}")
+
+    def _set_history(self, result):
+        self.n_iter_, self.converged_ = result.n_iter, result.converged
+        self.history_ = result.history
+
+
+class LinearDistributionEstimator(DistributionEstimator):
+    """Base of estimators that predict the projection of a linear function.
+
+    A method states `_check_parameters()` and ``_problem(fit_intercept, expand, initial)``: what
+    to solve, where `expand` maps the coefficients that are solved for to those of X (None if they
+    are the same) and `initial` are coefficients and intercept to start from, or None.
+    """
+
+    _takes_chunks = True
+    _free_bias = False  # whether the bias is not penalised
+
+    def _to_onnx(self, graph, features):
+        return graph.projection(graph.scores(features, self.coef_, self.intercept_))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, X, y, sample_weight):
+        self._fit_rows(X, y, weights_beside(sample_weight))
+
+    def _fit_rows(self, X, y, beside):
+        """Fit to rows and what is known beside them."""
+        rows = open_rows(self, X, y, fitting=True, beside=beside)
+        initial = self._starting_point(rows)
+        with one_blas_thread():  # a wide X is rotated before an engine sees it
+            coef, intercept, result = self._solve(rows, initial)
+        self._store(rows, coef, intercept, result)
+
+    def _starting_point(self, rows):
+        """Refuse rows that the method cannot use; return coefficients and intercept, or None."""
+
+    def _solve(self, rows, initial):
+        """Return coefficients and intercept, and how they were found."""
+        shape = (*rows.X.shape, rows.y.shape[1])
+        if rows.in_memory and shape[1] > 2 * shape[0]:  # else it costs more than it saves
+            return self._solve_rotated(rows, initial, shape)
+        problem = self._problem(bool(self.fit_intercept), None, initial)
+        result = self._iterate(problem, rows, shape, initial)
+        return result.shared.coef.copy(), result.shared.intercept, result
+
+    def _solve_rotated(self, rows, initial, shape):
+        """Do the same for more features than rows, in as many columns as there are rows."""
+        weights = rows.beside.get("sample_weight")
+        if weights is not None:
+            rows = rows.take(np.flatnonzero(weights))
+            weights = rows.beside["sample_weight"]
+        if self._free_bias:  # a bias that is not penalised stays beside the columns
+            return self._solve_beside_bias(rows, initial, shape, Rotation(rows.X, False, weights))
+        rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
+        if initial is not None:
+            initial = rotation.rotated(*initial), np.zeros(shape[2])
+        problem = self._problem(False, rotation.expand, initial)
+        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
+        result = self._iterate(problem, rotated, shape, initial)
+        coef, intercept = rotation.coef(result.shared.coef)
+        return coef, intercept * bool(self.fit_intercept), result
+
+    def _solve_beside_bias(self, rows, initial, shape, rotation):
+        if initial is not None:
+            initial = rotation.rotated(initial[0], np.zeros(shape[2])), initial[1]
+        expand = partial(_coefficients, rotation)
+        problem = self._problem(bool(self.fit_intercept), expand, initial)
+        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
+        result = self._iterate(problem, rotated, shape, initial)
+        return expand(result.shared.coef), result.shared.intercept, result
+
+    def _iterate(self, problem, rows, shape, initial):
+        """Run the loop on an engine, and through a file if the fit is to survive its process."""
+        with ExitStack() as stack:
+            name = type(self).__name__
+            engine = stack.enter_context(rows.engine(effective_n_jobs(self.n_jobs), name))
+            if self.checkpoint is not None:
+                about = {"method": name, "parameters": self._deciding(), "shape": shape}
+                about["start"] = [digest(a) for a in initial or ()]
+                engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
+            report = self._report if self.verbose else None
+            return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
+
+    def _deciding(self):
+        """Return the parameters on which the result of a fit depends."""
+        return self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
+
+    def _store(self, rows, coef, intercept, result):
+        """Set what is fitted."""
+        self.coef_, self.intercept_ = coef, intercept
+        self.label_names_, self.n_labels_ = rows.label_names, len(intercept)
+        self._set_history(result)
+
+    def _report(self, t, changes):
+        parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
+        print(f"{type(self).__name__} {t}/{self.max_iter}: {parts}")
+
+    def _predict(self, X):
+        return open_rows(self, X).map(self._predictor(), self.n_labels_)
+
+    def _predictor(self):
+        return partial(_predict_rows, self._features, coef=self.coef_, intercept=self.intercept_)
+
+    _features = None  # what maps X to the features that are linear in, if these are others
+
+
+def _coefficients(rotation, W):
+    return rotation.coef(W)[0]
+
+
+def _predict_rows(features, X, coef, intercept):
+    out = np.empty((X.shape[0], len(intercept)), X.dtype)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for X_rows, rows in row_blocks(X, out):
+            mapped = X_rows if features is None else features(X_rows)
+            rows[:] = predict_columns(mapped, coef, intercept).T
+    check_predictable(out)
+    return out
+
+
+def fill_rows(y, predicted, limits=None):
+    """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row.
+
+    They are 0 where the observed degrees sum to 1 or more.
+    """
+    out = y.copy()
+    holes = np.isnan(y)
+    rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
+    out[holes & (rest <= 0)[:, None]] = 0
+    rows = np.flatnonzero(holes.any(axis=1) & (rest > 0))
+    free = np.where(holes[rows], predicted[rows], -np.inf).astype(np.float64)
+    filled = np.ascontiguousarray(free.T)
+    kernels.project_columns(filled, rest[rows])
+    out[rows] = np.where(holes[rows], filled.T, out[rows])
+    if limits is not None:
+        rows = limits.rows
+        out[rows] = limits.take(rows).nearest(predicted[rows])
+    return out

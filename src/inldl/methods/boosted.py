@@ -1,0 +1,104 @@
+"""A softmax that small trees boost: the member of AutoInLDL for few rows."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from inldl import kernels
+from inldl.file_state import Array, FileState
+from inldl.methods.auto.fitting import error_of
+from inldl.methods.forest import FOLDS, LARGEST
+from inldl.methods.kernel_base import KernelDistributionEstimator
+from inldl.methods.parameters import Jobs, parameters
+from inldl.rows.cells import mean_degrees
+from inldl.solvers.softmax import softmax
+
+ROUNDS, EVERY = 300, 20  # trees at most; held-out rows choose a multiple of EVERY
+DEPTH, MIN_LEAF, SHARE = 4, 5, 0.3  # of the features, which a split looks at
+RATE, PRIOR = 0.1, 50.0  # of a Newton step; rows of the mean that damp it
+ROWS = 0.7  # share of the rows that a tree learns from
+LEAST = 1e-3  # degree of the mean that it starts from
+
+
+@dataclass
+class BoostedTrees:
+    """Trees of one depth, and the mean that they start from."""
+
+    _in_file: ClassVar = FileState(
+        {"feature": Array(2), "threshold": Array(2), "value": Array(3)},
+    )
+
+    mean: np.ndarray  # (n_labels,)
+    feature: np.ndarray  # (n_trees, n_inner) by which an inner node splits
+    threshold: np.ndarray  # (n_trees, n_inner) up to which rows go to the left
+    value: np.ndarray  # (n_trees, n_inner + 1, n_labels) what the leaves add to scores
+
+    @classmethod
+    def grow(cls, X, y, weights, seed):
+        """Return trees that learn from rows of features in single precision."""
+        mean = np.maximum(np.nan_to_num(mean_degrees(y, weights)), LEAST)
+        mean /= mean.sum()
+        columns = np.ascontiguousarray(X.T)
+        weights = np.ones(len(y)) if weights is None else weights.astype(float)
+        trees = ROUNDS, DEPTH, max(1, round(SHARE * len(columns))), MIN_LEAF
+        about = mean, trees, (RATE, PRIOR, ROWS), seed
+        return cls(mean, *kernels.boost_softmax(columns, y, weights, *about))
+
+    def first(self, n_trees):
+        """Return the first trees alone."""
+        parts = (self.feature, self.threshold, self.value)
+        return BoostedTrees(self.mean, *(part[:n_trees].copy() for part in parts))
+
+    def path(self, X):
+        """Return the degrees of rows after each `EVERY` trees, one after the other."""
+        scores = np.tile(np.log(self.mean), (len(X), 1))
+        for start in range(0, len(self.feature), EVERY):
+            some = slice(start, start + EVERY)
+            parts = (self.feature[some], self.threshold[some], self.value[some])
+            kernels.add_boosted(X, *parts, scores)
+            yield softmax(scores)
+
+    def degrees(self, X):
+        """Return the degrees of rows."""
+        *_, last = self.path(X)
+        return last
+
+
+@parameters
+class Boosted(KernelDistributionEstimator):
+    """A softmax of scores that small extra trees boost, all labels together.
+
+    The rows are cut into five folds, and each of five models predicts the fold whose degrees it
+    has not seen. Held-out rows choose the number of trees; the mean of the five predicts new rows.
+    For few rows more threads (`n_jobs`) would not help, so they are not used.
+    """
+
+    _in_file = FileState(parts=(BoostedTrees,))
+
+    random_state: object = None
+    n_jobs: Jobs = None
+
+    def _learn(self, data):
+        X, n = _single(data.dense), len(data.y)
+        y = np.ascontiguousarray(data.y, dtype=np.float64)
+        folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)
+        paths, models = np.empty((ROUNDS // EVERY, *y.shape)), []
+        for i, (train, test) in enumerate(folds.split(y)):
+            weights = None if data.weights is None else data.weights[train]
+            grown = BoostedTrees.grow(X[train], y[train], weights, (data.seed + i) % 2**31)
+            models.append(grown)
+            paths[:, test] = list(grown.path(X[test]))
+        best = int(np.argmin([error_of(y, each, data.weights) for each in paths]))
+        self.held_out_ = paths[best]
+        self.models_ = [each.first((best + 1) * EVERY) for each in models]
+
+    def _degrees(self, dense, scaled):
+        X = _single(dense)
+        return np.mean([each.degrees(X) for each in self.models_], axis=0)
+
+
+def _single(dense):
+    """Return features in single precision, none beyond all splits."""
+    return np.clip(dense, -LARGEST, LARGEST).astype(np.float32)

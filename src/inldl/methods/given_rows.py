@@ -1,0 +1,184 @@
+"""Rows that are to be completed: what they tell, their checks, and those in chunks."""
+
+from copy import copy
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from inldl.engines import one_blas_thread, open_rows
+from inldl.errors import warn_user
+from inldl.rows.checks import (
+    FLOATS,
+    check_fillable,
+    check_label_order,
+    validate_chunk_features,
+)
+from inldl.rows.given_limits import beside_rows, limits_of_block
+from inldl.rows.ratios import check_ratios, look_like_ratios, scaled, telling
+
+
+class KnownMixin:
+    """What a row with holes tells: its degrees, or with ``known="ratios"`` only their ratios.
+
+    A method that can learn from ratios has `known` as a parameter.
+    """
+
+    known = "degrees"
+
+    def _degrees_given(self, given, predicted, first_row=None):
+        """Return given rows as degrees: ratios are scaled to what is predicted of their labels.
+
+        `first_row` is the number of the first one, if there are others elsewhere.
+        """
+        if self.known == "ratios":
+            check_ratios(given, first_row or 0)
+            return scaled(given, predicted)
+        if first_row is None and look_like_ratios(given):
+            warn_user(
+                "The known degrees of all rows with holes sum to 1, so all holes become 0; if "
+                "missing labels were dropped and the others divided by their sum, fit with "
+                "known='ratios'."
+            )
+        return given
+
+    def _learned_from(self, y, otherwise):
+        """Return the degrees of the fit, beside its held-out predictions; `otherwise` if known."""
+        if self.known == "degrees" or self.held_out_ is None:
+            return otherwise
+        return scaled(telling(y), self.held_out_)
+
+    def _refuse_limits(self, *limits):
+        """Refuse bounds and sums if only ratios are known."""
+        if self.known == "ratios" and any(each is not None for each in limits):
+            raise ValueError(
+                "Bounds and sums are those of degrees, but with known='ratios' only ratios are "
+                "known; leave out one of them."
+            )
+
+    def _refuse_intervals(self):
+        """Refuse intervals and draws if only ratios are known."""
+        if self.known == "ratios":
+            raise NotFittedError(
+                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
+                "how far off that is, so there are no intervals and no draws; leave them out."
+            )
+
+
+def check_shape(y, shape):
+    """Refuse degrees that do not have the shape of what is predicted."""
+    if y.shape != shape:
+        raise ValueError(
+            f"y has the shape {y.shape}, but {shape} is what X and the fitted "
+            "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
+        )
+
+
+def check_given(y, predicted):
+    """Refuse degrees that cannot be completed beside predictions of their rows."""
+    check_shape(y, predicted.shape)
+    check_fillable(y)
+
+
+def light(model):
+    """Return a model without what its new rows do not need, as it may have to travel to them."""
+    found = copy(model)
+    found.n_labels_ = model.n_labels_
+    vars(found).pop("feature_names_in_", None)  # these have been compared
+    if hasattr(model, "held_out_"):
+        found.held_out_ = None
+    return found
+
+
+def complete_chunks(model, X, y, limits, coverage=None):
+    """Return the lazy array of completed degrees; with a `coverage`, also the ends of intervals.
+
+    `limits` are the bounds and sums that a user gave, by name.
+    """
+    from inldl.engines.chunks import map_rows
+
+    check_is_fitted(model)
+    check_label_order(model, y)
+    model._refuse_limits(*limits.values())
+    beside, labels = beside_rows(X, y, **limits)
+    rows = open_rows(model, X, y, beside=beside)
+    n_labels = model.n_labels_
+    check_shape(rows.y, (rows.X.shape[0], n_labels))
+    model._completer()  # learned here, once
+    fill = _Filling(light(model), list(beside), labels, coverage)
+    arrays = rows.y, rows.X, *rows.beside.values()
+    found = map_rows(fill, *arrays, n_columns=fill.n_columns, dtype=rows.y.dtype)
+    if coverage is None:
+        return found
+    return tuple(found[:, j : j + n_labels] for j in range(0, fill.n_columns, n_labels))
+
+
+class _Filling:
+    """Complete a chunk; bounds and sums, `known` by name, are about `labels`."""
+
+    def __init__(self, model, known, labels, coverage):
+        self.model, self.known, self.labels, self.coverage = model, known, labels, coverage
+        self.n_columns = model.n_labels_ * (1 if coverage is None else 3)
+
+    def __call__(self, y, X, *limits, first_row):
+        """Return completed rows, and beside them the ends of their intervals."""
+        if not len(y):
+            return np.empty((0, self.n_columns), y.dtype)
+        model, X = self.model, validate_chunk_features(X)
+        y = y if y.dtype in FLOATS else y.astype(X.dtype)
+        with one_blas_thread():
+            given, predicted = model._given_and_predicted(X, y, first_row)
+            named = dict(zip(self.known, limits, strict=True))
+            within = limits_of_block(given, self.labels, **named) if named else None
+            about = given, predicted, model._beside(X)
+            if self.coverage is None:
+                return model._fill(*about, within)
+            return np.hstack(model._fill_with_intervals(*about, self.coverage, within))
+
+
+def complete(estimator, X, y, **options):
+    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted: one of this library, a scikit-learn `Pipeline` that ends in one, or a search such
+        as `GridSearchCV` over either.
+    X : array-like or frame of shape (n_samples, n_features)
+        The features, as they were given to its `fit`.
+    y : array-like or frame of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    **options
+        Of the `complete` of the estimator, such as ``return_interval=True``.
+
+    Returns
+    -------
+    ndarray or frame of shape (n_samples, n_labels)
+        What the `complete` of the estimator returns, of the kind of `y`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from inldl import WInLDL, complete
+    >>> X, y = [[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, np.nan]]
+    >>> pipeline = make_pipeline(StandardScaler(), WInLDL()).fit(X, y)
+    >>> complete(pipeline, X, y)[2].round(6).tolist()
+    [0.7, 0.3]
+    """
+    from sklearn.pipeline import Pipeline  # time that other uses need not pay
+
+    if hasattr(estimator, "best_estimator_"):
+        return complete(estimator.best_estimator_, X, y, **options)
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        before = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        return complete(estimator[-1], before, y, **options)
+    if not hasattr(estimator, "complete"):
+        raise ValueError(
+            f"{type(estimator).__name__} cannot complete rows; end the pipeline in an estimator "
+            "of inldl, such as inldl.AutoInLDL(), or wrap a regressor in "
+            "inldl.methods.RegressorLDL."
+        )
+    return estimator.complete(X, y, **options)

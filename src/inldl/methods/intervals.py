@@ -1,0 +1,362 @@
+"""What predictions of held-out rows are good for: intervals, and completing rows."""
+
+import math
+import numbers
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from inldl.completion import Examples
+from inldl.completion.hiding import evenly
+from inldl.engines import open_rows
+from inldl.errors import warn_user
+from inldl.file_state import Array, FileState
+from inldl.methods.given_rows import complete_chunks, light
+from inldl.methods.parameters import seed_from
+from inldl.rows.checks import (
+    FLOATS,
+    check_number,
+    is_chunked,
+    label_names,
+    like,
+    validate_features,
+)
+from inldl.rows.given_limits import limits_of
+from inldl.uncertainty.conformal import LabelErrors
+from inldl.uncertainty.sizes import within_rows
+
+MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
+
+
+class IntervalMixin:
+    """Intervals and completion, for methods that predict their training rows as if unseen.
+
+    A method states ``_fit(X, y, sample_weight, lower, upper, sums)``. It sets `held_out_`,
+    predictions of the training rows that were each made without the row's degrees (or None), and
+    calls `_keep_errors(X, y)` at the end.
+    """
+
+    _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
+
+    examples_ = None  # as in files of earlier versions
+
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features, as for every :class:`DistributionEstimator`. Methods with a kernel take
+            them in any units: they scale them inside, and reduce sparse ones, and more than 1000
+            dense ones, to 100 principal components.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. Rows without any observed degree are allowed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts: 2 is as good as the same row twice, 0 as no row at all. None
+            counts each row once. Rows are held out one by one, whatever they weigh.
+        lower, upper : array-like of shape (n_samples, n_labels), optional
+            Bounds of unobserved degrees, NaN = none. The model learns from what is expected of
+            such degrees between their bounds.
+        sums : dict of tuple to array-like of shape (n_samples,), optional
+            What groups of labels sum to, NaN = unknown: ``{("beer", "wine"): [0.3, 0.2]}``.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._refuse_limits(lower, upper, sums)
+        self._fit(X, y, sample_weight, lower, upper, sums)
+        return self
+
+    def _keep_errors(self, X, y, groups=None, loose=False, limits=None):
+        """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
+
+        `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
+        rows from which completing is learned when it is first asked for; `loose` says that their
+        sums are only about 1. Degrees within `limits` are there as they are expected.
+        """
+        self.calibration_ = self.examples_ = None
+        if self.held_out_ is None:
+            return
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
+        if self.known == "ratios":
+            return
+        seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
+        kept = [rows[evenly(len(rows), MOST)] for rows in seen]
+        self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
+        for j, rows in enumerate(kept):
+            self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
+
+    def _predict_weightless(self, X, sample_weight):
+        """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
+        if self.held_out_ is None or sample_weight is None:
+            return
+        sample_weight = np.asarray(sample_weight)
+        if sample_weight.all():
+            return
+        predicted = np.asarray(self.predict(X), dtype=self.held_out_.dtype)
+        predicted[np.flatnonzero(sample_weight)] = self.held_out_
+        self.held_out_ = predicted
+
+    def _fault(self, degrees):
+        if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
+            return "its examples are not finite rows of its labels"
+        return super()._fault(degrees)
+
+    @contextmanager
+    def _few_examples(self):
+        """Let completing be learned from a few rows for a while: trying it out takes no time."""
+        whole = self.examples_
+        if whole is not None:
+            self.examples_ = whole.few()
+        try:
+            yield
+        finally:
+            if whole is not None:
+                self.examples_ = whole
+
+    def _completer(self):
+        """Return what was learned about completing, or None."""
+        if self.examples_ is None:
+            return None
+        return self.examples_.completer(getattr(self, "n_jobs", None))
+
+    def _expected(self, X):
+        return self._held_out_if_known(self._validated(X), self.predict(X))
+
+    def _validated(self, X):
+        return validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
+
+    def _held_out_if_known(self, X, predicted):
+        """Return the predictions; for rows of the fit those that were made without them."""
+        predicted = np.asarray(predicted)
+        if self.examples_ is None or predicted.shape[1:] != self.examples_.predicted.shape[1:]:
+            return predicted
+        return self.examples_.replace_predictions(X, predicted)
+
+    def predict_interval(self, X, coverage=0.9):
+        r"""Predict an interval for each degree.
+
+        An interval reaches from the prediction p downwards and upwards by multiples of s(p), the
+        usual error of predictions of that size, and of rows like it where features tell that some
+        rows have larger errors than others. The multiples are, label by label, the smallest
+        with which a share :math:`\lceil (m + 1) c \rceil / m` of the m held-out degrees is
+        covered, where c is `coverage`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        coverage : float, default=0.9
+            The share of degrees of new rows that should lie in their intervals, in (0, 1).
+
+        Returns
+        -------
+        lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            Within [0, 1], with the prediction in between, and of its kind. They are Dask arrays
+            where `X` is one.
+
+        Notes
+        -----
+        The promise holds for each label on average over rows like those of the fit, if a degree's
+        being unobserved has nothing to do with its value; not for each single row, and not for
+        all degrees of a row at once. A label observed too rarely for the asked coverage gets
+        [0, 1], with a warning.
+        """
+        check_is_fitted(self)
+        self._check_intervals(coverage)
+        if is_chunked(X):
+            find = partial(_both_bounds, light(self), coverage)
+            both = open_rows(self, X).map(find, 2 * self.n_labels_)
+            return both[:, : self.n_labels_], both[:, self.n_labels_ :]
+        predicted = self.predict(X)
+        ends = self._interval_around(np.asarray(predicted), coverage, self._signs(X))
+        return tuple(like(predicted, end) for end in ends)
+
+    def _check_intervals(self, coverage):
+        check_coverage(coverage)
+        self._refuse_intervals()
+        if self.calibration_ is None:
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} kept no held-out predictions, which intervals need; fit "
+                f"{name}(cross_fit=5)."
+            )
+
+    def _interval_around(self, predicted, coverage, signs=None):
+        """Return the intervals around predictions of rows; `signs` are what `_signs` tells."""
+        self._check_intervals(coverage)
+        labels, scale = [], 1.0
+        if signs is None:
+            for pairs in self.calibration_.T:
+                labels.append(LabelErrors(*pairs[~np.isnan(pairs[:, 0])].T))
+        else:
+            rows, sizes = self.examples_.row_sizes()
+            scale, each = sizes(signs), (self.examples_.predicted, self.examples_.observed())
+            for p, y in zip(*(values[rows].T for values in each), strict=True):
+                seen = ~np.isnan(y)
+                labels.append(LabelErrors(p[seen], y[seen], sizes.expected[seen]))
+        self._warn_about_rare_labels(labels, coverage)
+        pairs = zip(labels, predicted.T, strict=True)
+        bounds = [label.around(p, coverage, scale) for label, p in pairs]
+        lower, upper = np.stack(bounds, axis=-1).astype(predicted.dtype)
+        return lower, upper
+
+    def complete(
+        self,
+        X,
+        y,
+        return_interval=False,
+        coverage=0.9,
+        *,
+        n_draws=None,
+        random_state=None,
+        lower=None,
+        upper=None,
+        sums=None,
+    ):
+        """Fill the unobserved degrees of `y` from the observed ones of their rows and from `X`.
+
+        What the known degrees of a row tell about the others is learned from the rows of the fit
+        and what was predicted for them without them: see `inldl.completion.Completer`. This takes
+        a while when it is first asked for. Without such predictions (``cross_fit=None``) degrees
+        are filled near what `X` predicts.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The features.
+        y : array-like of shape (n_samples, n_labels)
+            Degrees, NaN = unobserved. For draws, Dask collections are loaded into memory.
+        return_interval : bool, default=False
+            Whether to return an interval for each degree, too.
+        coverage : float, default=0.9
+            The share of unobserved degrees that should lie in their intervals, in (0, 1).
+        n_draws : int, optional
+            Return so many completed tables instead of one, that differ as far as the unobserved
+            degrees are unsure: multiple imputation. :func:`inldl.pooled` combines what is
+            estimated from each of them.
+        random_state : int, RandomState instance, Generator or None, default=None
+            For the draws; an int makes them reproducible to the bit.
+        lower, upper, sums
+            Bounds of unobserved degrees, and what groups of labels sum to, as for every
+            :class:`DistributionEstimator`. Degrees are filled with what is expected of them
+            between their bounds.
+
+        Returns
+        -------
+        completed : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            As for every :class:`DistributionEstimator`, which says also what is refused. With
+            `n_draws` an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
+        lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            Only with `return_interval`. As far as the observed degrees of the row leave room,
+            and always around the completed degree. Both equal the degree where it is observed,
+            or the only unobserved one of its row.
+        """
+        limits = {"lower": lower, "upper": upper, "sums": sums}
+        if n_draws is not None:
+            self._check_draws(n_draws, return_interval)
+            self._refuse_limits(lower, upper, sums)
+            seed = seed_from(random_state)
+            given, predicted = self._given_and_predicted(X, y)
+            limits = limits_of(given, **limits, names=label_names(y))
+            draws = self._draw(self._validated(X), given, predicted, n_draws, seed, limits=limits)
+            return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
+        if not return_interval:
+            return super().complete(X, y, **limits)
+        self._refuse_intervals()
+        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+            self._check_intervals(coverage)
+            return complete_chunks(self, X, y, limits, coverage)
+        given = (*self._given_and_predicted(X, y), self._beside(X))
+        limits = limits_of(given[0], **limits, names=label_names(y))
+        found = self._fill_with_intervals(*given, coverage, limits)
+        return tuple(like(y, values) for values in found)
+
+    def _check_draws(self, n_draws, return_interval=False):
+        check_number("n_draws", n_draws, low=1, integer=True)
+        check_is_fitted(self)
+        self._refuse_intervals()
+        if return_interval:
+            raise ValueError("Ask for intervals or for draws, not for both at once.")
+        if self.examples_ is None:
+            name = type(self).__name__
+            raise NotFittedError(
+                f"This {name} kept no held-out predictions, which draws need; fit "
+                f"{name}(cross_fit=5)."
+            )
+
+    def _signs(self, X):
+        """Return what tells how large the errors of rows are, or None."""
+        if self.examples_ is None or not self.examples_.columns:
+            return None
+        return self.examples_.signs_of(self._validated(X))
+
+    def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
+        """Return completed tables of checked rows, whose first one has the number `first`."""
+        told = self.examples_.beside(X), limits
+        draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
+        return draws.astype(given.dtype, copy=False)
+
+    def _beside(self, X):
+        """Return what is known of rows beside their degrees and predictions, or None."""
+        return None if self.examples_ is None else self.examples_.beside(self._validated(X))
+
+    def _fill(self, given, predicted, beside=None, limits=None):
+        completer = self._completer()
+        if completer is None:
+            return super()._fill(given, predicted, limits=limits)
+        return completer.fill(given, predicted, beside, limits).astype(given.dtype, copy=False)
+
+    def _fill_with_intervals(self, given, predicted, beside, coverage, limits=None):
+        """Return completed degrees and the lower and upper ends of their intervals."""
+        self._check_intervals(coverage)
+        completer = self._completer()
+        if completer is None:
+            completed = self._fill(given, predicted, limits=limits)
+            ends = self._interval_around(predicted, coverage)
+            found = (completed, *within_rows(given, completed, *ends))
+            if limits is not None:
+                low, high = limits.possible
+                ends = (np.clip(each, low, high) for each in found[1:])
+                found = _around(completed, *ends)
+        else:
+            found = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
+        return tuple(values.astype(given.dtype, copy=False) for values in found)
+
+    def _warn_about_rare_labels(self, labels, coverage):
+        rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]
+        if not rare:
+            return
+        names = getattr(self, "label_names_", None)
+        name = rare[0] if names is None else repr(names[rare[0]])
+        needed = math.ceil(coverage / (1 - coverage) - 1e-9)
+        warn_user(
+            f"Label {name} was observed {len(labels[rare[0]].errors)} time(s), but a coverage of "
+            f"{coverage:g} needs {needed}, so its intervals are [0, 1] ({len(rare)} such "
+            "label(s)); ask for less coverage, or observe more degrees."
+        )
+
+
+def _around(completed, lower, upper):
+    """Return degrees and intervals that hold them, whatever was rounded."""
+    return completed, np.minimum(lower, completed), np.maximum(upper, completed)
+
+
+def _both_bounds(model, coverage, X):
+    """Return the lower bounds of rows in memory, and the upper ones beside them."""
+    return np.hstack(model.predict_interval(X, coverage))
+
+
+def check_coverage(coverage):
+    """Refuse a coverage that is not between 0 and 1."""
+    good = isinstance(coverage, numbers.Real) and 0 < coverage < 1
+    if not good:
+        raise ValueError(
+            f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 asks for intervals "
+            "that hold nine of ten degrees."
+        )

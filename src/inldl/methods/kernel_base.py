@@ -1,0 +1,186 @@
+"""What the members of AutoInLDL share: preparing X and y, and choosing a kernel."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+
+from inldl.engines import one_blas_thread, open_rows, row_blocks
+from inldl.file_state import FileState
+from inldl.methods.base import DistributionEstimator
+from inldl.methods.given_rows import light
+from inldl.methods.intervals import IntervalMixin
+from inldl.methods.kernel_features import (
+    Columns,
+    choose_kernel,
+    kernel_features,
+    median_distance,
+)
+from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
+from inldl.methods.parameters import seed_from
+from inldl.rows.checks import check_predictable, like, validate_weighted_fit
+from inldl.rows.given_limits import limits_of
+from inldl.rows.selection import mechanism_of
+from inldl.rows.weights import as_weights
+from inldl.solvers.gaussian import fill_forced
+from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures
+
+MANY = 5000  # rows
+
+Kernel = Literal["auto", "rbf", "laplacian", "linear"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Training data that is ready for a member: dense columns, and degrees.
+
+    Degrees that the sum forces are filled in `known`, and in `y` also those that have limits or
+    are missing because of their size (`mechanism`); `started` is when the fit began. `names` are
+    the fitted attributes about the columns of X and y. `weights` are those of the rows, or None.
+    """
+
+    dense: np.ndarray
+    known: np.ndarray
+    y: np.ndarray
+    mechanism: str
+    columns: Columns
+    seed: int
+    started: float
+    names: dict
+    weights: np.ndarray | None = None
+
+    @cached_property
+    def scaled(self):
+        """The scaled columns."""
+        return self.columns.scaled(self.dense)
+
+    @cached_property
+    def single(self):
+        """The scaled columns in single precision, which is half the bytes."""
+        return self.scaled.astype(np.float32)
+
+    @property
+    def affordable(self):
+        """The scaled columns, in single precision if rows are many: noise outweighs rounding."""
+        return self.single if len(self.y) > MANY else self.scaled
+
+    def width(self, kernel):
+        """Return the median distance of rows, by the distance of a kernel."""
+        if kernel not in self._widths:
+            self._widths[kernel] = median_distance(self.scaled, kernel, self.seed)
+        return self._widths[kernel]
+
+    @cached_property
+    def _widths(self):
+        return {}
+
+    def take(self, rows):
+        """Return some of the rows."""
+        if len(rows) == len(self.y):
+            return self
+        weights = None if self.weights is None else self.weights[rows]
+        arrays = {"dense": self.dense[rows], "known": self.known[rows], "y": self.y[rows]}
+        return replace(self, **arrays, weights=weights)
+
+
+class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
+    """Base of estimators that learn from kernel features of scaled columns.
+
+    A method states `_check_parameters()`, `_learn(data)`, which sets what it learns and
+    `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
+    """
+
+    _takes_chunks = True
+    calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
+    # Files of earlier versions have scikit-learn's map.
+    _in_file = FileState(
+        parts=(Columns, KernelFeatures, Columnwise, "sklearn.kernel_approximation:Nystroem")
+    )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
+        given, limits = X, limits_of(y, lower, upper, sums)
+        if limits is not None:
+            y = like(y, limits.any_filled())
+            if sample_weight is not None:
+                limits = limits.take(np.flatnonzero(as_weights(sample_weight)))
+                limits = limits if limits.tell_something() else None
+        X, y, names, weights = validate_weighted_fit(self, X, y, sample_weight)
+        with one_blas_thread():  # the same sums for any n_jobs
+            data = self._prepare(X, y, names, weights, limits)
+            self._fit_prepared(data)
+        self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
+        self._predict_weightless(given, sample_weight)
+
+    def _fit_prepared(self, data):
+        """Fit to data that this estimator, or the one it is a member of, has checked."""
+        self.columns_, self.n_labels_ = data.columns, data.y.shape[1]
+        for name, value in data.names.items():
+            setattr(self, name, value)
+        self._learn(data)
+        return self
+
+    def _predict(self, X):
+        return open_rows(self, X).map(partial(_predict_rows, self._predictor()), self.n_labels_)
+
+    def _predictor(self):
+        """Return the model without what it keeps of its training rows: it may have to travel."""
+        found = light(self)
+        found.calibration_ = found.examples_ = None
+        return found
+
+    def _prepare(self, X, y, label_names, weights=None, limits=None, seed=None):
+        started, n = perf_counter(), len(y)
+        if n < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 rows to hold one out, got n_samples={n}."
+            )
+        seed = seed_from(self.random_state) if seed is None else seed
+        columns = Columns().fit(X, seed, weights)
+        names = {"n_features_in_": self.n_features_in_, "label_names_": label_names}
+        if hasattr(self, "feature_names_in_"):
+            names["feature_names_in_"] = self.feature_names_in_
+        dense = columns.dense(X)
+        if self.known == "ratios":
+            y = self._scaled_ratios(columns.scaled(dense), y, weights, seed)
+        known = fill_forced(y)
+        about = columns, seed, started, names, weights
+        data = Prepared(dense, known, known, "random", *about)
+        if limits is not None:
+            filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
+            data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
+        if self.known == "degrees":  # else sums of rows tell nothing
+            data = replace(data, mechanism=mechanism_of(data.y))
+        if data.mechanism not in NOTES:
+            return data
+        mechanism, y = fill_selected(data.scaled, data.y, data.mechanism, seed, self.n_jobs)
+        return replace(data, mechanism=mechanism, y=y)
+
+    def _fitted_map(self, data):
+        """Choose what is "auto" of the kernel; return the fitted map to its features."""
+        chosen = {"kernel": self.kernel, "scale": self.scale, "weights": data.weights}
+        choice = choose_kernel(data.scaled, data.y, data.seed, self.n_jobs, **chosen)
+        self.kernel_, self.scale_ = kernel, scale = choice.kernel, choice.scale
+        width = None if kernel == "linear" else data.width(kernel)
+        return kernel_features(data.scaled, kernel, scale, self.n_landmarks, data.seed, width)
+
+
+def _predict_rows(model, X):
+    """Return what a model predicts for checked rows in memory, block by block."""
+    out, first_row = np.empty((X.shape[0], model.n_labels_), X.dtype), 0
+    with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
+        for X_rows, rows in row_blocks(X, out):
+            dense = model.columns_.dense(X_rows)
+            scaled = model.columns_.scaled(dense)
+            check_predictable(scaled, first_row)
+            degrees = model._degrees(dense, scaled)
+            rows[:] = degrees.reshape(rows.shape)  # a damaged model may have other labels
+            check_predictable(rows, first_row)
+            first_row += len(rows)
+    return out

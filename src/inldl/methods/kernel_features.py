@@ -1,0 +1,296 @@
+"""Features for the kernel members: reduced, scaled, and mapped by a kernel that is chosen."""
+
+from copy import copy
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import pdist
+from scipy.special import ndtri
+from sklearn.preprocessing import StandardScaler
+
+from inldl.file_state import Array, FileState
+from inldl.rows.cells import count_known
+from inldl.rows.checks import TOO_LARGE
+from inldl.solvers.gaussian import fill_forced
+from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKernel
+from inldl.solvers.masked_ridge import leave_one_out_errors
+
+WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
+ALPHAS = 10.0 ** np.arange(-4, 4, 0.5)
+SCALES = (0.25, 1.0, 4.0)
+COARSE, FINE = 200, 400  # landmarks to choose the scale with, and the kernel
+ROWS_FOR_KERNEL, ROWS_FOR_ALPHA = 3000, 20_000
+FEWEST_OBSERVED = 100  # of each label in a sample of rows, where there are as many
+PAIRS_FROM = 1000  # rows whose distances give the median
+QUANTILES, OUTERMOST = 1000, 1e-3  # levels of a column; beyond the outermost all is one
+QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
+CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
+SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
+KEPT = 1 << 30  # bytes that the features of all rows may take in memory
+METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+
+
+class Columns:
+    """Make dense and scaled columns of any X.
+
+    Sparse and very wide features are reduced to principal components. `dense` is what trees get;
+    `scaled` has mean 0 and variance 1, is in double precision, and lacks the constant columns. It
+    is linear in the columns, or made of normal quantiles, by `with_quantiles`.
+    """
+
+    _in_file = FileState(
+        {"quantiles_": Array(2)},
+        parts=(
+            StandardScaler,
+            "sklearn.decomposition:PCA",
+            "sklearn.decomposition:TruncatedSVD",
+        ),
+    )
+
+    quantiles_ = None  # as in files of earlier versions
+
+    def fit(self, X, seed, weights=None):
+        """Learn the components and the scale of `X`; the weights of rows count in the scale."""
+        if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
+            raise ValueError(TOO_LARGE)
+        self.reducer_ = _reducer(X, seed)
+        if self.reducer_ is not None:
+            self.reducer_.fit(X)
+        dense = self.dense(X)
+        self.varying_ = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0))
+        if self.varying_.size:
+            varying = dense[:, self.varying_]
+            self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)
+        return self
+
+    def with_quantiles(self, dense):
+        """Return columns that are scaled to normal quantiles, whatever their distribution is."""
+        made = copy(self)
+        if self.varying_.size:
+            varying = dense[:, self.varying_].astype(float)
+            made.quantiles_ = np.quantile(varying, _levels(len(dense)), axis=0).T.copy()
+            made.scaler_ = StandardScaler().fit(made._normal(varying))
+        return made
+
+    def dense(self, X):
+        """Return the columns as an array, reduced if they have to be."""
+        if self.reducer_ is not None:
+            return self.reducer_.transform(X)
+        return X.toarray() if sparse.issparse(X) else X
+
+    def scaled(self, dense):
+        """Return scaled columns of what `dense` returned; a single 0 if all are constant."""
+        if not self.varying_.size:
+            return np.zeros((len(dense), 1))
+        varying = dense[:, self.varying_]
+        if self.quantiles_ is not None:
+            varying = self._normal(varying)
+        return self.scaler_.transform(varying).astype(np.float64, copy=False)
+
+    def _normal(self, varying):
+        """Return the normal quantiles of where values lie among those of the fit.
+
+        A value that is several quantiles lies in their middle.
+        """
+        levels, out = _levels(self.quantiles_.shape[1]), np.empty(varying.shape)
+        for column, grid, to in zip(varying.T, self.quantiles_, out.T, strict=True):
+            above = np.interp(column, grid, levels)
+            to[:] = (above + 1 - np.interp(-column, -grid[::-1], levels)) / 2
+        return ndtri(np.clip(out, OUTERMOST, 1 - OUTERMOST))
+
+
+def _levels(n):
+    return np.linspace(0, 1, min(n, QUANTILES))
+
+
+def _reducer(X, seed):
+    """Return the decomposition that sparse or very wide features need, not fitted, or None."""
+    from sklearn.decomposition import PCA, TruncatedSVD  # .1 s that other methods need not pay
+
+    size = min(REDUCED, X.shape[0], X.shape[1] - 1)
+    if sparse.issparse(X):
+        return TruncatedSVD(size, random_state=seed) if X.shape[1] > REDUCED else None
+    return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
+
+
+def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None):
+    """Return the map to the features of a kernel whose width is the median distance.
+
+    Those of the "linear" kernel are the columns, divided such that rows have a length of about 1.
+    """
+    if kernel == "linear":
+        return Columnwise(Z.shape[1])
+    rows = np.random.RandomState(seed).permutation(len(Z))[:n_landmarks]
+    width = median_distance(Z, kernel, seed) if width is None else width
+    return KernelFeatures.of(LandmarkKernel(kernel, float(scale / width), Z[rows]))
+
+
+def median_distance(Z, kernel, seed):
+    """Return the median distance between rows that differ, or 1 if none do."""
+    rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
+    distances = pdist(Z[rows], METRICS[kernel])
+    distances = distances[distances > 0]
+    return np.median(distances) if distances.size else 1.0
+
+
+def sample_rows(y, size, seed):
+    """Return at most about `size` rows, in order, in which also rare labels are observed."""
+    if len(y) <= size:
+        return np.arange(len(y))
+    order = np.random.default_rng(seed).permutation(len(y))
+    chosen = np.zeros(len(y), bool)
+    chosen[order[:size]] = True
+    for column in y.T:
+        seen = order[~np.isnan(column[order])]
+        lacking = FEWEST_OBSERVED - np.count_nonzero(chosen[seen])
+        if lacking > 0:
+            chosen[seen[~chosen[seen]][:lacking]] = True
+    return np.flatnonzero(chosen)
+
+
+@dataclass
+class KernelChoice:
+    """A kernel, its scale, and the leave-one-out error of every kernel that was tried.
+
+    An error is the root of the mean squared residual, at the best penalty; `alpha` is that of the
+    kernel, or None if it was not compared. `normal` says that it is for normal quantiles.
+    """
+
+    kernel: str
+    scale: float
+    errors: dict = field(default_factory=dict)
+    alpha: float | None = None
+    normal: bool = False
+
+
+class KernelTrials:
+    """The leave-one-out errors of kernels, for some rows in scaled columns or `of` quantiles."""
+
+    def __init__(self, Z, y, seed, n_jobs, weights, of=""):
+        self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
+        self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
+        self.widths, self.errors, self.alphas = {}, {}, {}
+
+    def best(self, candidates, n_landmarks):
+        """Return the kernel and scale with the smallest error."""
+        return min(candidates, key=lambda each: self.error(*each, n_landmarks))
+
+    def best_scale(self, first):
+        """Return the scale with which RBF is best, from the first one on where errors fall."""
+        found = first
+        for scales in (SCALES[: SCALES.index(first)][::-1], SCALES[SCALES.index(first) + 1 :]):
+            for scale in scales:
+                if self.error("rbf", scale, COARSE) >= self.errors["rbf" + self.of, found]:
+                    break
+                found = scale
+            if found != first:
+                break
+        return found
+
+    def error(self, kernel, scale, n_landmarks):
+        """Return the root of the mean squared residual, at the best penalty."""
+        if kernel not in self.widths:
+            self.widths[kernel] = median_distance(self.Z, kernel, self.seed)
+        about = kernel, scale, n_landmarks, self.seed, self.widths[kernel]
+        # Few rows are fitted so closely that single precision does not tell what is left of them.
+        Z = self.single if self.fewest > n_landmarks else self.Z
+        features = kernel_features(self.Z, *about).transform(Z)
+        squares = leave_one_out_errors(features, self.y, ALPHAS, self.n_jobs, self.weights)
+        error = float(np.sqrt(squares.min() / count_known(self.y, self.weights)))
+        self.errors[kernel + self.of, scale] = error
+        self.alphas[kernel, scale] = float(ALPHAS[squares.argmin()])
+        return error
+
+
+def choose_kernel(
+    Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None, normal=None
+):
+    """Choose the kernel and its scale, where "auto", by the smallest leave-one-out error.
+
+    The scale is chosen with few landmarks, then RBF is compared with the L1 kernel. If there are
+    normal quantiles beside the columns Z, they are taken where RBF is clearly better with them.
+    """
+    if kernel not in ("auto", "rbf") or (kernel == "rbf" and scale != "auto"):
+        return KernelChoice(kernel, 1.0 if scale == "auto" else scale)
+    rows = sample_rows(y, ROWS_FOR_KERNEL, seed)
+    about = y[rows], seed, n_jobs, None if weights is None else weights[rows]
+    trials, errors, other_scale = KernelTrials(Z[rows], *about), {}, scale
+    if scale == "auto":
+        scale, other_scale = SCALES[len(SCALES) // 2], 1.0
+        trials.error("rbf", scale, COARSE)
+        scale = trials.best_scale(scale)
+        if normal is not None:
+            errors, quantiles = trials.errors, KernelTrials(normal[rows], *about, QUANTILES_TRIED)
+            if quantiles.error("rbf", scale, COARSE) < CLEARLY * errors["rbf", scale]:
+                trials, scale = quantiles, quantiles.best_scale(scale)
+            errors = errors | quantiles.errors
+    found = "rbf", scale
+    if kernel == "auto":
+        found = trials.best([found, ("laplacian", other_scale)], FINE)
+    errors = errors | trials.errors
+    return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
+
+
+def choose_alpha(features, y, seed, n_jobs=None, weights=None):
+    """Return the penalty with the smallest leave-one-out error."""
+    rows = sample_rows(y, ROWS_FOR_ALPHA, seed)
+    if len(rows) < len(y):
+        features, y = features[rows], y[rows]
+        weights = None if weights is None else weights[rows]
+    return float(ALPHAS[np.argmin(leave_one_out_errors(features, y, ALPHAS, n_jobs, weights))])
+
+
+class KernelMap:
+    """Map features of any scale to those of a kernel, which random rows span (Nystroem's method).
+
+    The kernel is exp(-scale_ * distance / median distance) of columns with variance 1; `columns_`
+    scales features, and `nystroem_` maps them.
+    """
+
+    _in_file = FileState(parts=(Columns, KernelFeatures))
+
+    def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None):
+        """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
+        some = sample(rows, seed)
+        weights = some.beside.get("sample_weight")
+        weights = None if weights is None else weights.ravel().astype(np.float64)
+        self.columns_ = Columns().fit(some.X, seed, weights)
+        scaled = self.columns_.scaled(self.columns_.dense(some.X))
+        options = {"kernel": kernel, "weights": weights}
+        choice = choose_kernel(scaled, fill_forced(some.y), seed, n_jobs, **options)
+        self.kernel_, self.scale_ = choice.kernel, choice.scale
+        self.nystroem_ = kernel_features(scaled, self.kernel_, self.scale_, n_landmarks, seed)
+        return self
+
+    @property
+    def n_features_out_(self):
+        """The number of features."""
+        return self.nystroem_.normalization_.shape[1]
+
+    def __call__(self, X):
+        """Return the features of some rows in the precision of `X`, NaN where it is too large."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = np.ascontiguousarray(self.columns_.scaled(self.columns_.dense(X)))
+            usable = np.isfinite(scaled).all(axis=1)
+            features = self.nystroem_.transform(np.where(usable[:, None], scaled, 0.0))
+        features[~usable] = np.nan
+        return features.astype(X.dtype, copy=False)
+
+
+def sample(rows, seed):
+    """Return at most `SAMPLE` random rows of a source that have a weight, in memory."""
+    n = rows.X.shape[0]
+    if n > SAMPLE:
+        rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False)))
+    elif not rows.in_memory:
+        rows = rows.take(np.arange(n))
+    weights = rows.beside.get("sample_weight")
+    if weights is None or weights.all():
+        return rows
+    if not weights.any():
+        raise ValueError(
+            f"None of {len(weights)} random rows, from which the kernel is learned, has a weight; "
+            "leave out the rows without weight."
+        )
+    return rows.take(np.flatnonzero(weights))

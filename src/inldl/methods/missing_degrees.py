@@ -1,0 +1,85 @@
+"""Degrees that are missing because of their size, filled in before a method learns from them."""
+
+import numpy as np
+
+from inldl.methods.kernel_features import FINE, choose_alpha, kernel_features, sample_rows
+from inldl.rows.cells import known_cells
+from inldl.rows.density import Inside
+from inldl.rows.missingness import partial_rows, t_test
+from inldl.rows.selection import LEVEL, SMALL_EFFECT, Selection
+from inldl.solvers.gaussian import projected
+from inldl.solvers.masked_ridge import leave_one_out
+
+INFORMATIVE = 0.9  # share of the squared error that predictions from features may leave
+CHECKED = 1000  # rows that tell whether features explain the holes
+NOTES = {
+    "small": "Small degrees are missing more often than large ones",
+    "rest": "Only the largest degrees of each row are recorded",
+}
+
+
+def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
+    """Return why degrees are missing, and the degrees to learn from.
+
+    Holes are left to the method if a feature explains that small degrees are missing: the
+    `mechanism`, as `inldl.rows.selection.mechanism_of` returns it, is "random" then, and the
+    degrees are `y` itself. Else they are filled with what is expected of hidden degrees of a
+    label; of rows with similar features, which are `scaled`, if these tell much and any degree may
+    be missing.
+    """
+    if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
+        return "random", y
+    bounded = mechanism == "rest"
+    filled = Selection.learn(y, bounded).fill(y)[0]
+    if bounded:
+        return mechanism, filled
+    prior = projected(_held_out(scaled, filled, seed, n_jobs))
+    mean = np.broadcast_to(filled.mean(axis=0), y.shape)
+    # What is filled in from noise would make that noise look like knowledge.
+    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
+        filled = Selection.learn(y, bounded, prior).fill(y, prior)[0]
+    return mechanism, filled
+
+
+def fill_limited(scaled, limits, seed, n_jobs=None):
+    """Return degrees of which those that have limits are filled with what is expected of them.
+
+    That is learned from all rows; from rows with similar features, if these tell much. Other holes
+    are left.
+    """
+    filled, told = Inside.learn(limits).fill(limits)[0], limits.told
+    y = np.where(told, filled, limits.y)
+    prior = projected(_held_out(scaled, y, seed, n_jobs))
+    mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
+    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
+        filled = Inside.learn(limits, prior).fill(limits, prior)[0]
+    return np.where(told, filled, limits.y)
+
+
+def _squares(y, predicted):
+    """Return the mean squared error at what is known of rows."""
+    known, there = known_cells(y, predicted)
+    return np.nanmean((known - there) ** 2)
+
+
+def _held_out(scaled, y, seed, n_jobs):
+    """Return leave-one-out predictions of a kernel ridge regression."""
+    features = kernel_features(scaled, "rbf", 1.0, FINE, seed).transform(scaled)
+    return leave_one_out(features, y, choose_alpha(features, y, seed, n_jobs), n_jobs)
+
+
+def _features_explain(scaled, y, seed, n_jobs):
+    """Say whether predictions, learned where degrees are observed, agree with what rows hide.
+
+    They do if holes depend on features only, even if these decide the sizes of the degrees.
+    """
+    rows = sample_rows(y, CHECKED, seed)
+    scaled, y = scaled[rows], y[rows]
+    predicted, partial = _held_out(scaled, y, seed, n_jobs), partial_rows(y)
+    y, predicted = y[partial], predicted[partial]
+    expected = np.where(np.isnan(y), predicted, 0).sum(axis=1)
+    gaps = 1 - np.nansum(y, axis=1) - expected
+    if len(gaps) < 2 or abs(gaps.mean()) < SMALL_EFFECT * abs(expected.mean()):
+        return True
+    error = gaps.std(ddof=1) / np.sqrt(len(gaps))
+    return bool(t_test(gaps.mean(), error, len(gaps) - 1) >= LEVEL)

@@ -1,0 +1,258 @@
+"""Constants of a method, chosen by degrees that were hidden on purpose, never by the truth."""
+
+import warnings
+from functools import partial
+from itertools import product
+from typing import Annotated, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from inldl.methods.base import DistributionEstimator
+from inldl.methods.given_rows import complete
+from inldl.methods.parameters import Count, check_parameters, parameters, seed_from
+from inldl.methods.winldl import WInLDL
+from inldl.metrics import METRICS
+from inldl.metrics._registry import measure_any
+from inldl.rows.cells import known_cells
+from inldl.rows.checks import check_choice, check_number, validate_fit
+from inldl.rows.ratios import known_ratios
+from inldl.rows.weights import as_weights
+from inldl.specs import did_you_mean
+from inldl.text import listed
+from inldl.uncertainty.heldout import fit_weighted, with_every_label
+
+SQUARES = "rmse"
+
+
+def _check_metric(name, value):
+    check_choice(name, value, (SQUARES, *METRICS))
+
+
+@parameters
+class TunedLDL(DistributionEstimator):
+    """Fit a method with constants that are chosen by hiding further observed degrees.
+
+    Programs of papers often choose their constants by the error at the true degrees, which are
+    not available in practice. Here a part of the observed degrees is hidden, the method is fitted
+    to the others with each candidate, and its predictions are compared with what was hidden. Then
+    it is fitted to all observed degrees with the best candidate. The constants that the method
+    already has are among the candidates, and are kept unless others are better. A candidate that
+    the method refuses is left out.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        The method, or a pipeline that ends in one; it is cloned. None is ``WInLDL()``.
+    grids : None, list of str or dict of str to list, default=None
+        Constants and their candidates. None takes all that the class of the method declares, as
+        ``WInLDL.tunable``; a list takes some of these.
+    hide : {"rows", "degrees"}, default="rows"
+        "rows" hides all degrees of some rows, and measures the error of predicting them, as for
+        new rows; "degrees" hides single degrees, and measures the error of completing them.
+    n_folds : int, default=3
+        Parts that are hidden in turn.
+    metric : str, default="rmse"
+        What is compared: the root of the mean squared error at hidden degrees (and at the sum of
+        those that nobody knows), or a name in ``inldl.metrics.METRICS``.
+    max_trials : int, default=20
+        If there are more combinations of candidates, constants are chosen one after the other.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For what is hidden.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The method, fitted to all observed degrees with the best constants.
+    best_params_ : dict
+        These constants.
+    trials_ : list of dict
+        The candidates ("parameters") in the order of trial, and the "error" of each.
+
+    Examples
+    --------
+    >>> from inldl.methods import TunedLDL
+    >>> from inldl import WInLDL, hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(200, random_state=0)
+    >>> y = hide(y, 0.5, random_state=0)
+    >>> model = TunedLDL(WInLDL(), {"ridge": [1e-5, 100.0]}, random_state=0).fit(X, y)
+    >>> model.best_params_
+    {'ridge': 1e-05}
+    """
+
+    estimator: object = None
+    grids: object = None
+    hide: Literal["rows", "degrees"] = "rows"
+    n_folds: Annotated[int, partial(check_number, low=2, integer=True)] = 3
+    metric: Annotated[str, _check_metric] = SQUARES
+    max_trials: Count = 20
+    random_state: object = None
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    @property
+    def known(self):
+        """What rows with holes tell, "degrees" or "ratios": a parameter of the method."""
+        return getattr(self._base(), "known", "degrees")
+
+    @property
+    def chosen_(self):
+        """The chosen constants in one line, as results of `inldl bench` record them."""
+        return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
+
+    def _fit(self, X, y, sample_weight):
+        base, weights = self._base(), as_weights(sample_weight)
+        sparse = "csr" if get_tags(base).input_tags.sparse else False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the fit to all rows says it
+            about = {"accept_sparse": sparse, "sample_weight": weights}
+            checked, degrees, self.label_names_ = validate_fit(self, X, y, **about)
+        X = X if hasattr(X, "columns") else checked  # a frame has names that the method may use
+        self.n_labels_ = degrees.shape[1]
+        seed = seed_from(self.random_state)
+        counting = X, degrees, weights
+        if weights is not None and not weights.all():  # rows without weight judge nothing
+            kept = np.flatnonzero(weights)
+            counting = _safe_indexing(X, kept), degrees[kept], weights[kept]
+        search = _Search(self, base, list(self._parts(*counting, seed)))
+        search.run(self._grids(base), self.max_trials)
+        self.trials_, self.best_params_ = search.trials, search.best
+        base.set_params(**self.best_params_)
+        self.estimator_ = fit_weighted(base, X, y, weights)
+
+    def _predict(self, X):
+        return self.estimator_.predict(X)
+
+    def complete(self, X, y, **options):
+        """Fill the unobserved degrees of `y`, as the method does; it takes the `options`."""
+        check_is_fitted(self)
+        return complete(self.estimator_, X, y, **options)
+
+    def _to_onnx(self, graph, features):
+        return self.estimator_._to_onnx(graph, features)
+
+    def _base(self):
+        """Return the method, not fitted."""
+        return WInLDL() if self.estimator is None else clone(self.estimator)
+
+    def _check_parameters(self):
+        check_parameters(self)
+        self._grids(self._base())
+
+    def _grids(self, base):
+        """Return the candidates of each constant."""
+        grids, declared = self.grids, dict(getattr(base, "tunable", {}))
+        kind, known = type(base).__name__, base.get_params()
+        own = grids if isinstance(grids, dict) else declared
+        wanted = [grids] if isinstance(grids, str) else list(own if grids is None else grids)
+        for name in wanted:
+            if name not in known:
+                raise ValueError(f"{kind} has no parameter {name!r}{did_you_mean(name, known)}")
+            if name in own and (isinstance(own[name], str) or not np.iterable(own[name])):
+                raise ValueError(f"The candidates for {name!r} must be a list, got {own[name]!r}.")
+        lacking = [name for name in wanted if name not in own]
+        if lacking or not wanted:
+            only = f"candidates only for {listed(declared)}" if declared else "nothing to tune"
+            name = repr(lacking[0]) if lacking else "'name'"
+            raise ValueError(
+                f"{kind} declares {only}; give your own, as in tuned(method=..., "
+                f"grids={{{name}: [...]}})."
+            )
+        return {name: list(own[name]) for name in wanted}
+
+    def _parts(self, X, y, weights, seed):
+        """Yield rows and degrees to learn from, then rows and degrees to be judged by."""
+        from sklearn.model_selection import KFold  # time that other methods need not pay
+
+        if len(y) < 2:
+            raise ValueError("Tuning needs at least two rows to hide one, got n_samples=1.")
+        if self.hide == "rows":
+            for train, test in KFold(
+                min(self.n_folds, len(y)), shuffle=True, random_state=seed
+            ).split(y):
+                yield _Part(X, with_every_label(y[train]), y[test], weights, train, test)
+            return
+        rows, fold = (
+            np.arange(len(y)),
+            np.random.default_rng(seed).integers(self.n_folds, size=y.shape),
+        )
+        for i in range(self.n_folds):
+            left = with_every_label(np.where(fold == i, np.nan, y))
+            hidden = np.where(np.isnan(left), y, np.nan)
+            yield _Part(X, left, hidden, weights, rows, rows)
+
+
+class _Part:
+    """Rows to learn from, and rows to be judged by."""
+
+    def __init__(self, X, left, hidden, weights, train, test):
+        self.left, self.hidden = left, hidden
+        self.X, self.X_judged = _safe_indexing(X, train), _safe_indexing(X, test)
+        self.weights, self.judged = (
+            None if weights is None else weights[rows] for rows in (train, test)
+        )
+
+
+class _Search:
+    """Try candidates, and remember the best."""
+
+    def __init__(self, tuner, base, parts):
+        self.tuner, self.base, self.parts = tuner, base, parts
+        self.trials, self.best, self.least = [], {}, np.inf
+
+    def run(self, grids, max_trials):
+        """Try all combinations if they are few enough, else the candidates of each in turn."""
+        own = self.base.get_params()
+        start = {name: own[name] for name in grids}
+        self.try_out(start)
+        if np.prod([len(values) for values in grids.values()]) <= max_trials:
+            for values in product(*grids.values()):
+                self.try_out(dict(zip(grids, values, strict=True)))
+            return
+        for name, values in grids.items():
+            before = self.best
+            for value in values:
+                self.try_out({**before, name: value})
+
+    def try_out(self, candidate):
+        """Fit the method with a candidate, and judge it, unless that was done before."""
+        if any(trial["parameters"] == candidate for trial in self.trials):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                error = float(np.mean([self.error(candidate, part) for part in self.parts]))
+            except ValueError:  # such as more neighbours than rows
+                if not self.trials:
+                    raise
+                return
+        self.trials.append({"parameters": candidate, "error": error})
+        if error < self.least or not self.best:
+            self.best, self.least = candidate, error
+
+    def error(self, candidate, part):
+        """Return the error of a part whose degrees were not learned from."""
+        model = clone(self.base).set_params(**candidate)
+        fit_weighted(model, part.X, part.left, part.weights)
+        if self.tuner.hide == "degrees":
+            return self.measured(part.hidden, complete(model, part.X, part.left), part.judged)
+        cells = known_ratios if self.tuner.known == "ratios" else known_cells
+        predicted = np.asarray(model.predict(part.X_judged), dtype=float)
+        return self.measured(*cells(part.hidden, predicted), part.judged)
+
+    def measured(self, known, there, weights):
+        """Return how far predictions are from what is known; smaller is better."""
+        name = self.tuner.metric
+        if name != SQUARES:
+            value = measure_any(known, there, name=name, sample_weight=weights)
+            return -value if METRICS[name].higher_is_better else value
+        squares = (known - there) ** 2
+        own = np.ones(len(squares)) if weights is None else weights
+        count = own @ (~np.isnan(squares)).sum(axis=1)
+        return float(np.sqrt(own @ np.nansum(squares, axis=1) / max(count, 1e-300)))

@@ -1,0 +1,287 @@
+"""The WInLDL estimator."""
+
+from numbers import Integral
+from typing import ClassVar, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from inldl.file_state import FileState
+from inldl.methods.base import TO_EXPORT, LinearDistributionEstimator
+from inldl.methods.intervals import IntervalMixin
+from inldl.methods.kernel_features import KEPT, KernelMap
+from inldl.methods.parameters import (
+    AutoOrNotNegative,
+    Count,
+    Folds,
+    Jobs,
+    KernelOrNone,
+    Known,
+    NotNegative,
+    Positive,
+    parameters,
+    seed_from,
+)
+from inldl.rows.checks import check_label_names, weights_beside
+from inldl.rows.density import Inside
+from inldl.rows.given_limits import Labels, beside_rows, limits_of_block
+from inldl.rows.ratios import check_ratios
+from inldl.solvers.chosen_ridge import ChosenRidgeProblem
+from inldl.solvers.feature_map import MappedProblem
+from inldl.solvers.winldl import WInLDLProblem
+from inldl.uncertainty.heldout import predict_held_out
+from inldl.weighting import SCHEMES, get_weighting
+
+
+@parameters
+class WInLDL(IntervalMixin, LinearDistributionEstimator):
+    r"""Weighted incomplete label distribution learning.
+
+    Fits a linear map whose rows ``xW`` lie on the simplex, by ADMM on
+
+    .. math:: \min_W \tfrac12 \|Q \odot (XW - D)\|_F^2
+              \quad \text{s.t. rows of } XW \text{ on the simplex}
+
+    where small degrees weigh more than large ones and missing degrees gain weight during the fit
+    (equations 5, 6 and 8 of the paper). Time and memory are linear in the number of rows.
+
+    Parameters
+    ----------
+    weighting : str or object, default="degree"
+        The weights Q: "degree" (the paper's), "linear", "uniform", "proportional",
+        "exponential", "random", or an object with the two methods described in
+        :mod:`inldl.weighting`.
+    missing : {"impute", "zero"}, default="impute"
+        The target of an unobserved degree: the row's own current prediction, as in the program
+        behind the paper's numbers, or 0, as in the paper's text.
+    mu : float, default=2.0
+        The penalty of ADMM. It multiplies `ridge`: to regularise more or less, change that.
+    max_iter : int, default=50
+        The number T of iterations at most; the weights of missing degrees follow t/T.
+    tol : float, default=1e-4
+        Stop when no coefficient and no degree changes by as much.
+    ridge : float or "auto", default=1e-5
+        Added to the diagonal of X'X. It is the model's only regulariser, and it matters where
+        features are many or collinear. "auto" takes what predicts degrees best that are left out,
+        in closed form, at the cost of two more sweeps over the rows. Scale features to variance 1
+        first: the ridge is the same for all.
+    fit_intercept : bool, default=True
+        Whether to add a bias to the linear map. It is penalised by `ridge` like the rest, but not
+        if that is "auto".
+    close_rows : bool, default=True
+        Whether a row with exactly one unobserved degree counts as complete, since the sum of 1
+        leaves no choice.
+    cross_fit : int or None, default=None
+        The number of folds (5, for example) in which `fit` also predicts the training rows
+        without having seen them, for `predict_interval`, and for `complete` to learn from. It
+        then fits as many more models, each to a copy of its rows. None leaves that out.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+    verbose : int, default=0
+        1 prints a line per iteration.
+    warm_start : bool, default=False
+        Whether another `fit` starts from the coefficients of the one before, when rows or degrees
+        have arrived since. It needs fewer iterations, and has the same limit as one that starts
+        anew; with the default `tol` both stop before it, at slightly different points.
+    checkpoint : str, path or None, default=None
+        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
+        dies, the same fit with the same path goes on from there, to the same result to the bit;
+        the file is removed when the fit ends.
+    kernel : {"rbf", "laplacian", "auto"} or None, default=None
+        Be linear in the features of a kernel instead, and follow curves: RBF, or the same with
+        sums of absolute differences; "auto" chooses. Columns are scaled inside, and the width is
+        chosen. It needs ``ridge="auto"``, or a ridge of your own: 1e-5 overfits.
+    n_landmarks : int, default=400
+        Random rows that span the features of a kernel (Nystroem's method). They, the scale of the
+        columns and the kernel come from a sample of at most 20000 rows.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the sample and the landmarks of a kernel.
+    known : {"degrees", "ratios"}, default="degrees"
+        What a row with holes tells. "ratios" is for rows whose missing labels were dropped and the
+        others divided by their sum: what is observed sums to 1, and tells ratios only. Each such
+        row is then scaled by what is predicted for its observed labels together, in `fit` and in
+        `complete`. See :doc:`/ratios`.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label. With a `kernel`, they are those of its
+        features, as many as landmarks.
+    ridge_ : float
+        The ridge: what was given, or chosen.
+    map_ : object or None
+        With a `kernel`, the map to its features: ``map_.kernel_`` and ``map_.scale_`` are what was
+        chosen.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met. The paper's setting usually ends at `max_iter`
+        instead; that is how it is meant, and no warning is given.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "coef_change" and "degree_change", the largest absolute change in each iteration.
+    held_out_ : ndarray of shape (n_samples, n_labels) or None
+        With `cross_fit`, predictions of the training rows by models that did not see them.
+    calibration_ : ndarray of shape (2, n_kept, n_labels) or None
+        With `cross_fit`, the held-out predictions and the observed degrees that
+        `predict_interval` needs, at most 10000 of each label.
+
+    Notes
+    -----
+    The target of a degree with bounds is not the row's current prediction, but the nearest
+    distribution within the bounds. It has the weight of a missing degree: a `weighting` that gives
+    these none ignores bounds.
+
+    References
+    ----------
+    X. Li and S. Chen, "No Regularization is Needed: An Efficient and Effective Model for
+    Incomplete Label Distribution Learning".
+
+    Examples
+    --------
+    >>> from inldl import WInLDL
+    >>> from inldl.datasets import hide, make_distributions
+    >>> X, y = make_distributions(500, random_state=0)
+    >>> model = WInLDL().fit(X, hide(y, 0.5, random_state=0))
+    >>> model.predict(X[:1]).sum().round(6).item()
+    1.0
+    >>> model = WInLDL(cross_fit=5).fit(X, hide(y, 0.5, random_state=1))
+    >>> lower, upper = model.predict_interval(X, coverage=0.9)
+    >>> bool(((lower <= y) & (y <= upper)).mean() > 0.85)
+    True
+    """
+
+    _in_file = FileState(parts=(*SCHEMES.values(), KernelMap))
+
+    weighting: object = "degree"
+    missing: Literal["impute", "zero"] = "impute"
+    mu: Positive = 2.0
+    max_iter: Count = 50
+    tol: NotNegative = 1e-4
+    ridge: AutoOrNotNegative = 1e-5
+    fit_intercept: bool = True
+    close_rows: bool = True
+    cross_fit: Folds = None
+    n_jobs: Jobs = None
+    verbose: int = 0
+    warm_start: bool = False
+    checkpoint: object = None
+    kernel: KernelOrNone = None
+    n_landmarks: Count = 400
+    random_state: object = None
+    known: Known = "degrees"
+    tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
+    _labels = Labels()  # that limits are about, while it is fitted
+    map_ = None  # as in files of earlier versions
+
+    def _fit(self, X, y, sample_weight, lower, upper, sums):
+        known, self._labels = beside_rows(X, y, lower, upper, sums)
+        try:
+            self._fit_rows(X, y, weights_beside(sample_weight) | known)
+        finally:
+            del self._labels  # the model knows nothing of these rows
+
+    def _starting_point(self, rows):
+        if self.cross_fit is not None and not rows.in_memory:
+            raise ValueError(
+                "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
+                "disk, or fit to a sample of the rows."
+            )
+        if self.kernel is not None:
+            self._check_kernel()
+        if self.known == "ratios" and rows.in_memory:
+            check_ratios(rows.y)  # other rows are looked at in blocks, which know no numbers
+        if not self.warm_start or not hasattr(self, "coef_"):
+            return None
+        check_label_names(self, rows.label_names)
+        n_labels, n_features = rows.y.shape[1], rows.X.shape[1]
+        if self.coef_.shape != (n_labels, n_features):
+            raise ValueError(
+                f"warm_start continues a fit with {self.coef_.shape[0]} labels and "
+                f"{self.coef_.shape[1]} features, but now there are {n_labels} and {n_features}; "
+                "give the same columns, or set warm_start=False."
+            )
+        return self.coef_, self.intercept_
+
+    def _check_kernel(self):
+        if self.warm_start:
+            raise ValueError(
+                "warm_start continues with coefficients of the same features, but a kernel draws "
+                "new ones in each fit; set warm_start=False, or kernel=None."
+            )
+        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "A fit with a kernel can resume from a checkpoint only with the same landmarks; "
+                "give a whole number as random_state."
+            )
+
+    def _solve(self, rows, initial):
+        self.map_ = None
+        if self.kernel is None:
+            return super()._solve(rows, initial)
+        seed = seed_from(self.random_state)
+        features = KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
+        n, k = rows.X.shape[0], features.n_features_out_
+        kept = n * k * np.dtype(rows.X.dtype).itemsize <= KEPT
+        problem = MappedProblem(
+            self._problem(bool(self.fit_intercept), None, None), features, kept
+        )
+        result = self._iterate(problem, rows, (n, k, rows.y.shape[1]), None)
+        self.map_ = features
+        return result.shared.coef.copy(), result.shared.intercept, result
+
+    def _deciding(self):
+        """Leave out what is for kernels or ratios alone, as checkpoints of earlier versions do."""
+        found = super()._deciding()
+        if self.known == "degrees":
+            del found["known"]
+        if self.kernel is None:
+            for name in ("kernel", "n_landmarks", "random_state"):
+                del found[name]
+        return found
+
+    @property
+    def _features(self):
+        return self.map_
+
+    def _to_onnx(self, graph, features):
+        if self.map_ is not None:
+            raise ValueError(f"WInLDL with a kernel is not linear in its features; {TO_EXPORT}")
+        return super()._to_onnx(graph, features)
+
+    @property
+    def _free_bias(self):
+        return self.ridge == "auto"
+
+    def _problem(self, fit_intercept, expand, initial):
+        chosen = self.ridge == "auto"
+        kind = ChosenRidgeProblem if chosen else WInLDLProblem
+        return kind(
+            weighting=get_weighting(self.weighting),
+            impute=self.missing == "impute",
+            rho=self.mu,
+            max_iter=self.max_iter,
+            ridge=0.0 if chosen else self.ridge,
+            fit_intercept=fit_intercept,
+            close_rows=self.close_rows,
+            expand=expand,
+            initial=initial,
+            labels=self._labels,
+            ratios=self.known == "ratios",
+        )
+
+    def _store(self, rows, coef, intercept, result):
+        super()._store(rows, coef, intercept, result)
+        self.ridge_ = result.shared.regression.ridge
+        self.held_out_ = None
+        weights = rows.beside.get("sample_weight")
+        again = weights is not None and self.cross_fit is not None
+        kept = rows.take(np.flatnonzero(weights)) if again else rows
+        X, y, known = kept.X, kept.y, dict(kept.beside)
+        own, limits = known.pop("sample_weight", None), None
+        if self.cross_fit is not None:
+            limits = limits_of_block(y, self._labels, **known) if known else None
+            if limits is not None:  # parts of the rows are learned from as they are expected
+                y = np.where(limits.told, Inside.learn(limits).fill(limits)[0], y)
+            plain = clone(self).set_params(cross_fit=None, checkpoint=None)
+            own = None if own is None else own.ravel()
+            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
+        self._keep_errors(X, self._learned_from(kept.y, kept.y), limits=limits)
+        self._predict_weightless(rows.X, weights)

@@ -1,0 +1,1 @@
+"""Documents of results, one file a kind."""

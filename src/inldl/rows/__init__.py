@@ -1,0 +1,1 @@
+"""What is known about rows: degrees, bounds, group sums, totals, weights."""

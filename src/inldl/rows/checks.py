@@ -1,0 +1,393 @@
+"""The one place that knows "NaN = unobserved", and that words what is wrong with an input."""
+
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_array, validate_data
+
+from inldl.errors import DataError, warn_user
+from inldl.rows.weights import WEIGHTLESS, as_weights, check_1d, check_weights
+
+FLOATS = [np.float64, np.float32]
+MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
+_DECIMALS = 6  # finer numbers sum to the whole as exactly as `sum_tolerance` asks
+_STORED, _COMPUTED = 1e-7, 1e-9  # what single precision, and a computation, leave of a decimal
+_FIRST = 100  # rows that tell at once that numbers are not rounded
+TOO_LARGE = (
+    "The squares of the features overflow; scale X first, for example with "
+    "sklearn.preprocessing.StandardScaler."
+)
+
+
+def sum_tolerance(dtype):
+    """How far from 1 a row of exact degrees stored as `dtype` may sum; public data need 3e-6."""
+    return 1e-3 if dtype == np.float32 else 1e-5
+
+
+def rounding_gap(values, whole=1.0):
+    """Return by how much the sums of rows of rounded numbers may miss the whole, as a share of it.
+
+    Each number of a row is off by at most half a unit of the last decimal, so a row of C numbers
+    is off by at most C halves. The gap is 0 if numbers have more than 6 decimals.
+    """
+    decimals = _decimals(values[:_FIRST], 0)
+    if decimals is not None and len(values) > _FIRST:
+        decimals = _decimals(values, decimals)
+    if decimals is None:
+        return 0.0
+    return min(values.shape[1] / 2 * 10.0**-decimals / whole, MOST_ROUNDING) + _COMPUTED
+
+
+def _decimals(values, least):
+    """Return with how many decimals, at least `least`, all values are written; None if many."""
+    known = values[np.isfinite(values)]
+    near = _COMPUTED + _STORED * np.abs(known)
+    for decimals in range(least, _DECIMALS + 1):
+        if (np.abs(known - np.round(known, decimals)) <= near).all():
+            return decimals
+    return None
+
+
+def is_off(gaps, y):
+    """Return which gaps between 1 and the sums of rows of `y` are real.
+
+    A gap is none if the precision of `y`, or rounding of its degrees, explains it.
+    """
+    off = gaps > sum_tolerance(y.dtype)  # NaN > x is False
+    return off & (gaps > rounding_gap(y)) if off.any() else off
+
+
+def wrong_sums(y):
+    """Return the sums of the observed degrees, and which rows cannot be shares by their sum.
+
+    These are the complete rows that do not sum to 1, and the others that sum to more.
+    """
+    missing = np.isnan(y)
+    complete, sums = ~missing.any(axis=1), np.where(missing, 0, y).sum(axis=1, dtype=np.float64)
+    return sums, complete & is_off(np.abs(sums - 1), y), ~complete & is_off(sums - 1, y)
+
+
+def unmask(y):
+    """Return `y` with the masked entries of a numpy masked array as NaN."""
+    if not isinstance(y, np.ma.MaskedArray):
+        return y
+    dtype = y.dtype if y.dtype in FLOATS else np.float64
+    return y.astype(dtype).filled(np.nan)
+
+
+def as_degrees(y, name="y"):
+    """Return `y` as a 2-D float array in which NaN marks the unobserved degrees.
+
+    float32 stays float32, everything else becomes float64; frames and masked arrays are taken.
+    """
+    if y is None:
+        raise ValueError(f"It requires {name} to be passed, but the target {name} is None.")
+    y = check_array(
+        unmask(y),
+        dtype=FLOATS,
+        ensure_all_finite="allow-nan",
+        ensure_2d=False,
+        allow_nd=True,
+        input_name=name,
+    )
+    check_2d(y, name)
+    return y
+
+
+def check_2d(y, name="y"):
+    """Refuse degrees that are not one row per sample and one column per label."""
+    if np.ndim(y) != 2:
+        raise DataError(
+            "{array} must be 2-D, one row per sample and one column per label, but its shape is "
+            "{shape}; a single label is y.reshape(-1, 1), a single row y.reshape(1, -1).",
+            array=name,
+            shape=np.shape(y),
+        )
+
+
+def check_rows(X, y, name="y"):
+    """Refuse features and degrees, or what else is `name`, that are not of equally many rows."""
+    if X.shape[0] != y.shape[0]:
+        each = {"y": "row of degrees", "sample_weight": "weight"}.get(name, "row")
+        raise ValueError(
+            f"X has {X.shape[0]} rows and {name} has {y.shape[0]}; give one {each} per sample."
+        )
+
+
+def weights_beside(sample_weight):
+    """Return the weights of rows, wherever they are, as what is beside the rows of a fit."""
+    if sample_weight is None:
+        return {}
+    if hasattr(sample_weight, "to_dask_array"):
+        sample_weight = sample_weight.to_dask_array()
+    if not is_chunked(sample_weight):
+        sample_weight = np.asarray(sample_weight)
+    check_1d(sample_weight)
+    return {"sample_weight": sample_weight[:, None]}
+
+
+_CHECKS = {"sample_weight": check_weights}
+
+
+def validate_beside(name, a, first_row=0):
+    """Return an array that goes with the rows of a fit, or a chunk of it, as 2-D floats."""
+    a = check_array(a, dtype=FLOATS, input_name=name, ensure_all_finite=False)
+    if name in _CHECKS:
+        _CHECKS[name](a, first_row)
+    return a
+
+
+def validate_weighted_fit(estimator, X, y, sample_weight, *, accept_sparse="csr"):
+    """Return what `validate_fit` does, then the weights of the rows, or None.
+
+    Rows without weight are left out.
+    """
+    weights = as_weights(sample_weight)
+    options = {"accept_sparse": accept_sparse, "sample_weight": weights}
+    X, y, names = validate_fit(estimator, X, y, **options)
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        X, y, weights = X[kept], y[kept], weights[kept]
+    if weights is not None and (weights == 1).all():
+        weights = None  # to the bit as without them
+    return X, y, names, weights
+
+
+def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
+    """Return the training arrays and the label names; warn about degrees that cannot be shares.
+
+    X keeps its precision and its memory order, and is not copied if it is a float array already.
+    Rows without weight are not looked at.
+    """
+    names = label_names(y)
+    finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
+    X, y = _validate_data(
+        estimator,
+        X,
+        unmask(y),
+        validate_separately=(
+            {"accept_sparse": accept_sparse, "dtype": FLOATS, "ensure_all_finite": finite},
+            {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False,
+             "allow_nd": True},
+        ),
+    )  # fmt: skip
+    check_2d(y)
+    check_rows(X, y)
+    if sample_weight is not None:
+        check_rows(X, sample_weight, "sample_weight")
+    check_degrees([degree_facts(y, 0, sample_weight)], names)
+    return X, y, names
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _validate_data(*arguments, **options):
+    """Validate as scikit-learn does, which adds up large numbers only to see if one is NaN."""
+    return validate_data(*arguments, **options)
+
+
+def validate_features(estimator, X, **options):
+    """Return the features of rows to predict, which must be those of the fit."""
+    return _validate_data(estimator, X, reset=False, **options)
+
+
+def check_predictable(values, first_row=0):
+    """Refuse rows for which `values` that are not finite were computed."""
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if bad.size:
+        raise DataError(
+            "The model gives no number for {row}: its features are too large for the model, or "
+            "the model is damaged; check them, and fit again if they are right.",
+            row=int(first_row + bad[0]),
+        )
+
+
+def is_chunked(a):
+    """Say whether `a` is a Dask array or frame, without importing Dask."""
+    return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def note_columns(estimator, X, *, reset):
+    """Let scikit-learn note the columns of `X`, or check them against the fit; read no row."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+
+
+def validate_chunk(X, y):
+    """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
+    X = validate_chunk_features(X, ensure_min_samples=1)
+    y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
+    return np.require(X, requirements=["C", "ALIGNED"]), y
+
+
+@np.errstate(over="ignore", invalid="ignore")  # as in `_validate_data`
+def validate_chunk_features(X, ensure_min_samples=0):
+    """Return a chunk of features; one to predict may have no rows."""
+    return check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=ensure_min_samples)
+
+
+def label_names(y):
+    """Return the column names of a frame as an array of str, or None."""
+    columns = getattr(y, "columns", None)
+    if columns is None or not all(isinstance(c, str) for c in columns):
+        return None
+    return np.asarray(list(columns), dtype=object)
+
+
+def names_or_numbers(y):
+    """Return the names of the labels, or "label 0", "label 1", ... if they have none."""
+    names = label_names(y)
+    if names is not None:
+        return names
+    return np.array([f"label {j}" for j in range(np.asarray(y).shape[1])], dtype=object)
+
+
+def check_label_order(model, y):
+    """Refuse a frame `y` whose labels are not those of the fit, in the order of the fit."""
+    check_label_names(model, label_names(y))
+
+
+def check_label_names(model, given):
+    """Refuse names of labels, if there are any, that are not those of the fit in its order."""
+    fitted = getattr(model, "label_names_", None)
+    if fitted is None or given is None or list(fitted) == list(given):
+        return
+    raise ValueError(
+        f"The labels of y are {', '.join(given)}, but the model was fitted to "
+        f"{', '.join(fitted)}: give the same columns in the same order."
+    )
+
+
+def like(template, values):
+    """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
+    return framed(template, values, getattr(template, "columns", None))
+
+
+def framed(rows, values, columns):
+    """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
+    if hasattr(rows, "columns") and hasattr(rows, "index"):
+        return type(rows)(values, index=rows.index, columns=columns)
+    if label_names(rows) is None:  # an array, or a table of another library
+        return values
+    return type(rows)(values, schema=list(columns), orient="row")  # of polars
+
+
+class DegreeFacts(NamedTuple):
+    """What rows of degrees look like: the labels seen, and the first rows that cannot be shares.
+
+    A row outside [0, 1] is a number, a complete row with another sum than 1 comes with its sum.
+    Rows without weight do not count; `weightless` says that there are no others.
+    """
+
+    seen: np.ndarray
+    outside: int | None
+    off: tuple[int, float] | None
+    weightless: bool = False
+
+
+def degree_facts(y, first_row=0, sample_weight=None):
+    """Look through rows of degrees, the first of which is row `first_row` of them all."""
+    if sample_weight is not None and not np.all(sample_weight):
+        return _facts_of_some(y, np.flatnonzero(sample_weight), first_row)
+    seen = ~np.isnan(np.fmax.reduce(y, axis=0))
+    if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
+        row = int(np.flatnonzero(((y < 0) | (y > 1)).any(axis=1))[0])
+        return DegreeFacts(seen, first_row + row, None)
+    # Rows with holes sum to NaN, which is never off.
+    off = np.flatnonzero(is_off(np.abs(y.sum(axis=1) - 1), y))
+    if not off.size:
+        return DegreeFacts(seen, None, None)
+    return DegreeFacts(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
+
+
+def _facts_of_some(y, rows, first_row):
+    """Look through some rows of degrees."""
+    if not rows.size:
+        return DegreeFacts(np.zeros(y.shape[1], bool), None, None, weightless=True)
+    found = degree_facts(y[rows])
+    outside = None if found.outside is None else first_row + int(rows[found.outside])
+    off = None if found.off is None else (first_row + int(rows[found.off[0]]), found.off[1])
+    return DegreeFacts(found.seen, outside, off)
+
+
+def check_degrees(facts, names):
+    """Refuse labels that were nowhere seen; warn once about rows that cannot be shares."""
+    if all(found.weightless for found in facts):
+        raise ValueError(WEIGHTLESS)
+    unseen = np.flatnonzero(~np.any([found.seen for found in facts], axis=0))
+    if unseen.size:
+        label = int(unseen[0])
+        raise DataError(
+            "Label column {label} of y has no observed degree ({count} such column(s)); nothing "
+            "can be learned about it: drop it, or observe it in at least one row.",
+            label=label if names is None else names[label],
+            count=unseen.size,
+        )
+    outside = [found.outside for found in facts if found.outside is not None]
+    off = [found.off for found in facts if found.off is not None]
+    if outside:
+        problem = f"y has degrees outside [0, 1], first in row {outside[0]}"
+    elif off:
+        row, total = off[0]
+        problem = f"complete rows of y do not sum to 1, first row {row} (sum {total:.6g})"
+    else:
+        return
+    warn_user(
+        f"{problem}; degrees are shares of a whole: divide each complete row by its sum, and mark "
+        "unobserved degrees with NaN, not 0."
+    )
+
+
+def check_fillable(y, first_row=0):
+    """Refuse degrees whose holes cannot be filled in, because a row is more than a whole.
+
+    Rows are counted from `first_row`. Sums that rounding explains are fine.
+    """
+    if not np.isnan(y).any():
+        return
+    margin = sum_tolerance(y.dtype)
+    outside = (y > 1 + margin) | (y < -margin)
+    if outside.any():
+        row, column = np.argwhere(outside)[0]
+        advice = "divide percentages by 100" if y[row, column] > 1 else "correct it"
+        raise DataError(
+            "Row {number} of y has the degree {degree:g}, so nothing can be filled in: degrees "
+            "are shares of a whole, from 0 to 1; {advice}.",
+            row=int(first_row + row),
+            label=int(column),
+            degree=y[row, column],
+            advice=advice,
+        )
+    sums, _, over = wrong_sums(y)
+    over = np.flatnonzero(over)
+    if over.size:
+        raise DataError(
+            "The observed degrees of row {number} of y sum to {total:.6g}, more than 1 ({count} "
+            "such row(s)), so nothing is left to fill in: correct them, or put 0 for the missing "
+            "ones and divide the row by its sum.",
+            row=int(first_row + over[0]),
+            total=sums[over[0]],
+            count=over.size,
+        )
+
+
+def check_number(name, value, *, low=None, above=None, below=None, integer=False, also=""):
+    """Refuse a parameter that is not a finite number `>= low`, `> above` and `< below`.
+
+    `also` ends the sentence of what it must be, if the caller allows more than numbers.
+    """
+    kind = numbers.Integral if integer else numbers.Real
+    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
+    good = good and (low is None or value >= low) and (above is None or value > above)
+    if not good or (below is not None and value >= below):
+        bounds = {"at least ": low, "greater than ": above, "below ": below}
+        words = " and ".join(f"{word}{x}" for word, x in bounds.items() if x is not None)
+        what = "an integer" if integer else "a number"
+        raise ValueError(f"{name} must be {f'{what} {words}'.strip()}{also}, got {value!r}.")
+
+
+def check_choice(name, value, choices):
+    """Refuse a parameter that is not one of the `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(c) for c in choices)
+        raise ValueError(f"{name} must be one of {known}, got {value!r}.")

@@ -1,0 +1,199 @@
+"""What the sum of 1 says about the holes of y, and how holes are filled near a prediction."""
+
+import numpy as np
+from scipy import linalg
+
+from inldl import kernels
+from inldl.rows.checks import sum_tolerance
+from inldl.solvers.winldl import Array, closed
+
+PAIRS = 20  # errors of two labels that are trusted as much as no errors at all
+SMALLEST = 1e-4  # eigenvalue of a covariance, relative to the largest
+NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
+TINY = float(np.finfo(float).tiny)
+PATTERN_ENTRIES = 4_000_000  # of the matrices that are held at once
+
+
+def fill_forced(y: Array) -> Array:
+    """Return y, in double precision, with the unobserved degrees that leave no choice.
+
+    One hole in a row is 1 minus the rest, or 0 if the rest is more than 1. Where the observed
+    degrees sum to 1 already, every hole is 0.
+    """
+    y = closed(y.astype(np.float64))
+    holes = np.isnan(y)
+    rest = 1 - np.nansum(y, axis=1)
+    y[holes & (rest <= sum_tolerance(y.dtype))[:, None]] = 0
+    return y
+
+
+def fill_near(y: Array, predicted: Array, spread: Array) -> Array:
+    """Return y with its holes filled so that rows sum to 1, near what is predicted.
+
+    What the predicted holes of a row lack to its sum is shared out in proportion to `spread`,
+    the expected squared error of each label, (n_labels,) or (n, n_labels); then the holes are
+    projected onto what is left. Those of a row whose observed degrees sum to more than 1 are 0.
+    """
+    rest = 1 - np.nansum(y, axis=1)
+    out = np.where(np.isnan(y) & (rest <= 0)[:, None], 0, y)
+    rows = np.flatnonzero(np.isnan(out).any(axis=1))
+    holes, rest = np.isnan(y[rows]), rest[rows]
+    lacking = rest - np.where(holes, predicted[rows], 0).sum(axis=1)
+    share = holes * np.broadcast_to(spread, y.shape)[rows]
+    moved = predicted[rows] + share * (lacking / share.sum(axis=1))[:, None]
+    filled = np.ascontiguousarray(np.where(holes, moved, -np.inf).T)
+    kernels.project_columns(filled, rest)
+    out[rows] = np.where(holes, filled.T, y[rows])
+    return out
+
+
+def fill_in_proportion(y: Array, predicted: Array) -> Array:
+    """Return y with its holes filled in proportion to what is predicted, so that rows sum to 1.
+
+    Holes of which nothing is predicted share what is left evenly.
+    """
+    holes = np.isnan(y)
+    rest = np.maximum(1 - np.nansum(y, axis=1, keepdims=True), 0)
+    found = np.where(holes, np.maximum(predicted, 0), 0)
+    found[found.sum(axis=1) <= 0] = 1
+    found *= holes
+    return np.where(holes, rest * found / np.maximum(found.sum(axis=1, keepdims=True), TINY), y)
+
+
+def error_covariance(errors: Array) -> Array:
+    """Return the covariance of the errors of the labels, from errors of which some are NaN.
+
+    Pairs of labels that are rarely seen together are drawn towards what errors would have that
+    have nothing to do with each other but for their sum, which is 0.
+    """
+    found, trust = _products(errors)
+    mixed = centred(trust * found + (1 - trust) * unrelated_errors(np.diag(found)))
+    values, vectors = np.linalg.eigh((mixed + mixed.T) / 2)
+    return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def unrelated_errors(variance: Array) -> Array:
+    """Return the covariance of errors that have nothing to do with each other but their sum, 0."""
+    return np.diag(variance) - np.outer(variance, variance) / variance.sum()
+
+
+def centred(covariance: Array) -> Array:
+    """Return what is left of a covariance for errors that sum to 0."""
+    covariance = covariance - covariance.mean(axis=0)
+    return covariance - covariance.mean(axis=1, keepdims=True)
+
+
+def pairwise_covariance(errors: Array) -> Array:
+    """Return the same for errors whose sum is not known.
+
+    Pairs that are rarely seen together are drawn towards no relation at all.
+    """
+    found, trust = _products(errors)
+    mixed = trust * found + (1 - trust) * np.diag(np.diag(found))
+    values, vectors = np.linalg.eigh(mixed)
+    return (vectors * np.maximum(values, SMALLEST * values[-1])) @ vectors.T
+
+
+def _products(errors: Array) -> tuple[Array, Array]:
+    """Return the mean products of errors that are seen together, and how far to trust them."""
+    seen = ~np.isnan(errors)
+    known, count = np.where(seen, errors, 0), seen.T.astype(float) @ seen
+    found = known.T @ known / np.maximum(count, 1)
+    least = np.finfo(float).tiny ** 0.5
+    np.fill_diagonal(found, np.maximum(np.diag(found), least))
+    return found, count / (count + PAIRS)
+
+
+def given_observed(y: Array, predicted: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return what is expected at the holes of y once the observed degrees of the row are known.
+
+    With p predicted and S the covariance of its errors, at the holes h of a row,
+
+        p_h + S_ho S_oo^-1 (y_o - p_o),    of variance    diag(S_hh - S_ho S_oo^-1 S_oh)
+
+    where o are the observed labels: the mean and the variance of errors that are normal. A little
+    noise is added to the diagonal of S_oo. With P = S^-1, noise included, the same is
+
+        p_h - P_hh^-1 P_ho (y_o - p_o),    of variance    diag(P_hh^-1) - noise
+
+    so that each row costs the cube of its holes or of its observed labels, whichever is less.
+    Where y is observed, the two are `predicted` and 0.
+    """
+    C = y.shape[1]
+    expected, variance = predicted.astype(np.float64), np.zeros(y.shape)
+    noise = NOISE * np.trace(covariance) / C + TINY
+    S = covariance / noise + np.eye(C)
+    precision = np.linalg.inv(S)
+    n_holes = np.isnan(y).sum(axis=1)
+    for m in np.unique(n_holes[n_holes > 0]):
+        size = max(1, PATTERN_ENTRIES // (C * min(m, C - m) + 1))
+        having = np.flatnonzero(n_holes == m)
+        for rows in np.split(having, range(size, len(having), size)):
+            holes = np.isnan(y[rows])
+            errors = np.where(holes, 0, y[rows] - expected[rows])
+            if 3 * m <= 2 * C:  # as much work for both
+                moves, left = _from_holes(holes, errors, precision)
+            else:
+                moves, left = _from_observed(holes, errors, S)
+            expected[rows] += np.where(holes, moves, 0)
+            variance[rows] = np.where(holes, noise * np.maximum(left, 1), 0)
+    return expected, variance
+
+
+def _from_observed(holes: Array, errors: Array, S: Array) -> tuple[Array, Array]:
+    """Return S_ho S_oo^-1 e_o and diag(S_hh - S_ho S_oo^-1 S_oh) - 1 at the holes.
+
+    All rows have the same number of holes; S is in units of the noise, which it includes.
+    """
+    patterns, which = _distinct(holes)
+    seen = _columns(~patterns)
+    root = _inverse_roots(S, seen)
+    known = np.square(root @ S[seen]).sum(axis=1)
+    weights, at = np.zeros(holes.shape), seen[which]
+    np.put_along_axis(weights, at, _solved(root[which], np.take_along_axis(errors, at, 1)), 1)
+    return weights @ S, (np.diag(S) - known - 1)[which]
+
+
+def _from_holes(holes: Array, errors: Array, precision: Array) -> tuple[Array, Array]:
+    """Return the same as -P_hh^-1 P_ho e_o and diag(P_hh^-1) - 1, where P is S^-1."""
+    patterns, which = _distinct(holes)
+    missing = _columns(patterns)
+    root = _inverse_roots(precision, missing)
+    moves, left, at = np.zeros(holes.shape), np.zeros(patterns.shape), missing[which]
+    pulls = np.take_along_axis(errors @ precision, at, 1)
+    np.put_along_axis(moves, at, -_solved(root[which], pulls), 1)
+    np.put_along_axis(left, missing, np.square(root).sum(axis=1) - 1, 1)
+    return moves, left[which]
+
+
+def _distinct(holes: Array) -> tuple[Array, Array]:
+    """Return the rows that differ from each other, and which of them each row is."""
+    _, first, which = np.unique(
+        np.packbits(holes, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return holes[first], which.ravel()
+
+
+def _columns(chosen: Array) -> Array:
+    """Return the numbers of the columns that are chosen, equally many in each row."""
+    return np.nonzero(chosen)[1].reshape(len(chosen), -1)
+
+
+def _inverse_roots(A: Array, at: Array) -> Array:
+    """Return R with R'R = A_ii^-1, one for each row i of `at`; A is positive definite."""
+    roots = np.linalg.cholesky(A[at[:, :, None], at[:, None, :]])
+    for root in roots if at.size else ():
+        root[:] = linalg.lapack.dtrtri(root.T, lower=0, overwrite_c=1)[0].T
+    return roots
+
+
+def _solved(root: Array, right: Array) -> Array:
+    """Return R'R b for each root R and each row b."""
+    return np.einsum("nji,nj->ni", root, np.einsum("nij,nj->ni", root, right))
+
+
+def projected(raw: Array) -> Array:
+    """Return the rows of `raw` projected onto the simplex."""
+    columns = np.array(raw.T, dtype=np.float64, order="C")
+    kernels.project_columns(columns, np.ones(columns.shape[1]))
+    return np.ascontiguousarray(columns.T)

@@ -1,0 +1,158 @@
+"""Cells that say between which numbers a degree lies, such as <5 or 1-9.
+
+Their numbers have the signs of the table, and percent signs where its degrees have them.
+"""
+
+import datetime
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from inldl.tables.formats.tokenizer import cells_of
+from inldl.tables.numbers import MADE_DATE, looks_like_date, read_numbers, written_bounds
+from inldl.text import counted
+
+_SIGNS = "write all degrees with the sign, or all without it."
+_ADVICE = (
+    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
+    "empty if the degree is unknown."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What bounded cells of some rows say, in the units of the file."""
+
+    lower: np.ndarray  # (size, C) bounds, NaN where there is none
+    upper: np.ndarray  # (size, C)
+    strict: np.ndarray  # (size, C) where the number itself is excluded, as in <5
+    # The text of one of these cells, and the same of it
+    example: tuple[str, float, float, bool] | None = None
+
+    @classmethod
+    def none(cls, shape, example=None):
+        """Return bounds of which none is known yet."""
+        return cls(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool), example)
+
+    @classmethod
+    def joined(cls, parts):
+        """Return the bounds of several pieces, given their shapes and bounds; None if all are."""
+        known = [bounds for _, bounds in parts if bounds is not None]
+        if not known:
+            return None
+        filled = [cls.none(shape) if bounds is None else bounds for shape, bounds in parts]
+        arrays = zip(*(each.arrays() for each in filled), strict=True)
+        return cls(*map(np.concatenate, arrays), known[0].example)
+
+    def arrays(self):
+        """Return the three arrays."""
+        return self.lower, self.upper, self.strict
+
+    def at(self, *index):
+        """Return some of the rows or columns; None if none of their cells is bounded."""
+        lower, upper, strict = (each[index] for each in self.arrays())
+        known = ~(np.isnan(lower) & np.isnan(upper))
+        return Bounds(lower, upper, strict, self.example) if known.any() else None
+
+    def given(self):
+        """Return where a cell is bounded."""
+        return ~(np.isnan(self.lower) & np.isnan(self.upper))
+
+    def closed(self, whole):
+        """Return lower and upper bounds that a degree may equal; whole numbers where these count.
+
+        Among whole numbers, <5 is at most 4; among others, at most 5.
+        """
+        return _whole(*self.arrays()) if whole else (self.lower, self.upper)
+
+    def note(self, most, whole):
+        """Return a sentence on these cells; `most` is what a degree can be, NaN if it varies."""
+        text, *example = self.example
+        low, high = _whole(*example) if whole else example[:2]
+        low, high = np.nan_to_num(low), most if np.isnan(high) else high
+        between = f"at least {low:g}" if np.isnan(high) else f"between {low:g} and {high:g}"
+        number = int(self.given().sum())
+        cells = f"{counted(number, 'cell')} such as {text!r} are read as bounds"
+        if number == 1:
+            cells = f"1 cell, {text!r}, is read as bounds"
+        return f"{cells}: {between}."
+
+
+def _whole(lower, upper, strict):
+    """Return the smallest and the largest whole number between bounds."""
+    up = np.where(strict, np.floor(lower) + 1, np.ceil(lower))
+    return up, np.where(strict, np.ceil(upper) - 1, np.floor(upper))
+
+
+class BoundedCells:
+    """Gather the bounds in the cells of a piece, some of a column at a time.
+
+    `signs` say how its numbers are written. `found` is None as long as no cell was bounded.
+    """
+
+    def __init__(self, shape, signs):
+        self._shape, self._signs, self.found = shape, signs, None
+
+    def add(self, column, rows, cells):
+        """Read cells of a column.
+
+        Returns the row of the first cell that is no bound, and what is wrong with it or "".
+        """
+        for row, cell in zip(rows, cells, strict=True):
+            read = read_bounds(cell, self._signs)
+            if isinstance(read, str):
+                return int(row), read
+            if self.found is None:
+                self.found = Bounds.none(self._shape, (cell.strip(), *read))
+            for array, value in zip(self.found.arrays(), read, strict=True):
+                array[row, column] = value
+        return None
+
+
+@lru_cache(maxsize=4096)
+def read_bounds(cell, signs):
+    """Return the lower and the upper bound in a cell, NaN if open, and whether it is strict.
+
+    If a cell holds no bounds, the problem is returned as a text that follows the cell, or "" if it
+    is not even like one.
+    """
+    if looks_like_date(cell):
+        return f"looks like {MADE_DATE}"
+    written = written_bounds(cell)
+    # One percent sign is enough for both numbers of 5-10%.
+    signed = written is not None and written.percent[-1]
+    if written is None or signed != signs.percent or written.percent[0] > signed:
+        return ""
+    found = [_number(text, signs) for text in written.numbers]
+    if None in found:
+        return ""
+    if written.sign == "-":
+        low, high = found
+        problem = f"runs from {low:g} down to {high:g}; write the smaller number first."
+        return problem if low > high else (low, high, False)
+    [number] = found
+    if written.sign == "<" and number == 0:
+        return "leaves nothing, since no share is below 0; correct it."
+    strict = written.sign in ("<", ">")
+    return (np.nan, number, strict) if written.sign[0] == "<" else (number, np.nan, strict)
+
+
+def what_is_wrong(cell, signs):
+    """Return what to say of a cell among degrees that holds neither a number nor bounds."""
+    if isinstance(cell, datetime.date):
+        return f"is not a number; it is {MADE_DATE}"
+    text, plain = str(cell), replace(signs, percent=False)
+    known = not len(read_numbers(cells_of([text]), [0], plain)[1][0]) or read_bounds(text, plain)
+    if signs.percent and known:
+        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+    if not signs.percent and text.rstrip().endswith("%"):
+        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+    return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
+
+
+def _number(text, signs):
+    """Return a number as the cells of the table have it, or None."""
+    plain = replace(signs, na=())  # what means missing by itself does not inside of a bound
+    number = read_numbers(cells_of([text.strip()]), [0], plain)[0].item()
+    return number if np.isfinite(number) else None

@@ -1,0 +1,1 @@
+"""Kinds of feature columns, and their encoding as numbers."""

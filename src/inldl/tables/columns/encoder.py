@@ -1,0 +1,294 @@
+"""From the feature columns of a table to a matrix of numbers."""
+
+import difflib
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from inldl.file_state import FileState
+from inldl.rows.checks import check_choice, check_number
+from inldl.tables.columns.date import DateColumn
+from inldl.tables.columns.dates import ORDERS
+from inldl.tables.columns.kinds import MAX_LEVELS, CategoryColumn, Column, NumberColumn, choose
+from inldl.tables.columns.values import Cells, as_table, holds_infinity, named_columns
+from inldl.text import listed
+
+__all__ = ["CategoryColumn", "DateColumn", "FeatureEncoder", "NumberColumn"]
+
+_ENTRIES = 1 << 18  # of a block of rows: it stays in the cache while its columns are filled
+NO_FEATURES = (
+    "No feature column tells rows apart: shares are filled in from the other shares of their "
+    "rows, and new rows would all be predicted alike."
+)
+_LARGEST = np.finfo(np.float64).max
+
+LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+
+
+class FeatureEncoder(TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into numbers that a linear model can use.
+
+    A column of numbers becomes one of z-scores: ``(x - mean) / standard deviation`` of the cells
+    that are observed in the fit. A missing cell counts as the median. If cells were missing in the
+    fit, one more column is 1 where they are. Truth values are the numbers 0 and 1, also as the
+    words true and false.
+
+    A column of text, or of the category dtype, becomes a column of zeros and ones for each level.
+    Levels are the same if their text is exactly the same, blanks and case included. A number is
+    the level that reads as that number: 1 and 1.0 are both the level "1" (or "1.0", or "01"), so
+    that a table that is written to a file and read again is encoded alike. Missing values and
+    cells of blanks only are holes.
+
+    A column of dates, by type or as text, becomes one of days, scaled as numbers are: the trend.
+    The year, the months and the weekdays have columns, too, where they vary; see `DateColumn`.
+
+    Left out, with a note, are columns that are empty or the same in every row; text of which over
+    9 in 10 cells differ, and whole numbers that go up by one from row to row (not years), if there
+    are more than 20 of them; and ids by name ("id", "person_id", "index", ...) whose cells all
+    differ. If no column is left, the matrix is a single column of zeros. Infinite numbers, times
+    of day and durations are refused.
+
+    Parameters
+    ----------
+    max_levels : int, default=250
+        Text columns with more levels have a column for each of the most frequent ones, and one
+        for all others.
+    dates : {"auto", "day-first", "month-first"}, default="auto"
+        How to read dates such as 5/1/2024 in columns that leave it open, which are refused by
+        default. A column with a date such as 31/1/2024 does not.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        How each column that is used is encoded, in the order of the table.
+    dropped_ : dict of str to str
+        The columns that are left out, and why.
+    sources_ : list of str
+        The column of the table behind each column of the matrix.
+    notes_ : list of str
+        Sentences on what was detected about the columns.
+    feature_names_in_ : ndarray of str
+        The names of the columns of the table.
+    n_features_in_ : int
+        How many there are.
+    """
+
+    _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
+
+    def __init__(self, max_levels=MAX_LEVELS, dates="auto"):
+        self.max_levels = max_levels
+        self.dates = dates
+
+    def fit(self, X, y=None):
+        """Learn from a table how to encode its columns.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            The features; the columns of an array are called x0, x1, ...
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        check_number("max_levels", self.max_levels, low=1, integer=True)
+        check_choice("dates", self.dates, ORDERS)
+        X = as_table(X)
+        given = named_columns(X)
+        if not len(X):
+            raise ValueError("X has no rows; give at least two.")
+        if not given and not hasattr(X, "columns"):  # an array, of which more is expected
+            raise ValueError(
+                "No usable feature columns: the table has no columns, "
+                f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
+            )
+        how = self.max_levels, ORDERS[self.dates]
+        choices = {name: choose(name, cells, *how) for name, cells in given.items()}
+        dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
+        self.columns_ = [choice.column for choice in choices.values() if not choice.reason]
+        self.dropped_ = dropped
+        self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
+        self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
+        self.feature_names_in_ = np.array(list(given), dtype=object)
+        self.n_features_in_ = len(given)
+        return self
+
+    def transform(self, X):
+        """Encode a table.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            The columns of a frame are found by their names, and those that the fit did not use
+            may be absent or different; an array needs the columns of the fit in their order.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_encoded)
+            All finite. A level that the fit did not see is 1 in the column of the other levels,
+            or nowhere if there is none.
+        """
+        return self._encoded(self._read(X))
+
+    def matrix(self, X):
+        """Encode a table; a large one in single precision, which takes half as much."""
+        n, width = len(X), len(self.sources_)
+        if n * width <= LARGE:
+            return self.transform(X)
+        out = np.empty((n, width), np.float32)
+        for start in range(0, n, ROWS):
+            rows = slice(start, start + ROWS)
+            out[rows] = self.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+        return out
+
+    def _read(self, X):
+        """Return the cells of each column that is used, as its kind reads them."""
+        check_is_fitted(self)
+        given = named_columns(X, list(self.feature_names_in_))
+        self._check_names(given)
+        if not self.columns_:
+            return [np.zeros(len(as_table(X)))]
+        return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
+
+    def _encoded(self, cells):
+        """Encode what was read, in blocks of rows."""
+        if not self.columns_:
+            return cells[0][:, None]
+        fills, centers, scales = self._scaling()
+        ends = np.cumsum([len(column.outputs) for column in self.columns_])[:-1]
+        out = np.zeros((len(cells[0]), len(self.sources_)))
+        size = min(max(_ENTRIES // len(self.sources_), 256), 4096)
+        for start in range(0, len(out), size):
+            block = out[start : start + size]
+            parts = np.split(block, ends, axis=1)
+            for column, values, part in zip(self.columns_, cells, parts, strict=True):
+                column.write(values[start : start + size], part)
+            if np.isnan(block.max()):
+                np.copyto(block, fills, where=np.isnan(block))
+            largest = max(block.max(), -block.min())
+            if np.isinf(largest):
+                row, place = np.argwhere(np.isinf(block))[0]
+                raise holds_infinity(self.sources_[place], start + int(row))
+            _standardise(block, largest, centers, scales)
+        return out
+
+    def _scaling(self):
+        """Return for each column of the matrix what fills, is subtracted, and divides."""
+        return np.array([each for column in self.columns_ for each in column.scaling]).T
+
+    def unfamiliar(self, X):
+        """Tell which rows hold what the fit has not seen.
+
+        Parameters
+        ----------
+        X : frame or array of shape (n_samples, n_columns)
+            As in `transform`.
+
+        Returns
+        -------
+        outside : ndarray of bool of shape (n_samples,)
+            Rows with a number outside the range of its column in the fit.
+        unseen : ndarray of bool of shape (n_samples,)
+            Rows with text that its column did not have in the fit. Columns with more than
+            `max_levels` levels tell nothing, as not all of their levels are kept.
+        """
+        return self._unfamiliar(self._read(X))
+
+    def _unfamiliar(self, cells):
+        """Do the same for what was read."""
+        outside, unseen = np.zeros((2, len(cells[0])), bool)
+        for column, values in zip(self.columns_, cells, strict=bool(self.columns_)):
+            rows = outside if column.ordered else unseen
+            rows |= column.unfamiliar(values)
+        return outside, unseen
+
+    def add_to(self, graph):
+        """Add an input per column and the nodes that encode them; return the encoded tensor."""
+        check_is_fitted(self)
+        if not self.columns_:
+            raise ValueError(
+                "The model has no feature columns: it predicts the same for every row, and there "
+                "is nothing to export."
+            )
+        fills, centers, scales = self._scaling()
+        parts = [part for column in self.columns_ for part in column.add_to(graph)]
+        values = graph.add("Concat", *parts, axis=1)
+        filled = graph.add("Where", graph.add("IsNaN", values), fills[None], values)
+        return graph.add("Div", graph.add("Sub", filled, centers[None]), scales[None])
+
+    def get_feature_names_out(self, input_features=None):
+        """Return the names of the columns of the matrix; `input_features` is not used."""
+        check_is_fitted(self)
+        names = [name for column in self.columns_ for name in column.outputs]
+        return np.array(names or ["none"], dtype=object)
+
+    def _check_names(self, given):
+        missing = [column.name for column in self.columns_ if column.name not in given]
+        if not missing:
+            return
+        known = {name.lower(): name for name in given}
+        near = {name: difflib.get_close_matches(name.lower(), known, n=1) for name in missing[:5]}
+        hints = [f"{name!r} may be {known[found[0]]!r}" for name, found in near.items() if found]
+        raise ValueError(
+            f"The table lacks {_listed(missing, len(missing))}, which the model was fitted to"
+            f"{': ' + ', '.join(hints) if hints else ''}; give a table with all its columns."
+        )
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _standardise(block, largest, centers, scales):
+    """Subtract and divide in place; what is too large for a float becomes the largest one."""
+    # A difference of two such numbers can be too large, that of their halves cannot.
+    huge = max(largest, np.abs(centers).max()) > _LARGEST / 2
+    with np.errstate(over="ignore"):
+        if huge:
+            block /= 2
+        block -= centers / 2 if huge else centers
+        block /= scales
+        if huge:
+            block *= 2
+    if not np.isfinite(block).all():
+        np.clip(block, -_LARGEST, _LARGEST, out=block)
+
+
+def _notes(choices, max_levels):
+    """Return sentences on the columns that are left out or lose something by their encoding."""
+    dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
+    told = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
+    stray = {name: choice.stray for name, choice in choices.items() if choice.stray}
+    if stray:
+        first, (cell, row) = next(iter(stray.items()))
+        rest = "nearly all numbers, but taken as text because of cells such as "
+        rest += f"{cell!r} in row {row}"
+        where = f" of {first!r}" if len(stray) > 1 else ""
+        told.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
+    many = {n: c.n_levels for n, c in choices.items() if c.column and c.n_levels > max_levels}
+    if many:
+        number = next(iter(many.values())) if len(many) == 1 else f"more than {max_levels}"
+        shares = f"the {max_levels} most frequent have a column each, the others share one."
+        told.append(_sentence(many, "has", "have", f"{number} levels; {shares}"))
+    return told
+
+
+def _shared(dropped):
+    """Return the columns that share a reason, and the reason, for each of these."""
+    reasons = dict.fromkeys(dropped.values())
+    return [([n for n, own in dropped.items() if own == reason], reason) for reason in reasons]
+
+
+def _sentence(names, one, several, rest):
+    return f"C{_listed(names)[1:]} {one if len(names) == 1 else several} {rest}"
+
+
+def _listed(names, most=3):
+    """Return "column 'a'", or "columns 'a', 'b', 'c' and 5 more"."""
+    return f"column{'s' if len(names) > 1 else ''} {listed(map(repr, names), most)}"

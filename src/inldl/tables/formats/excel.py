@@ -1,0 +1,262 @@
+"""Excel sheets: rows in, and holes filled where they stand."""
+
+import gc
+import sys
+import traceback
+import warnings
+from contextlib import contextmanager
+from io import BytesIO
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from openpyxl import load_workbook
+
+from inldl.tables.formats.frames import FrameFormat
+from inldl.tables.formats.hints import n_note_rows, n_title_rows, told_notes, told_titles
+from inldl.tables.numbers import is_hole, written
+from inldl.text import listed
+
+
+class Excel(FrameFormat):
+    """A table in a sheet of an Excel file, the first one by default.
+
+    Empty rows and columns of the sheet do not belong to the table. `rows` and `columns` tell where
+    the others stand in the sheet, from 1; the first row is that of the header.
+    """
+
+    kind = "excel"
+    sheets = True
+
+    def open(self, path):
+        """Read the sheet."""
+        sheet, self._place, self.notes = _opened_sheet(path, self.opening.sheet)
+        others = [name for name in sheet.parent.sheetnames if name != sheet.title]
+        if others:
+            self.other_sheets = (
+                f"This is the sheet {sheet.title!r}; --sheet takes another one: "
+                f"{listed(map(repr, others))}."
+            )
+        # Only the cells in the file: a sheet with one in its last corner has 17 billion.
+        content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
+        content, header, told = _with_groups(_unmerged(sheet, content), _groups(sheet, content))
+        content = self._inside(content, _spread(sheet))
+        if not content:
+            raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
+        self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
+        self.notes += [told] if self.rows[0] == header else []
+        self.names = _names(sheet, content, self.rows, columns)
+        self.columns = dict(zip(self.names, columns, strict=True))
+        self.n_rows = len(self.rows) - 1
+        cells = {n: [content.get((i, j)) for i in self.rows[1:]] for n, j in self.columns.items()}
+        na = self.format.na
+        self._frame = pd.DataFrame({name: _column(column, na) for name, column in cells.items()})
+
+    def _inside(self, content, spread):
+        """Return the cells of a sheet without titles above its table and notes below."""
+        numbers = sorted({i for i, _ in content})
+        columns = sorted({j for _, j in content})
+        rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
+        first, below = self.opening.skip_rows, self.opening.skip_last
+        if first is None:
+            above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
+            self.notes += [told_titles(above, "row")] if above else []
+        else:
+            above = sum(1 for i in numbers if i <= first)
+        if below is None:
+            below = _n_notes(rows, numbers)
+            self.notes += [told_notes(below, "row")] if below else []
+        kept = set(numbers[above : max(above, len(numbers) - below)])
+        return {at: value for at, value in content.items() if at[0] in kept}
+
+    def frames(self, names=None):
+        """Yield one frame, and where its rows stand in the sheet."""
+        yield self._frame, self.rows[1:]
+
+    def where(self, row):
+        """Return the place of a row in words."""
+        return f"Row {self.rows[row + 1]} of the sheet"
+
+    @contextmanager
+    def writer(self, part, labels, filled, extra, added=()):
+        """Give a function that fills cells of the sheet; all else in the file stays."""
+        book = load_workbook(self.path, rich_text=True)
+        sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1
+        new = {name: right + j for j, name in enumerate(extra)}
+        for name, column in new.items():
+            sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
+
+        def write(rows, fills, values):
+            for name in filled:
+                fill = fills[:, labels.index(name)]
+                for i in np.flatnonzero(~np.isnan(fill)):
+                    sheet.cell(rows[i], self.columns[name]).value = self._degree(float(fill[i]))
+            for j, column in enumerate(new.values()):
+                for i in np.flatnonzero(~np.isnan(values[:, j])):
+                    sheet.cell(rows[i], column).value = float(values[i, j])
+
+        yield write
+        degrees = [{**row, **{n: self._degree(row[n]) for n in labels}} for row in added]
+        self._add(sheet, degrees, {**self.columns, **new})
+        part.write_bytes(_saved(book))
+
+    def _degree(self, number):
+        """Return what to write into a label column: text, where the other degrees have signs."""
+        percent = self.format.percent
+        return written(number, self.format.decimal) + "%" if percent else number
+
+    def _add(self, sheet, rows, columns):
+        """Write rows below the last one, where nothing may stand."""
+        below = {i for i, _ in sheet._cells if i > self.rows[-1]}
+        if rows and any(cell.value is not None for i in below for cell in sheet[i]):
+            raise ValueError(
+                f"Rows are to be added below row {self.rows[-1]} of the sheet, which is not "
+                "empty; move its content."
+            )
+        for i, row in enumerate(rows, self.rows[-1] + 1):
+            for name, value in row.items():
+                sheet.cell(i, columns[name]).value = value
+
+
+def _opened_sheet(path, wanted):
+    """Return a sheet with values in place of formulas, its place, and notes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is lost by writing
+        book = load_workbook(path)
+        place, notes = _place_of(book, wanted), []
+        sheet = book.worksheets[place]
+        if wanted is None and len(book.sheetnames) > 1:
+            notes.append(
+                f"The table is the first sheet, {sheet.title!r}; --sheet names another one."
+            )
+        formulas = [cell for cell in sheet._cells.values() if cell.data_type == "f"]
+        if formulas:
+            sheet = load_workbook(path, data_only=True).worksheets[place]
+            _check_values(sheet, formulas)
+            notes.append(
+                "Formulas are taken at the values that the file holds; in a file that is written "
+                "they get theirs when Excel opens it."
+            )
+    return sheet, place, notes
+
+
+def _place_of(book, wanted):
+    """Return the place of the sheet with a name, or with a number from 1."""
+    names = [sheet.title for sheet in book.worksheets]
+    if wanted is None:
+        return 0
+    if str(wanted) in names:
+        return names.index(str(wanted))
+    if str(wanted).isdecimal() and 1 <= int(wanted) <= len(names):
+        return int(wanted) - 1
+    raise ValueError(f"there is no sheet {wanted!r}; the sheets are {listed(map(repr, names))}.")
+
+
+def _check_values(sheet, formulas):
+    for cell in formulas:
+        found = sheet[cell.coordinate]
+        # An empty text is a value; it has another type than nothing.
+        if found.value is None and found.data_type == "n":
+            raise ValueError(
+                f"The formula in cell {cell.coordinate} has no value yet; open the file in "
+                "Excel and save it."
+            )
+
+
+def _unmerged(sheet, content):
+    """Return cells in which one that reaches over several rows stands in the last of them."""
+    for merged in sheet.merged_cells.ranges:
+        top, bottom = ((row, merged.min_col) for row in (merged.min_row, merged.max_row))
+        if merged.min_col == merged.max_col and top in content:
+            content = {**content, bottom: content[top]}
+    return content
+
+
+def _spread(sheet):
+    """Return the rows with cells that reach over several columns."""
+    return {each.min_row for each in sheet.merged_cells.ranges if each.max_col > each.min_col}
+
+
+def _groups(sheet, content):
+    """Return the names of groups of columns above a header, by row and by column.
+
+    They are in cells that reach over some of the columns; a title reaches over all.
+    """
+    columns, found = {j for _, j in content}, {}
+    for each in sheet.merged_cells.ranges:
+        over = set(range(each.min_col, each.max_col + 1))
+        top = each.min_row, each.min_col
+        if len(over) > 1 and top in content and not columns <= over:
+            named = dict.fromkeys(over, str(content[top]).strip())
+            found.setdefault(each.min_row, {}).update(named)
+    rows = sorted(found)
+    return {row: found[row] for k, row in enumerate(rows) if row == rows[0] + k}
+
+
+def _with_groups(content, groups):
+    """Return cells with names of columns that differ, the row of these, and a note on them.
+
+    Names that several columns have follow those of their groups, if that makes them differ.
+    """
+    header = min({i for i, _ in content if groups and i > max(groups)}, default=None)
+    names = {j: str(value).strip() for (i, j), value in content.items() if i == header}
+    joined, above = names, sorted(groups, reverse=True)
+    while above and len(set(joined.values())) < len(joined):
+        of = groups[above.pop(0)]
+        joined = {j: f"{of[j]} {name}" if j in of else name for j, name in joined.items()}
+    if joined == names or len(set(joined.values())) < len(joined):
+        left_out = dict.fromkeys(name for of in groups.values() for name in of.values())
+        return content, header, f"Names of groups of columns are left out: {listed(left_out)}."
+    example = next(name for j, name in joined.items() if name != names[j])
+    told = f"Names of columns begin with those of their groups, such as {example!r}."
+    return {**content, **{(header, j): name for j, name in joined.items()}}, header, told
+
+
+def _n_notes(rows, numbers):
+    """Return how many of the last rows are notes; empty rows of the sheet are not among them."""
+    gaps = [False] * bool(numbers) + [b - a > 1 for a, b in pairwise(numbers)]
+    parted = [part for row, gap in zip(rows, gaps, strict=True)
+              for part in ([[], row] if gap else [row])]  # fmt: skip
+    found = n_note_rows(parted, len(rows[0]) if rows else 0)
+    return sum(1 for row in parted[len(parted) - found :] if row)
+
+
+def _names(sheet, content, rows, columns):
+    """Return the names in the first row, below which each cell must stand on its own."""
+    header, ranges = rows[0], sheet.merged_cells.ranges
+    merged = [each for each in ranges if each.max_row > header and each.min_row <= rows[-1]]
+    if merged:
+        raise ValueError(
+            f"The cells {merged[0]} are merged; if they are above the header, skip the rows up to "
+            "there (skip_rows, --skip-rows), else split them and give each row its own."
+        )
+    empty = [sheet.cell(header, j).coordinate for j in columns if (header, j) not in content]
+    if empty:
+        raise ValueError(
+            f"Cell {empty[0]} is empty but its column is not; the first row must be the header, "
+            "with a name for each column and no title above it (or give skip_rows, --skip-rows)."
+        )
+    return [str(content[header, j]).strip() for j in columns]
+
+
+def _column(cells, na):
+    """Return numbers with NaN for the words for holes, or the cells as they are."""
+    numbers = [np.nan if is_hole(cell, na) else cell for cell in cells]
+    if all(type(cell) in (int, float) for cell in numbers):
+        return pd.Series(numbers, dtype="float64")
+    return pd.Series(cells)
+
+
+def _saved(book):
+    """Return the content of a workbook, which passes through files of the system."""
+    content = BytesIO()
+    try:
+        book.save(content)
+    except OSError as error:
+        hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+        # What was left open fails once more when it is closed, and would say so aloud.
+        traceback.clear_frames(error.__traceback__)
+        gc.collect()
+        sys.unraisablehook = hook
+        raise
+    return content.getvalue()

@@ -1,0 +1,353 @@
+"""Tables with one row for each thing and label, read and written as if they had one per thing."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from inldl.tables.bounded_cells import Bounds
+from inldl.tables.selection import named_by
+from inldl.tables.table import Piece
+from inldl.text import listed, shortened
+
+_PARTS = ("id", "label", "value", "absent")
+_EXAMPLE = '"id=county,label=party,value=votes"'
+_MOST_IDS = 8  # columns that are tried as ids
+_SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a completed table
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The columns of a long table."""
+
+    id: tuple[str, ...]  # the columns that tell which thing a row is about
+    label: str  # the one with the names of the labels
+    value: str  # the one with their degrees
+    absent: float = np.nan  # the degree of a thing and label without a row; NaN if it is missing
+
+    @classmethod
+    def of(cls, given, columns):
+        """Return the keys that a user gives, as a text such as "id=a+b,label=c,value=d"."""
+        parts = _parsed(given) if isinstance(given, str) else dict(given)
+        unknown = [name for name in parts if name not in _PARTS]
+        lacking = [name for name in _PARTS[:3] if name not in parts]
+        if unknown or lacking:
+            problem = f"has {unknown[0]!r}" if unknown else f"lacks {lacking[0]!r}"
+            raise ValueError(
+                f"long (--long) {problem}; give id, label and value, such as {_EXAMPLE}, and "
+                'several columns of an id with a plus, such as "id=state+year".'
+            )
+        ids = parts["id"].split("+") if isinstance(parts["id"], str) else parts["id"]
+        given = [*ids, parts["label"], parts["value"]]
+        found = [named_by(columns, [name], "column") for name in given]
+        names = [name for [name, *_] in found]
+        if any(len(each) > 1 for each in found) or len(set(names)) < len(names):
+            raise ValueError(
+                "long (--long) needs one column each for id, label and value, and several only "
+                'for id, such as "id=state+year".'
+            )
+        if str(parts.get("absent", "0")) != "0":
+            raise ValueError("absent in long (--long) can only be 0; leave it out otherwise.")
+        return cls(tuple(names[:-2]), *names[-2:], 0.0 if "absent" in parts else np.nan)
+
+
+def _parsed(text):
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+class LongTable:
+    """A table in another one, `inner`, with a row per thing and label; see `TableFormat`.
+
+    A thing is a row, a label a column. Columns that are the same in all rows of a thing are
+    features; others cannot be used. All rows are held in memory.
+    """
+
+    def __init__(self, inner, keys):
+        self.inner, self.keys, self.path, self.format = inner, keys, inner.path, inner.format
+        self.ids = keys.id if len(keys.id) == 1 else ()  # a state or a year alone is a feature
+        values, frame, bounds = self._read()
+        self._check_filled(frame)
+        things = frame.groupby(list(keys.id), sort=False).ngroup().to_numpy()
+        codes, self.categories = pd.factorize(frame[keys.label])
+        self.categories = list(self.categories)
+        self._rows = np.full((things.max(initial=-1) + 1, len(self.categories)), -1)
+        self._rows[things, codes] = np.arange(len(frame))
+        self._check_unique(frame, things, codes)
+        self._first = np.unique(things, return_index=True)[1]
+        self._values = np.where(self._rows >= 0, values[self._rows], keys.absent)
+        self._bounds = None if bounds is None else self._wide(bounds)
+        varying = self._varying(frame, things)
+        self._features = frame.drop(columns=[keys.label, *varying]).iloc[self._first]
+        self._features = self._features.reset_index(drop=True)
+        self.names = [*self._features, *self.categories]
+        self.notes = [*inner.notes, *self._told(varying)]
+
+    def _read(self):
+        """Return the values and the other columns of all rows; keys are text."""
+        keys = self.keys
+        others = [name for name in self.inner.names if name != keys.value]
+        text = {*keys.id, keys.label}
+        while True:
+            pieces = list(self.inner.pieces([keys.value], others, text))
+            kinds = {n: {piece.features[n].dtype.kind for piece in pieces} for n in others}
+            mixed = {name for name in others if len(kinds[name]) > 1} - text
+            if not mixed:
+                break
+            text |= mixed
+        if not pieces:
+            raise ValueError(f"{self.path} has a header but no rows; add rows.")
+        frame = pd.concat([piece.features for piece in pieces], ignore_index=True)
+        frame[keys.label] = [_name(cell) for cell in frame[keys.label]]
+        frame[keys.label] = frame[keys.label].str.strip()
+        values = np.concatenate([piece.values[:, 0] for piece in pieces])
+        return (
+            values,
+            frame,
+            Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces]),
+        )
+
+    def _wide(self, bounds):
+        """Return the bounds of all rows by things and labels."""
+        known = self._rows >= 0
+        lower, upper, strict = (each[self._rows, 0] for each in bounds.arrays())
+        lower, upper = (np.where(known, each, np.nan) for each in (lower, upper))
+        return Bounds(lower, upper, strict & known, bounds.example)
+
+    def _check_filled(self, frame):
+        for name in (*self.keys.id, self.keys.label):
+            empty = frame[name].isna().to_numpy()
+            if empty.any():
+                raise ValueError(
+                    f"{self.inner.where(int(np.argmax(empty)))}, column {name!r}: the cell is "
+                    "empty, but each row of a long table needs its id and its label; fill it in."
+                )
+
+    def _check_unique(self, frame, things, codes):
+        again = self._rows[things, codes] != np.arange(len(frame))
+        if again.any():
+            row = int(np.argmax(again))
+            other = int(self._rows[things[row], codes[row]])
+            raise ValueError(
+                f"{self.inner.where(other)}: {self._thing(frame, other)} has a second row for "
+                f"{shortened(frame[self.keys.label][other])!r}; keep one of them, or name more "
+                'columns as id, such as "id=county+year".'
+            )
+
+    def _thing(self, frame, row):
+        return " and ".join(
+            f"{name} {shortened(_name(frame[name][row]))!r}" for name in self.keys.id
+        )
+
+    def _varying(self, frame, things):
+        """Return the columns that differ between rows of a thing."""
+        found = []
+        for name in frame.drop(columns=[*self.keys.id, self.keys.label]):
+            codes = pd.factorize(frame[name])[0]
+            if (codes != codes[self._first][things]).any():
+                found.append(name)
+        return found
+
+    def _told(self, varying):
+        keys, thing = self.keys, " and ".join(self.keys.id)
+        told = [
+            f"The table is long: each {thing} is a row ({len(self._rows):,}), and each "
+            f"{keys.label} a label ({len(self.categories):,})."
+        ]
+        if varying:
+            told.append(
+                f"Left out, because they differ within a {thing}: {listed(map(repr, varying))}."
+            )
+        absent = int((self._rows < 0).sum())
+        if absent:
+            means = (
+                "are 0"
+                if keys.absent == 0
+                else "are missing, and what is filled in is written below the last row (add "
+                "absent=0 to --long if they mean 0)"
+            )
+            told.append(
+                f"Combinations of {thing} and {keys.label} without a row: {absent:,}; they "
+                f"{means}."
+            )
+        return told
+
+    def find_signs(self, labels, decimal, thousands):
+        """Do nothing: the signs were needed to read the table."""
+
+    def where(self, row):
+        """Return the place of the rows of a thing in words."""
+        first = int(self._first[row])
+        place = self.inner.where(first)
+        told = (
+            f"The rows of {self._thing(self._features, row)} (from {place[0].lower()}{place[1:]}"
+        )
+        absent = np.flatnonzero(self._rows[row] < 0)
+        if absent.size and self.keys.absent != 0:
+            name = shortened(self.categories[absent[0]])
+            told += f"; none is for {name!r}: add absent=0 to --long if that means 0"
+        return f"{told})"
+
+    def most_rows(self):
+        """Return the number of things."""
+        return len(self._rows)
+
+    def pieces(self, labels, features, text=()):
+        """Yield all things as one piece."""
+        values = pd.DataFrame(self._values, columns=self.categories)
+        frame = pd.concat([self._features, values], axis=1)
+        numbers = np.column_stack([self._numbers(frame[name], name) for name in labels])
+        bounds = None if self._bounds is None else self._bounds_of(labels)
+        yield Piece(0, len(self._rows), numbers, frame[list(features)], None, bounds)
+
+    def _numbers(self, cells, name):
+        """Return a label, or a total that is the same in all rows of a thing."""
+        if not _is_numeric(cells):
+            row = int(np.argmax([isinstance(cell, str) for cell in cells]))
+            raise ValueError(
+                f"{self.where(row)}, column {name!r}: {shortened(str(cells[row]))!r} is not a "
+                "number; correct it, or leave the cell empty."
+            )
+        return cells.to_numpy(float)
+
+    def _bounds_of(self, labels):
+        """Return the bounds of some columns, of which those that are no labels have none."""
+        index = {name: j for j, name in enumerate(self.categories)}
+        columns = [index.get(name, -1) for name in labels]
+        arrays = (each[:, columns] for each in self._bounds.arrays())
+        lower, upper, strict = arrays
+        none = [j for j, column in enumerate(columns) if column < 0]
+        lower[:, none], upper[:, none], strict[:, none] = np.nan, np.nan, False
+        return Bounds(lower, upper, strict, self._bounds.example).at(slice(None))
+
+    def texts(self, names, rows):
+        """Return nothing: the piece has all columns."""
+        return {}
+
+    def check_name(self, name):
+        """Refuse a column to add that the table has, or that no row of a label can have."""
+        _, suffix = self._label_of(name)
+        added = self.keys.value + suffix
+        if added in self.inner.names:
+            raise ValueError(
+                f"{self.path} has a column {added!r} already, which is to be added; rename it."
+            )
+        self.inner.check_name(added)
+
+    def _label_of(self, name):
+        for suffix in _SUFFIXES:
+            label = name.removesuffix(suffix)
+            if label != name and label in self.categories:
+                return label, suffix
+        raise ValueError(
+            f"The column {name!r} cannot be added to a long table; give one with a row per "
+            f"{' and '.join(self.keys.id)}."
+        )
+
+    @contextmanager
+    def writer(self, part, labels, filled, extra):
+        """Give a function that writes the long table to `part`."""
+
+        def write(raw, fills, values):
+            value, n_rows = self.keys.value, int(self._rows.max(initial=-1)) + 1
+            added = {}
+            for j, name in enumerate(extra):
+                label, suffix = self._label_of(name)
+                column = added.setdefault(value + suffix, np.full(self._rows.shape, np.nan))
+                column[:, self.categories.index(label)] = values[:, j]
+            wide = np.full(self._rows.shape, np.nan)
+            wide[:, [self.categories.index(name) for name in labels]] = fills
+            below = self._new_rows(wide, added)
+            columns = [self._long(each, n_rows) for each in (wide, *added.values())]
+            options = {"added": below} if below else {}
+            names = [value] if filled else []
+            with self.inner.writer(part, [value], names, list(added), **options) as put:
+                for piece in self.inner.pieces([value], ()):
+                    fill, *more = (column[piece.rows, None] for column in columns)
+                    put(piece.raw, fill, np.hstack(more) if more else None)
+
+        yield write
+
+    def _long(self, wide, n_rows):
+        """Return what is in the rows of the file, of a value for each thing and label."""
+        out, present = np.full(n_rows, np.nan), self._rows >= 0
+        out[self._rows[present]] = wide[present]
+        return out
+
+    def _new_rows(self, fills, added):
+        """Return the rows that the file lacks, as dicts from names of columns to cells."""
+        rows = []
+        for thing, column in np.argwhere((self._rows < 0) & ~np.isnan(fills)):
+            cells = self._features.iloc[thing].dropna().to_dict()
+            cells |= {self.keys.label: self.categories[column]}
+            cells |= {self.keys.value: float(fills[thing, column])}
+            cells |= {name: float(each[thing, column]) for name, each in added.items()}
+            rows.append({name: cell for name, cell in cells.items() if cell == cell})
+        return rows
+
+
+def looks_long(source, labels):
+    """Return how to read a table that seems to have a row per thing and label, or nothing."""
+    value = next((name for name in source.names if name == labels), None)
+    names = [name for name in source.names if name != value]
+    first = next(source.pieces([], source.names), None)
+    if first is None or first.size < 4:
+        return ""
+    frame = first.features.iloc[:1000]
+    counts = {name: frame[name].nunique() for name in names}
+    most = min(30, len(frame) // 2)  # each label has several rows
+    levels = [n for n in names if 2 <= counts[n] <= most and not _is_numeric(frame[n])]
+    numeric = [n for n in reversed(source.names) if _is_numeric(frame[n]) and counts.get(n, 9) > 1]
+    things = _things(frame, [n for n in names if not frame[n].isna().any()], counts)
+    found = []
+    for label in sorted(levels, key=lambda name: (counts[name] == 2, counts[name])):
+        for thing in things:
+            wanted = [n for n in ([value] if value else numeric) if n not in (label, *thing)]
+            if (
+                label in thing
+                or not wanted
+                or 2 * len(frame[[*thing]].value_counts()) > len(frame)
+            ):
+                continue
+            if not frame.duplicated([*thing, label]).any():
+                found.append(Keys(thing, label, wanted[0]))
+    if not found:
+        return ""
+    best = max(found, key=lambda keys: _have_sums(frame, keys))  # the first of several such
+    option = f'"id={"+".join(best.id)},label={best.label},value={best.value}"'
+    return f"If it has a row per label, read it with --long {option}."
+
+
+def _have_sums(frame, keys):
+    """Return whether the values of most things sum to 1 or 100, of those without a hole."""
+    if not _is_numeric(frame[keys.value]):
+        return False
+    sums = frame.groupby(list(keys.id))[keys.value].agg(lambda cells: cells.sum(skipna=False))
+    sums = sums.dropna().to_numpy()
+    return any(2 * np.sum(np.abs(sums / whole - 1) < 0.01) > len(sums) for whole in (1, 100))
+
+
+def _things(frame, names, counts):
+    """Return columns that may be ids, the likeliest first: text, text and a number, a number."""
+    names = sorted(names, key=lambda name: -counts[name])[:_MOST_IDS]
+    texts = [name for name in names if not _is_numeric(frame[name])]
+    numbers = [name for name in names if _is_numeric(frame[name])]
+    pairs = [
+        (text, number)
+        for text in texts
+        for number in numbers
+        if counts[number] < len(frame[[text, number]].value_counts())  # both tell things apart
+    ]
+    return [*((text,) for text in texts), *pairs, *((number,) for number in numbers)]
+
+
+def _is_numeric(column):
+    return pd.api.types.is_numeric_dtype(column)
+
+
+def _name(cell):
+    """Return a cell as text, a whole number without a fraction."""
+    if isinstance(cell, float) and cell == cell and cell.is_integer():
+        return str(int(cell))
+    return cell if isinstance(cell, str) or pd.isna(cell) else str(cell)

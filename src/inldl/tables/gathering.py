@@ -1,0 +1,99 @@
+"""Read the rows of a file into memory, all of them or some."""
+
+import numpy as np
+import pandas as pd
+
+from inldl.tables.bounded_cells import Bounds
+
+FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
+
+
+def gathered(file, most_rows=None):
+    """Return labels, features, the numbers of the rows kept, and what stands beside them.
+
+    About `most_rows` are drawn, or all are taken. Memory is taken once: floats go to their place,
+    columns of another kind are joined later.
+    """
+    most, keep = file.source.most_rows(), None
+    if most_rows is not None and most_rows < most:
+        keep = _Draw(most_rows / most, len(file.labels))
+        most = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
+        most += FEWEST * len(file.labels)
+    values, floats = np.empty((most, len(file.labels))), np.empty((len(file.features), most))
+    columns = dict(zip(file.features, floats, strict=True))
+    others, text, rows, done, beside = {}, {}, [], 0, _Beside(len(file.labels))
+    for piece in file._pieces(file.features, None):
+        rows.append(slice(None) if keep is None else keep(piece))
+        kept = piece.values[rows[-1]]
+        beside.add(piece, rows[-1], len(kept))
+        place = slice(done, done + len(kept))
+        values[place] = kept
+        text |= dict.fromkeys(name for name in file.features if name not in piece.features)
+        if not (others or text) and (piece.features.dtypes == np.float64).all():  # all at once
+            floats[:, place], done = piece.features.to_numpy()[rows[-1]].T, place.stop
+            continue
+        for name, cells in piece.features.items():
+            column = columns[name]
+            if name in others or cells.dtype != np.float64:
+                before = [pd.Series(column[:done])] if done else []
+                others.setdefault(name, before).append(cells[rows[-1]])
+            else:
+                column[place] = cells.to_numpy()[rows[-1]]
+        done = place.stop
+    numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
+    if not (others or text):
+        features = pd.DataFrame(floats[:, :done].T, columns=file.features, copy=False)
+        return values[:done], features, numbered, beside
+    columns = {name: column[:done] for name, column in columns.items()}
+    columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
+    columns |= file.source.texts(text, rows) if text else {}
+    return values[:done], pd.DataFrame(columns), numbered, beside
+
+
+class _Beside:
+    """Gather what pieces have beside their degrees; see `Piece` for its attributes."""
+
+    def __init__(self, n_labels):
+        self._n_labels, self._bounds, self._totals, self._sums = n_labels, [], [], []
+
+    def add(self, piece, rows, size):
+        """Take some rows of a piece."""
+        bounds = None if piece.bounds is None else piece.bounds.at(rows)
+        self._bounds.append(((size, self._n_labels), bounds))
+        if piece.totals is not None:
+            self._totals.append(piece.totals[rows])
+        self._sums.append({members: sums[rows] for members, sums in piece.sums.items()})
+
+    @property
+    def bounds(self):
+        """Return the bounds of all rows, or None."""
+        return Bounds.joined(self._bounds)
+
+    @property
+    def totals(self):
+        """Return the totals of all rows, or None."""
+        return np.concatenate(self._totals) if self._totals else None
+
+    @property
+    def sums(self):
+        """Return the sums of all rows."""
+        names = self._sums[0] if self._sums else ()
+        return {each: np.concatenate([part[each] for part in self._sums]) for each in names}
+
+
+class _Draw:
+    """Draw a share of the rows of each piece, the same ones each time.
+
+    The first rows in which a label is observed are taken as well, so that rare labels are seen.
+    """
+
+    def __init__(self, share, n_labels):
+        self._share, self._lacking = share, [FEWEST] * n_labels
+
+    def __call__(self, piece):
+        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
+        for j, lacking in enumerate(self._lacking):
+            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
+            chosen[rows] = True
+            self._lacking[j] -= len(rows)
+        return chosen

@@ -1,0 +1,218 @@
+"""Fit methods to a part of the degrees of a table, and add up their errors at the others."""
+
+import time
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from inldl.metrics import METRICS, Pair
+from inldl.metrics._registry import mean_of_rows
+from inldl.rows.limits import Limits
+from inldl.tables.model import Model
+from inldl.tables.quality import hide_more
+from inldl.uncertainty.heldout import with_every_label
+
+HIDINGS = 3
+EXACT = 1e-9  # between the bounds of a degree that is as good as known
+FOLDS = 5  # of the fits from whose errors completing is learned, as `Model` has them
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One fit, and where its errors count.
+
+    A method is fitted to the rows `rows` of the degrees `learned`, which are those of `truth` and
+    NaN where they are held out. It `completes` these rows, or predicts the others; errors count
+    where `judged` is True. If sums of rows are `loose`, and not just 1, complete rows are divided
+    by them before a method sees them. `limits` are those of the holes of `truth`.
+    """
+
+    truth: np.ndarray
+    learned: np.ndarray
+    rows: np.ndarray
+    judged: np.ndarray
+    completes: bool
+    loose: bool = False
+    limits: Limits | None = None
+
+
+def completing_trials(y, hidden, random_state, loose=False, limits=None):
+    """Return trials that hide a share of the observed degrees of all rows, three times.
+
+    Degrees that the limits of others give away are not judged.
+    """
+    generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
+    trials = []
+    for generator in generators:
+        left, judged = hide_more(y, hidden, generator, loose)
+        known = None if limits is None else limits.with_holes(left)
+        if known is not None:
+            low, high = known.possible
+            judged &= high - low > EXACT
+        trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose, limits))
+    return trials
+
+
+def predicting_trials(y, folds, random_state, limits=None):
+    """Return trials that hold out each row once."""
+    order = np.random.default_rng([random_state, 1]).permutation(len(y))
+    trials = []
+    for fold in np.array_split(order, min(folds, len(y))):
+        out = np.zeros(len(y), bool)
+        out[fold] = True
+        learned = np.where(out[:, None], np.nan, y)
+        judged = out[:, None] & ~np.isnan(y)
+        trials.append(Trial(y, learned, np.flatnonzero(~out), judged, False, limits=limits))
+    return trials
+
+
+@dataclass
+class Errors:
+    """The errors of one method, row by row, summed over trials of one kind.
+
+    `squared`, `absolute` and `count` are sums over the judged degrees of a row, times its weight;
+    `cosine` is that of its judged degrees in the last trial, or NaN.
+    """
+
+    squared: np.ndarray
+    absolute: np.ndarray
+    count: np.ndarray
+    cosine: np.ndarray
+    weights: np.ndarray | float = 1.0
+
+    @classmethod
+    def none(cls, n, weights=None):
+        """Return the errors of no trial at all."""
+        sums = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan)
+        return cls(*sums, 1.0 if weights is None else weights)
+
+    def add(self, y, found, judged):
+        """Add the errors of degrees `found` where they are judged."""
+        off = np.where(judged, found - np.where(judged, y, 0), 0)
+        self.squared += self.weights * (off**2).sum(axis=1)
+        self.absolute += self.weights * np.abs(off).sum(axis=1)
+        self.count += self.weights * judged.sum(axis=1)
+        rows = judged.any(axis=1)
+        truth = np.where(judged, y, np.nan)[rows]
+        self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
+
+    def rmse(self):
+        """Return the root of the mean squared error, or NaN if nothing was judged."""
+        return float(np.sqrt(_ratio(self.squared.sum(), self.count.sum())))
+
+    def mae(self):
+        """Return the mean absolute error, or NaN if nothing was judged."""
+        return _ratio(self.absolute.sum(), self.count.sum())
+
+    def mean_cosine(self):
+        """Return the mean cosine of the rows that have one."""
+        weights = None if isinstance(self.weights, float) else self.weights
+        return mean_of_rows(self.cosine, weights)
+
+    def rmse_error(self):
+        """Return the standard error of `rmse`, from the differences between rows."""
+        return _spread(self._influence()) if self.count.any() else np.nan
+
+    def behind(self, other):
+        """Return by how much `rmse` is above that of another, and the standard error of that.
+
+        Both are judged at the same degrees, so rows are compared one by one.
+        """
+        return self.rmse() - other.rmse(), _spread(self._influence() - other._influence())
+
+    def _influence(self):
+        """Return what each row adds to the deviation of `rmse` from its expectation."""
+        total, rmse = self.count.sum(), self.rmse()
+        if not rmse > 0:
+            return np.zeros(len(self.count))
+        return (self.squared - rmse**2 * self.count) / (2 * rmse * total)
+
+
+def _ratio(total, count):
+    return float(total / count) if count else np.nan
+
+
+def _spread(parts):
+    """Return the standard error of a sum of independent parts whose mean is 0."""
+    n = np.count_nonzero(parts)
+    return float(np.sqrt(np.square(parts).sum() * n / max(n - 1, 1)))
+
+
+@dataclass
+class Attempt:
+    """What a method did in all trials: its errors, and the CPU seconds of each fit.
+
+    `warned` counts its warnings, those of convergence as one; `reason` says why it failed.
+    """
+
+    completing: Errors
+    predicting: Errors
+    seconds: list = field(default_factory=list)
+    warned: Counter = field(default_factory=Counter)
+    reason: str = ""
+
+
+NOT_CONVERGED = "fits did not converge"
+
+
+def try_method(method, X, labels, trials, random_state, weights=None, dates="auto"):
+    """Return the `Attempt` of a method, given by its name, in all trials with the frame `X`."""
+    result = Attempt(Errors.none(len(X), weights), Errors.none(len(X), weights))
+    # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            for trial in trials:
+                about = random_state, result.seconds, weights, dates
+                found = run_trial(method, X, labels, trial, *about)
+                errors = result.completing if trial.completes else result.predicting
+                errors.add(trial.truth, found, trial.judged)
+        except Exception as error:  # whatever a method raises is a reason, not an end
+            result.reason = " ".join(str(error).split()) or type(error).__name__
+    result.warned.update(map(_kind, caught))
+    return result
+
+
+def _kind(warning):
+    if issubclass(warning.category, ConvergenceWarning):
+        return NOT_CONVERGED
+    return " ".join(str(warning.message).split())
+
+
+def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dates="auto"):
+    """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
+    rows, learned = X.iloc[trial.rows], trial.learned
+    known, sums = with_every_label(learned[trial.rows]), None
+    if trial.loose:
+        (known, sums), learned = divided(known), divided(learned)[0]
+    folds = FOLDS if trial.completes else None  # to learn how to complete
+    model = Model(method, cross_fit=folds, random_state=random_state)
+    some = None if weights is None else weights[trial.rows]
+    limits = None if trial.limits is None else trial.limits.take(trial.rows).with_holes(known)
+    start = time.process_time()
+    degrees = pd.DataFrame(known, index=rows.index, columns=labels)
+    encoded = model._encode(rows, degrees, some, dates)
+    model._fit_encoded(*encoded, sums=sums, weights=some, limits=limits)
+    if trial.completes:
+        left = None if trial.limits is None else trial.limits.with_holes(learned)
+        told = {} if left is None else left.as_given()
+        y = pd.DataFrame(learned, index=X.index, columns=labels)
+        return model.complete(X, y, **told).to_numpy()
+    seconds.append(time.process_time() - start)
+    out = np.zeros(learned.shape)
+    new = np.setdiff1d(np.arange(len(X)), trial.rows)
+    out[new] = model.predict(X.iloc[new]).to_numpy()
+    return out
+
+
+def divided(y):
+    """Divide complete rows by their sums, and others whose sum exceeds 1; return the sums, too."""
+    sums = np.nansum(y, axis=1)
+    some = (~np.isnan(y).any(axis=1) | (sums > 1)) & (sums > 0)
+    sums = np.where(some, sums, 1.0)
+    return y / sums[:, None], sums

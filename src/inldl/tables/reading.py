@@ -1,0 +1,397 @@
+"""Read a table of features and degrees from a file."""
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from inldl.rows.checks import check_choice
+from inldl.tables.formats.hints import check_skipped
+from inldl.tables.formats.long import Keys, LongTable, looks_long
+from inldl.tables.formats.registry import open_format, readable_twice, unpacked
+from inldl.tables.gathering import gathered
+from inldl.tables.numbers import as_words, check_signs
+from inldl.tables.scale import SCALES, Degrees, ScaleEvidence
+from inldl.tables.selection import (
+    BesideColumns,
+    are_whole,
+    check_columns,
+    check_named_once,
+    named_by,
+    notes_on_total_row,
+    refused_total,
+    select_features,
+    select_labels,
+    split_names,
+)
+from inldl.tables.table import Opening, Table
+
+_SIGNED = "The shares are read as percentages: they have a percent sign."
+
+
+def read_table(
+    path,
+    labels,
+    *,
+    scale="auto",
+    normalize=False,
+    delimiter=None,
+    decimal=None,
+    thousands=None,
+    encoding=None,
+    **options,
+):
+    r"""Read a table in which degrees may be missing.
+
+    A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
+    dash, *, **, one to three dots, a colon, (s), (x), (d) or an error of a spreadsheet, in
+    capitals or not; `na` adds to these. All columns other than the labels are features. A feature
+    becomes float64 if its cells are numbers or missing in this sense; any other stays text, in
+    which only an empty cell is missing (NA may be a word there). In a text file, and in cells of
+    text, all degrees may have a percent sign. Cells such as <5, <=5, >50, 1-9 and 5 to 10 give
+    bounds of a missing degree, in the units of the others; among whole counts <5 is at most 4.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ends in .csv, .tsv, .tab or .txt (delimited text), .parquet, or .xlsx (the
+        first sheet, without empty rows and columns), compressed if .gz, .bz2, .xz or .zip
+        follows; or "-" for standard input. Standard input, pipes and compressed files are copied
+        first.
+    labels : str or list of str
+        The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
+        ("emotion_*"), or "re:" and a regular expression that fits the whole name.
+    scale : {"auto", "fraction", "percent", "count"}, default="auto"
+        What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
+        or neither), and at the largest degree if no row is complete. Counts are divided by the
+        sum of their row, and none may be missing, unless there is a `total`.
+    normalize : bool, default=False
+        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
+        Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
+        leaves 0 for their missing degrees. Rows that are off by no more than rounding explains
+        (half a unit of the last decimal for each degree, at most 5 percent in all) are always
+        divided. `write_table` keeps all these rows as they are in the file.
+    delimiter : {",", ";", "\t", "|"}, default=None
+        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
+    decimal : {".", ","}, default=None
+        The decimal sign; detected from all numbers of the table if None.
+    thousands : {"", ",", ".", " ", "'"}, default=None
+        What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
+        and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
+        table in which 47,300 could mean 47300 or 47.3 is refused.
+    encoding : str, default=None
+        The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
+        if the file is valid UTF-8, or cp1252 or latin-1.
+    **options
+        Further options of `TableFile`: which columns are used, what means missing, what stands
+        around the table, and whether it has a row per label.
+
+    Returns
+    -------
+    Table
+        The degrees as fractions, the features, and notes on what was detected.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no such table; the message names the line (the header is usually
+        line 1) and the column.
+    OSError
+        If there is no such file, or it cannot be read.
+
+    See Also
+    --------
+    TableFile : Read the same file a piece at a time.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from inldl.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "survey.csv")
+    ...     _ = file.write_text("age;yes;no\n31;0,25;0,75\n58;0,5;\n")
+    ...     table = read_table(file, "yes,no")
+    >>> table.y.tolist()
+    [[0.25, 0.75], [0.5, nan]]
+    >>> print(*table.notes, sep="\n")
+    The delimiter is a semicolon.
+    The decimal sign is a comma.
+    The shares are read as fractions: most complete rows sum to about 1.
+    """
+    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
+    file = TableFile(path, labels, encoding=encoding, **signs, **options)
+    return file.read(scale=scale, normalize=normalize)
+
+
+class TableFile:
+    r"""A table in a file, whose rows are read when you ask for them.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, as in `read_table`.
+    labels : str, list of str or None
+        The label columns, as in `read_table`; None if the file need not have any.
+    delimiter, decimal, thousands, encoding : str or None
+        As in `read_table`.
+    na : str or list of str, default=None
+        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
+        them.
+    skip_rows, skip_last : int, default=None
+        Lines (rows of a sheet) above the header, and lines with content below the last row, that
+        are no part of the table; files that are written keep them. By default titles and notes
+        are found where they are clear.
+    sheet : str or int, default=None
+        The sheet of an Excel file, by name or by number from 1; the first by default.
+    ignore, id : str or list of str, default=None
+        Columns that are neither labels nor features, named as labels are: those of no use, and
+        those that name the rows.
+    features : str or list of str, default=None
+        The feature columns; by default all that are left.
+    long : str or dict, default=None
+        For a table with one row per thing and label: which columns are the id of the thing, the
+        label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
+        an id of several columns. All labels are taken by default. A label that a thing has no row
+        for is missing; with "absent=0" it is 0.
+    total : str or float, default=None
+        For counts, which may then be missing: the column with the totals of the rows, or one total
+        of all rows, such as 24. The column is a feature only if `features` names it.
+    sums : str, list of str or dict, default=None
+        Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
+        texts, or a dict from such a column to its labels. A label may be in one sum only. These
+        columns are neither labels nor, unless `features` names them, features.
+
+    Attributes
+    ----------
+    path : Path
+        The file, or the copy of a pipe.
+    format : Format
+        How it is written.
+    labels, features, ids : list of str
+        Names of the label columns, of the feature columns, and of those that name the rows.
+    things : sequence of str
+        The columns that name the things of a table with one row per thing and label.
+    beside : BesideColumns
+        Which columns hold totals, or sums of labels.
+    notes : list of str
+        Sentences that tell what was detected about the file.
+    source : TableFormat
+        The table as the format of the file opens it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from inldl.tables import TableFile
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "survey.csv")
+    ...     _ = path.write_text("age,yes,no\n31,0.25,0.75\n58,0.5,\n")
+    ...     [piece.values.tolist() for piece in TableFile(path, "yes,no").pieces()]
+    [[[0.25, 0.75], [0.5, nan]]]
+    """
+
+    def __init__(
+        self,
+        path,
+        labels,
+        *,
+        delimiter=None,
+        decimal=None,
+        thousands=None,
+        encoding=None,
+        na=None,
+        skip_rows=None,
+        skip_last=None,
+        sheet=None,
+        ignore=None,
+        features=None,
+        id=None,
+        long=None,
+        total=None,
+        sums=None,
+    ):
+        check_signs(decimal, thousands)
+        check_skipped(skip_rows, skip_last)
+        self.path = readable_twice(Path(path), owner=self)
+        self._stamp = self._looks()
+        opening = Opening(delimiter, encoding, as_words(na), skip_rows, skip_last, sheet)
+        source = open_format(unpacked(self.path, owner=self), opening)
+        check_columns(source.names)
+        self.things = ()
+        if long is not None:
+            source = self._widened(source, long, decimal, thousands)
+            self.things, id = source.keys.id, id or source.ids
+        self.source, names = source, source.names
+        self.ids = named_by(names, id or (), "id columns")
+        unused = [*self.ids, *named_by(names, ignore or (), "columns")]
+        self.beside = BesideColumns(names, total, sums)
+        if long is not None and labels is None:
+            labels = [name for name in source.categories if name not in unused]
+        self.labels = [] if labels is None else self._labels(labels, unused)
+        self.beside.check(self.labels)
+        unused += [name for name in self.beside.columns if name not in split_names(features)]
+        self.features = select_features(names, self.labels, features, unused)
+        self.source.find_signs(self.labels, decimal, thousands)
+        self.notes, self.format = list(self.source.notes), self.source.format
+
+    @staticmethod
+    def _widened(source, long, decimal, thousands):
+        """Return a table with a row per thing, of one that has a row per thing and label."""
+        keys = Keys.of(long, source.names)
+        source.find_signs([keys.value], decimal, thousands)
+        wide = LongTable(source, keys)
+        check_columns(wide.names)
+        return wide
+
+    def _labels(self, labels, unused):
+        """Return the label columns; if there are none, say whether the table looks long."""
+        check_named_once(labels, unused)
+        try:
+            return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
+        except ValueError as error:
+            hint = looks_long(self.source, labels) or getattr(self.source, "other_sheets", "")
+            if hint:
+                raise ValueError(f"{error} {hint}") from None
+            raise
+
+    def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
+        """Read the table.
+
+        Parameters
+        ----------
+        scale, normalize
+            As in `read_table`.
+        check : bool, default=True
+            Whether to refuse degrees that cannot be shares.
+        most_rows : int, default=None
+            About how many rows to take, drawn evenly from all; None takes all.
+        least_rows : int, default=2
+            Refuse a table with fewer rows; learning needs two.
+
+        Returns
+        -------
+        Table
+        """
+        check_choice("scale", scale, SCALES)
+        values, features, rows, beside = gathered(self, most_rows)
+        if len(values) < least_rows:
+            problem = "only one row" if len(values) else "a header but no rows"
+            needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
+            raise ValueError(f"{self.path} has {problem}; {needed}.")
+        told = [] if (total := refused_total(self.labels, values)) is None else [total]
+        if check and told:
+            raise ValueError(total)
+        if scale == "auto" and self.format.percent:
+            scale, told = "percent", [*told, _SIGNED]
+        self.beside.check_scale(scale, normalize, self.format.percent)
+        beside = self._beside(beside)
+        degrees = Degrees(values, self.labels, self.place_of(rows), check=check, beside=beside)
+        y, scale, notes = degrees.fractions(scale, normalize=normalize)
+        notes = [*self.notes, *told, *self.beside.notes(), *notes, *beside.notes(scale)]
+        known, votes = degrees.known, None
+        if scale == "count":
+            votes = beside.votes(values, self.labels)
+        if not most_rows:
+            given = values, beside.totals, None if scale == "count" else y, features
+            notes += notes_on_total_row(*given, self.place_of())
+        return Table(
+            self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
+            known.lower, known.upper, known.groups, degrees.totals,
+        )  # fmt: skip
+
+    def _beside(self, rows):
+        """Return what is known beside the degrees of a `Piece` or of more rows."""
+        return self.beside.of(rows, lambda: self._are_whole)
+
+    @cached_property
+    def _are_whole(self):
+        return are_whole(self.pieces())
+
+    def find_scale(self):
+        """Detect what the degrees are, from the label columns alone and a piece at a time.
+
+        Returns
+        -------
+        scale : {"fraction", "percent", "count"}
+            What `read` would take them for.
+        note : str
+            A sentence that says so, and why.
+        """
+        if self.format.percent:
+            return "percent", _SIGNED
+        if self.beside.totals:
+            return "count", *self.beside.notes()
+        evidence = ScaleEvidence()
+        for piece in self.pieces():
+            evidence.add(self.beside.of(piece).summed(piece.values, self.labels))
+        return evidence.scale()
+
+    def pieces(self, features=(), text=()):
+        """Yield the rows a piece at a time.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The feature columns to read.
+        text : collection of str
+            Those of them that are text, also where a piece has only numbers in them.
+
+        Yields
+        ------
+        Piece
+        """
+        self.check_unchanged()
+        for piece in self._pieces(features, text):
+            self.check_unchanged()
+            yield piece
+
+    def _pieces(self, features, text):
+        """Yield pieces, with totals and sums of labels apart from the labels."""
+        columns = [*self.labels, *self.beside.columns]
+        for piece in self.source.pieces(columns, features, text):
+            place = self.place_of(first=piece.first)
+            apart = self.beside.columns or self.beside.totals
+            yield self.beside.apart(piece, place) if apart else piece
+
+    def fractions(self, piece, scale, *, normalize=False):
+        """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
+        return self.known(piece, scale, normalize=normalize).y
+
+    def known(self, piece, scale, *, normalize=False):
+        """Return the degrees of a piece, bounds, and sums of labels, as fractions: a `Known`.
+
+        Parameters
+        ----------
+        piece : Piece
+            Some rows.
+        scale : {"fraction", "percent", "count"}
+            How the degrees stand in the file.
+        normalize : bool
+            As in `read_table`.
+        """
+        self.beside.check_scale(scale, normalize, self.format.percent)
+        place, beside = self.place_of(first=piece.first), self._beside(piece)
+        degrees = Degrees(piece.values, self.labels, place, beside=beside)
+        degrees.fractions(scale, normalize=normalize, part=True)
+        return degrees.known
+
+    def written_limits(self, piece, scale):
+        """Return the `Limits` of what is written at the holes of a piece, in units of the file."""
+        return self._beside(piece).limits(self.labels, np.ones(piece.size), scale)
+
+    def check_unchanged(self):
+        """Refuse to go on if the file has changed since it was opened."""
+        if not self.path.exists() or self._looks() != self._stamp:
+            raise OSError(f"{self.path} was changed while it was read; start again.")
+
+    def _looks(self):
+        found = self.path.stat()
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+    def place_of(self, rows=None, first=0):
+        """Return a function that says where a row stands in the file, such as "Line 7".
+
+        Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
+        """
+        return lambda row: self.source.where(first + row if rows is None else int(rows[row]))

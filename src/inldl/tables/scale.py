@@ -1,0 +1,381 @@
+"""Find out whether degrees are fractions, percentages or counts, and make them fractions."""
+
+import numpy as np
+
+from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
+from inldl.tables.limits import WHOLE, Beside, Known
+from inldl.text import counted
+
+ROUNDING = 1e-9  # what a computation may leave of 0
+SCALES = ("auto", *WHOLE, "count")
+# Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
+# may be counts, of which some rows come near to 100 by chance.
+_NEAR, _NEAR_WHOLE = 0.1, 0.02
+_SEVERAL, _ALIKE = 3, 0.01  # complete rows, and how far their sums may lie apart to be one number
+_NORMALIZE = (
+    ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
+)
+_COUNTED = (
+    ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
+    "counts"
+)
+_FORGOTTEN = "is a label missing from --labels? Else "
+_WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
+
+
+class ScaleEvidence:
+    """Gather what tells the scale of degrees, some rows at a time."""
+
+    def __init__(self):
+        self._rows, self._largest, self._whole = 0, -np.inf, True
+        self._sums = np.empty(0)  # the smallest and the largest of complete rows
+        self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
+
+    def add(self, values):
+        """Look at some rows."""
+        known = values[~np.isnan(values)]
+        self._largest = max(self._largest, known.max(initial=-np.inf))
+        self._whole = self._whole and bool((known == np.rint(known)).all())
+        sums = values.sum(axis=1)
+        sums = sums[np.isfinite(sums)]
+        self._rows += len(sums)
+        if len(sums):
+            ends = [*self._sums, sums.min(), sums.max()]
+            self._sums = np.array([min(ends), max(ends)])
+        for scale, near in self._near:
+            self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
+
+    def scale(self):
+        """Return the scale, and a sentence that says why."""
+        scale, reason = self._complete() if self._rows else self._incomplete()
+        return scale, f"The shares are read as {_WORDS[scale]}: {reason}."
+
+    def why_counts(self):
+        """Return the start of a sentence that says why the shares were read as counts."""
+        reason = f"No row is complete and the largest share is {self._largest:g}"
+        if self._rows:
+            reason = f"Complete rows sum to {_span(self._sums)}, not to 1 or 100"
+        return f"{reason}, so the shares were read as counts"
+
+    @property
+    def alike(self):
+        """Return what all complete rows sum to, but for rounding; None if sums vary."""
+        if self._rows < _SEVERAL or np.ptp(self._sums) > _ALIKE * self._sums.max():
+            return None
+        mean = float(self._sums.mean())
+        return mean if np.ptp(self._sums) == 0 else float(f"{mean:.3g}")
+
+    def _complete(self):
+        near = _NEAR_WHOLE if self._whole else _NEAR
+        for scale, whole in WHOLE.items():
+            if 2 * self._near[scale, near] >= self._rows:
+                half = 2 * self._near[scale, near] == self._rows
+                which = "half of the" if half else "most"
+                return scale, f"{which} complete rows sum to about {whole:g}"
+        if self._largest <= 1:
+            return "fraction", "none is above 1"
+        return "count", "most complete rows sum neither to about 1 nor to about 100"
+
+    def _incomplete(self):
+        reason = f"no row is complete and the largest share is {self._largest:g}"
+        if self._largest == -np.inf:
+            reason = "none is observed"
+        fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
+        return (fitting or ["count"])[0], reason
+
+
+class Degrees:
+    """Check the numbers of the label columns, NaN where unobserved, and make fractions of them.
+
+    What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `where` turns
+    a row into words, such as "Line 7". Without `check`, nothing is refused. What is known of the
+    unobserved ones beside, `beside`, is in the units of the file, too.
+    """
+
+    def __init__(self, values, labels, where, *, check=True, beside=None):
+        self.values, self.labels, self.where, self.check = values, labels, where, check
+        self.sums = None  # what rows were divided by, if a user asked for it
+        self.known = None  # all that is known of the degrees, once there are fractions
+        self.totals = (beside or Beside()).totals  # None if the labels do not sum to them
+        self._beside = beside or Beside()
+        self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
+
+    def fractions(self, scale="auto", *, normalize=False, part=False):
+        """Return the degrees as fractions, their scale in the file, and a list of notes.
+
+        A `part` of a table may lack a label altogether.
+        """
+        check_choice("scale", scale, SCALES)
+        unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
+        if np.any(unseen):
+            raise ValueError(
+                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
+                "drop it from the labels, or observe it in at least one row."
+            )
+        self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
+        rounded = (self.values < 0) & (self.values >= -ROUNDING)
+        if rounded.any():
+            self.values = np.where(rounded, 0, self.values)
+        self._refuse_degree(np.isinf(self.values), "is not finite")
+        notes, evidence = [], None
+        if self._beside.totals is not None:
+            return self._limited(*self._shares_of_totals(notes), "count", notes), "count", notes
+        if scale == "auto":
+            evidence = ScaleEvidence()
+            evidence.add(self._beside.summed(self.values, self.labels))
+            scale, note = evidence.scale()
+            notes = [note]
+        if scale == "count":
+            y, whole = self._shares_of_counts(notes, evidence)
+        else:
+            y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
+        return self._limited(y, whole, scale, notes), scale, notes
+
+    def _refuse(self, bad, problem):
+        """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
+        if self.check and bad.any():
+            at = tuple(np.argwhere(bad)[0].tolist())
+            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
+            raise ValueError(problem(at, self.where(at[0]) + column))
+
+    def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
+        words = f"{problem}; {advice}."
+        self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
+
+    def _below_zero(self):
+        """Return what to do about numbers below 0: one number in many cells may mean missing."""
+        found, counts = np.unique(self.values[self.values < -ROUNDING], return_counts=True)
+        if len(found) != 1 or counts[0] < _SEVERAL:
+            return "correct it, or leave the cell empty"
+        return (
+            f"it is in {counts[0]:,} cells, so if it means missing, say --na {found[0]:g} "
+            f"(na='{found[0]:g}' in Python)"
+        )
+
+    def _refuse_zero_sums(self, sums):
+        words = f"the shares ({self._span}) sum to 0, so they are shares of nothing"
+        self._refuse(sums == 0, lambda _, place: f"{place}: {words}; remove the row.")
+
+    def _refuse_sums(self, bad, sums, whole, compared, advice):
+        start = f"the known shares ({self._span}) sum to"
+        end = f"{compared} {whole:g} ({counted(int(bad.sum()), 'such row')}); {advice}."
+        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
+
+    def _shares_of_counts(self, notes, evidence):
+        """Return the shares of counts, and the sums of their rows."""
+        counts = self._beside.summed(self.values, self.labels)
+        holes = np.isnan(counts)
+        if holes.any():
+            self._refuse(holes, lambda _, place: _missing_count(place, evidence))
+            notes.append(
+                f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
+                "unknown, and the shares are those of the other counts."
+            )
+        sums = np.nansum(counts, axis=1)
+        self._refuse_zero_sums(sums)
+        sums = np.where(sums == 0, 1, sums)
+        return self.values / sums[:, None], sums
+
+    def _shares_of_totals(self, notes):
+        """Return the shares of counts whose total stands in a column, and the totals."""
+        totals, column = self._beside.totals, self._beside.total_name
+        name = "the total (--total)" if column is None else f"the total (column {column!r})"
+        holes, sums = np.isnan(self.values).any(axis=1), np.nansum(self.values, axis=1)
+        for bad, problem in (
+            (np.isinf(totals) | (totals < 0), "is {:g}; correct it"),
+            (totals == 0, "is 0, so there are no shares of it; remove the row"),
+            (np.isnan(totals) & holes, "is missing, and so is a count; fill in one of them"),
+        ):
+            words = f"{name} {problem}."
+            self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
+        totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
+        gap = self._gap(totals, "count") * totals
+        if (
+            self._beside.each is not None
+            and (~holes).sum() >= _SEVERAL
+            and not np.ptp(sums[~holes])
+        ):
+            gap = ROUNDING * totals  # rounded numbers would sum to several
+        short = ~holes & (sums < totals - gap)
+        for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
+            self._refuse(
+                bad,
+                lambda at, place, advice=advice: (
+                    f"{place}: the counts ({self._span}) sum to {sums[at]:.10g}, but {name} is "
+                    f"{totals[at]:.10g}; {advice}correct one of them."
+                ),
+            )
+        if 2 * short.sum() > (~holes).sum():
+            notes += self._mistaken(short, sums, totals)
+            return self._shares_of_counts(notes, None)
+        rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
+        return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
+
+    def _mistaken(self, short, sums, totals):
+        """Forget totals that are more than their labels sum to, and return a note on them."""
+        self.totals, row = None, int(np.argmax(short))
+        return [
+            f"Complete rows whose counts sum to less than their total: {short.sum():,} "
+            f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
+            "from --labels? Here the totals are left aside."
+        ]
+
+    def _limited(self, y, whole, scale, notes):
+        """Check what is known of missing degrees beside; keep it in `known`, and return `y`."""
+        if not self._beside.limiting:
+            self.known = Known(y)
+            return y
+        whole = np.broadcast_to(np.asarray(whole, float), len(y))
+        limits, gap = self._beside.limits(self.labels, whole, scale), self._gap(whole, scale)
+        self._refuse_bounds(limits, whole, scale)
+        limits.check_groups(y, gap, whole, self.labels, self._refuse)
+        least, most = limits.reach(y)
+        self._refuse_reach(least > 1 + gap, least, whole, "at least", "correct them")
+        advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
+        self._refuse_reach(most < 1 - gap, most, whole, "at most", advice)
+        near = np.isnan(y).any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
+        factors = np.where(near, np.clip(1, least, most), 1)
+        limits.close(y, factors)
+        if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
+            notes.append(
+                "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
+                f"{n:,}. They are divided to fit it for learning."
+            )
+        self.known = limits.known(y, self.labels)
+        return y
+
+    def _gap(self, whole, scale):
+        """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
+        numbers = np.column_stack([self.values, *self._beside.groups.values()])
+        if scale != "count" or self._beside.each is not None:  # one whole for all rows
+            return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
+        if self._beside.whole():
+            return 0.05 / whole  # whole numbers sum to whole numbers
+        largest = whole.max(initial=1.0)
+        return rounding_gap(numbers, largest) * largest / whole
+
+    def _refuse_bounds(self, limits, whole, scale):
+        """Refuse bounds that no share can have."""
+        lower, upper = limits.lower, limits.upper
+        none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
+        shown = [each * whole[:, None] for each in (lower, upper)]
+
+        def refuse(bad, words):
+            self._refuse(
+                bad, lambda at, place: f"{place}: {words.format(*(x[at] for x in shown))}."
+            )
+
+        refuse(lower > upper, none)
+        if scale != "count":
+            above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}"
+            refuse(lower > 1, f"the bound {{0:g}} {above}")
+            refuse(upper > 1, f"the bound {{1:g}} {above}")
+
+    def _refuse_reach(self, bad, sums, whole, end, advice):
+        words = f"the cells of the row ({self._span}) sum to {end}"
+        rows = f"({counted(int(bad.sum()), 'such row')}); {advice}."
+
+        def problem(at, place):
+            found, wanted = sums[at] * whole[at], whole[at]
+            return f"{place}: {words} {found:.6g}, but the whole is {wanted:.6g} {rows}"
+
+        self._refuse(bad, problem)
+
+    def _shares_of(self, scale, normalize, notes):
+        whole = WHOLE[scale]
+        # No copy of a large table, unless the decimals of its numbers are asked for later.
+        y = self.values if whole == 1 and not self._beside.limiting else self.values / whole
+        tolerance = sum_tolerance(y.dtype)
+        advice = f"correct it, or {_if_no(scale)}"
+        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
+        sums = np.nansum(y, axis=1)
+        complete = ~np.isnan(y).any(axis=1)
+        off = complete & (np.abs(sums - 1) > tolerance)
+        over = ~complete & (sums - 1 > tolerance)  # as `wrong_sums` has it, to the last bit
+        if not (off.any() or over.any()):
+            return y
+        few = over & (sums <= 1 + MOST_ROUNDING)
+        if normalize:
+            self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
+            self._refuse_zero_sums(np.where(complete, sums, 1))
+            notes += _normalized_notes(off, few, f"{whole:g}")
+            divided = off | few
+            loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
+            if loose.any():
+                self.sums = np.where(divided, sums, 1)
+                notes.append(
+                    f"Complete rows sum to {_span(sums[complete] * whole)}, so no missing share "
+                    "follows from the others of its row; completed rows have such sums, too."
+                )
+        else:
+            rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
+            advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
+            self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
+            short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
+            advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
+            self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
+            notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
+            divided = (off | over) & rounded
+        y[divided] /= sums[divided, None]
+        return y
+
+
+def _if_no(scale):
+    """Return what to do if degrees are counts after all."""
+    return f"give scale='count' (--scale count) if the columns are not {_WORDS[scale]}"
+
+
+def _missing_count(place, evidence):
+    """Return why a row of counts needs all of them, and how it came to be one."""
+    if evidence is None:
+        return (
+            f"{place}: a count is missing, so the total of the row is unknown; name the column "
+            "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
+            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
+            "command line, if the numbers are such)."
+        )
+    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
+    if evidence.alike is not None:
+        number = f"{evidence.alike:.10g}"
+        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
+    return (
+        f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
+        "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
+        "'percent' (--scale on the command line)."
+    )
+
+
+def _normalized_notes(complete, holed, whole):
+    """Return notes on the rows that a user wants to have divided."""
+    kinds = {
+        f"Complete rows that do not sum to {whole}": complete,
+        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
+    }
+    return [
+        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
+        "keeps them as they are."
+        for which, rows in kinds.items()
+        if rows.any()
+    ]
+
+
+def _rounded_notes(sums, complete, holed):
+    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
+    divided = (
+        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
+    )
+    zero = "the missing shares become 0"
+    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
+    notes = []
+    for rows, which, what in kinds:
+        if rows.any():
+            count = int(rows.sum())
+            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
+            notes.append(f"{who} to {_span(sums[rows])}, as rounded numbers do; {what}.")
+    return notes
+
+
+def _span(numbers):
+    """Return "99 to 101", or "99" if all numbers look the same."""
+    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
+    return " to ".join(dict.fromkeys(ends))

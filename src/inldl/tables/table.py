@@ -1,0 +1,214 @@
+"""A table and its parts, and what the format of a file must be able to do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+
+from inldl.tables.bounded_cells import Bounds
+from inldl.tables.limits import Known
+
+
+@dataclass(frozen=True)
+class Format:
+    """How a table is written down in its file.
+
+    `bom` is the mark that a Unicode file starts with, `thousands` are the signs that separate
+    thousands, if any, `percent` says whether the degrees have percent signs, and `na` are words
+    and numbers that a user calls missing.
+    """
+
+    kind: str
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str | None = None
+    newline: str | None = None
+    bom: bytes = b""
+    percent: bool = False
+    thousands: str = ""
+    na: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a user says about a file before it is opened; None has it detected."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    na: tuple[str, ...] = ()  # further cells that mean missing
+    skip_rows: int | None = None  # above the header
+    skip_last: int | None = None  # below the table
+    sheet: str | int | None = None  # of a file with several tables
+
+    def refuse_sheet(self, path):
+        """Refuse a sheet, for a format that has none."""
+        if self.sheet is not None:
+            raise ValueError(
+                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
+            )
+
+    def refuse_skipping(self, path):
+        """Refuse rows to skip, for a format that has nothing but the table in its files."""
+        if self.skip_rows or self.skip_last:
+            raise ValueError(
+                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
+                "skip_last (--skip-rows and --skip-last)."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Hold some rows of a file.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first row.
+    size : int
+        Number of rows.
+    values : ndarray of shape (size, C)
+        The numbers of the label columns as they stand in the file, NaN where empty.
+    features : DataFrame
+        The feature columns that were asked for.
+    raw : object
+        The rows as they stand in the file.
+    bounds : Bounds or None
+        What cells such as <5 say about label columns; None if there are none.
+    totals : ndarray of shape (size,) or None
+        The total of each row, if a column holds it; NaN where that is empty.
+    sums : dict of tuple to ndarray of shape (size,)
+        Sums of labels, by their names, that columns hold; NaN where these are empty.
+    """
+
+    first: int
+    size: int
+    values: np.ndarray
+    features: pd.DataFrame
+    raw: Any
+    bounds: Bounds | None = None
+    totals: np.ndarray | None = None
+    sums: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
+
+    @property
+    def rows(self):
+        """Return the place of the rows in the table."""
+        return slice(self.first, self.first + self.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Hold the degrees and the features of a table, and the file that they came from.
+
+    Attributes
+    ----------
+    labels : list of str
+        Names of the label columns.
+    y : ndarray of shape (n, C)
+        Degrees as fractions; NaN where the cell is empty.
+    features : DataFrame of shape (n, k)
+        The other columns: numbers as float64 with NaN for holes, all else as text.
+    scale : {"fraction", "percent", "count"}
+        How the degrees stand in the file.
+    notes : list of str
+        Sentences that tell what was detected about the file.
+    file : TableFile
+        The file.
+    rows : ndarray of int or None
+        Which rows of the file these are, if they are not all.
+    sums : ndarray of shape (n,) or None
+        What rows were divided by, if some sums are not those of rounded numbers.
+    votes : ndarray of shape (n,) or None
+        The sums of rows of counts.
+    lower, upper : ndarray of shape (n, C) or None
+        Bounds of missing degrees, as fractions, that cells such as <5 and 1-9 give; NaN where
+        there is none, None if there are none at all.
+    groups : dict of tuple of str to ndarray of shape (n,)
+        Sums of some labels, as fractions, by their names; NaN where it is not known.
+    totals : ndarray of shape (n,) or None
+        The total of each row, if a column holds it; NaN where that is empty.
+    """
+
+    labels: list[str]
+    y: np.ndarray
+    features: pd.DataFrame
+    scale: str
+    notes: list[str]
+    file: Any
+    rows: np.ndarray | None = None
+    sums: np.ndarray | None = None
+    votes: np.ndarray | None = None
+    lower: np.ndarray | None = None
+    upper: np.ndarray | None = None
+    groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
+    totals: np.ndarray | None = None
+
+    @property
+    def known(self):
+        """Return the degrees with all that is known of the missing ones, a `Known`."""
+        return Known(self.y, self.lower, self.upper, self.groups)
+
+    @property
+    def degrees(self):
+        """Return `y` as a frame with the names of the labels."""
+        return pd.DataFrame(self.y, columns=self.labels, copy=False)
+
+
+class TableFormat(Protocol):
+    """A table in an open file. A file format is one class that can do this.
+
+    The class is listed in `formats.registry`. One whose files are read as frames takes most of it
+    from `formats.frames.FrameFormat`. Errors are a ValueError or an OSError in one sentence
+    that says where in the file and what to do.
+    """
+
+    names: list[str]  # of the columns that can be labels or features
+    notes: list[str]  # sentences about what was detected
+    format: Format
+
+    def __init__(self, path: Path, opening: Opening) -> None:
+        """Open a file; a format without delimiter and encoding ignores what is given."""
+
+    def find_signs(
+        self, labels: Sequence[str], decimal: str | None, thousands: str | None
+    ) -> None:
+        """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
+
+    def where(self, row: int) -> str:
+        """Return the place of a row in words, such as "Line 7"."""
+
+    def most_rows(self) -> int:
+        """Return a number of rows that is not exceeded."""
+
+    def pieces(
+        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] | None = ()
+    ) -> Iterator[Piece]:
+        """Yield the rows a piece at a time, with the columns in `text` as text.
+
+        If `text` is None, columns with text may be left out of a piece.
+        """
+
+    def texts(self, names: Sequence[str], rows: Sequence[Any]) -> dict[str, pd.Series]:
+        """Return columns that were left out; `rows` tells which rows of each piece to take."""
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name for a new column that cannot be written to such a file."""
+
+    def writer(
+        self,
+        part: Path,
+        labels: Sequence[str],
+        filled: Sequence[str],
+        extra: Sequence[str],
+        added: Sequence[dict[str, Any]] = (),
+    ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
+        """Give a function that writes the file to `part` again, a piece at a time.
+
+        It takes the raw rows of the next piece, what to write into its label columns (NaN where
+        nothing changes; only columns in `filled` change at all), and the values of the columns
+        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
+        that are `added`, from names of columns to cells; a column that has none stays empty.
+        """

@@ -1,0 +1,1 @@
+"""Held-out predictions, conformal ranks and draws."""

@@ -1,0 +1,40 @@
+"""Predictions that give degrees away are not listened to."""
+
+import numpy as np
+
+from inldl import hide
+from inldl.completion import Completer
+from inldl.completion.members.all import contrary_labels
+
+RNG = np.random.default_rng(0)
+TRUTH = RNG.dirichlet(np.full(5, 2.0), 300)
+Y = hide(TRUTH, 0.7, random_state=0)
+SEEN = ~np.isnan(Y)
+
+
+def means_of_others(y):
+    """Return what is predicted for each row without it, if features tell nothing."""
+    total, count = np.nansum(y, axis=0), SEEN.sum(axis=0)
+    return (total - np.nan_to_num(y)) / (count - SEEN)
+
+
+def test_means_of_the_other_rows_give_no_degree_away():
+    """They fall with the degree of the row, in a straight line, which trees would find."""
+    completer = Completer().fit(Y, means_of_others(Y))
+    found = completer.refilled_
+    error = np.sqrt(np.mean((found.filled - found.degrees) ** 2))
+    holes = np.isnan(Y) & (np.isnan(Y).sum(axis=1) > 1)[:, None]
+    filled = completer.fill(Y, means_of_others(Y))
+    real = np.sqrt(np.mean((filled - TRUTH)[holes] ** 2))
+    assert 0.8 * real < error < 1.25 * real
+    _, low, high = completer.fill_with_intervals(Y, means_of_others(Y), 0.9)
+    inside = ((low <= TRUTH) & (high >= TRUTH))[holes].mean()
+    assert 0.86 < inside < 0.94
+
+
+def test_labels_are_contrary_where_predictions_fall_with_degrees():
+    assert contrary_labels(Y, means_of_others(Y)).all()
+    assert not contrary_labels(Y, TRUTH).any()
+    half = np.where(np.arange(5) < 2, means_of_others(Y), TRUTH)
+    np.testing.assert_array_equal(contrary_labels(Y, half), np.arange(5) < 2)
+    assert not contrary_labels(np.full((3, 2), np.nan), np.ones((3, 2))).any()

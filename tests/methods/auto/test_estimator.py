@@ -1,0 +1,383 @@
+"""AutoInLDL: what it chooses, what it says, hard data, budgets, and expected numbers."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+
+from inldl import AutoInLDL, evaluate, hide
+from inldl.datasets import make_distributions
+from inldl.methods import ConstantLDL, KernelRidgeLDL
+from inldl.methods.auto import estimator as auto
+from inldl.methods.auto import fitting as _auto_fitting
+from inldl.solvers.gaussian import fill_forced
+from inldl.solvers.softmax import softmax
+
+nan = np.nan
+
+
+def curved(n=300, rate=0.4, seed=0):
+    """Return distributions that no linear function predicts, with holes, and without."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    y = softmax(2 * np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, X[:, 2], np.zeros(n)]))
+    return X, hide(y, rate, random_state=seed), y
+
+
+def assert_distributions(P, shape):
+    assert P.shape == shape
+    assert P.min() >= 0
+    np.testing.assert_allclose(P.sum(axis=1), 1)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, _ = curved()
+    return AutoInLDL(random_state=0).fit(X, y)
+
+
+def test_mean_of_members(fitted):
+    X, y, truth = curved()
+    parts = [fitted.weights_[name] * m.predict(X) for name, m in fitted.members_.items()]
+    mean = sum(parts) + fitted.weights_["constant-mean"] * fitted.constant_
+    raised = np.maximum(mean, fitted.floor_)
+    expected = raised / raised.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(fitted.predict(X), expected, atol=1e-12)
+    np.testing.assert_allclose(fitted.floor_, np.nanquantile(fill_forced(y), 0.1, axis=0))
+    assert_distributions(fitted.held_out_, y.shape)
+    assert evaluate(truth, fitted.held_out_)["cosine"] > 0.97
+
+
+def test_learned_weights_are_on_the_way_to_the_best(fitted):
+    """Another optimiser finds the same weights, and equal ones are an option."""
+    X, y, _ = curved()
+    y = fill_forced(y)
+    seen, holes = ~np.isnan(y), np.isnan(y)
+    rows = seen.any(axis=1) & holes.any(axis=1)
+    target = np.append(y[seen], 1 - np.nansum(y[rows], axis=1))
+    held_out = [
+        np.append(member.held_out_[seen], (member.held_out_ * holes).sum(axis=1)[rows])
+        for member in fitted.members_.values()
+    ]
+    n = len(held_out)
+    found = minimize(
+        lambda w: 1e3 * ((w @ held_out - target) ** 2).sum(),
+        np.ones(n) / n,
+        bounds=[(0, 1)] * n,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        tol=1e-12,
+    )
+    assert "linear-ridge" not in fitted.members_  # of no weight here
+    weights = [fitted.weights_[name] for name in fitted.members_]
+    observed = seen.sum()
+    equal = np.array([name != "boosted" for name in fitted.members_]) / 3
+    expected = (observed * found.x + 1000 * equal) / (observed + 1000)
+    np.testing.assert_allclose(weights, expected, atol=2e-3)
+    equal = clone(fitted).set_params(weights="equal").fit(X, y)
+    assert list(equal.weights_.values()) == [0, 1 / 3, 1 / 3, 1 / 3, 0, 0]
+    with pytest.raises(ValueError, match="weights must be one of 'learned', 'equal'"):
+        AutoInLDL(weights="best").fit(X, y)
+
+
+def test_intervals_hold_what_they_promise(fitted):
+    X, _, truth = curved(600, seed=1)
+    for coverage in (0.5, 0.9):
+        lower, upper = fitted.predict_interval(X, coverage)
+        inside = np.mean((lower <= truth) & (truth <= upper))
+        assert inside == pytest.approx(coverage, abs=0.05)
+
+
+def test_report(fitted):
+    _, y, _ = curved()
+    report = fitted.report_
+    assert report.rows == 300
+    assert report.kernel == fitted.members_["forest"].kernel_
+    assert report.members["kernel-ridge"].chosen == {
+        "alpha": fitted.members_["kernel-ridge"].alpha_
+    }
+    rmse = np.sqrt(np.nanmean((fitted.held_out_ - y) ** 2))
+    assert report.error == pytest.approx(rmse, rel=0.05)
+    assert report.error < report.members["constant-mean"].error / 2
+    assert report.notes == ["Adds nothing to the others, so not used: linear-ridge, boosted."]
+    text = str(report)
+    for word in ("kernel-ridge", "alpha=", "constant-mean", "combined", report.kernel):
+        assert word in text
+
+
+def test_reproducible_for_any_number_of_threads():
+    X, y, _ = curved(80)
+    models = [AutoInLDL(random_state=3, n_jobs=n).fit(X, y) for n in (None, 2, -1)]
+    for model in models[1:]:
+        np.testing.assert_array_equal(model.predict(X), models[0].predict(X))
+        np.testing.assert_array_equal(model.held_out_, models[0].held_out_)
+    copy = pickle.loads(pickle.dumps(models[0]))
+    np.testing.assert_array_equal(copy.predict(X), models[0].predict(X))
+
+
+def test_members_can_be_fewer():
+    X, y, _ = curved(100)
+    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, y)
+    assert list(model.members_) == ["kernel-softmax"]
+    assert model.weights_["kernel-softmax"] > 0.9
+    for members in ("trees", ("forest", "forest"), ()):
+        with pytest.raises(ValueError, match="members must be some of 'linear-ridge', "):
+            AutoInLDL(members).fit(X, y)
+
+
+def test_verbose_says_what_is_done(capsys):
+    X, y, _ = curved(60)
+    AutoInLDL(random_state=0, verbose=1).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert "kernel of scale" in lines[0]
+    assert "forest: held-out error" in lines[3]
+    assert "linear-ridge: held-out error" in lines[4]
+    assert "boosted: held-out error" in lines[5]
+    assert "linear-ridge" in lines[6]  # of no weight
+    assert len(lines) == 7
+
+
+def test_boosted_trees_are_for_few_rows(monkeypatch):
+    X, y, _ = curved(100)
+    monkeypatch.setattr(auto, "FEW", 99)
+    model = AutoInLDL(("kernel-ridge", "boosted"), random_state=0).fit(X, y)
+    assert list(model.report_.members) == ["constant-mean", "kernel-ridge"]
+    assert any("boosted is for at most 99 rows" in note for note in model.report_.notes)
+    alone = AutoInLDL("boosted", random_state=0).fit(X, y)
+    assert list(alone.members_) == ["boosted"]
+
+
+@pytest.mark.parametrize(
+    ("n_features", "rows"), [(0, 600), (30, 600), (168, 1680), (300, 2000), (5000, 600)]
+)
+def test_boosted_trees_are_for_more_rows_of_more_features(n_features, rows):
+    assert auto._most_boosted(n_features) == rows
+
+
+def linear(n=300, k=40):
+    """Return distributions that are linear in many features, with holes, and without."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, k))
+    y = np.maximum(0.25 + 0.01 * X @ rng.normal(size=(k, 4)), 0.001)
+    y += 0.03 * rng.random(y.shape)
+    y /= y.sum(axis=1, keepdims=True)
+    return X, hide(y, 0.5, random_state=0), y
+
+
+def test_a_linear_member_has_weight_where_data_are_linear():
+    X, y, _ = linear()
+    model = AutoInLDL(("kernel-ridge", "linear-ridge"), random_state=0).fit(X, y)
+    assert model.weights_["linear-ridge"] > 0.3
+    assert model.members_["linear-ridge"].kernel_ == "linear"
+
+
+def test_features_become_quantiles_where_that_helps():
+    """Only the order of these features tells; most rows look the same on their own scale."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(300, 3))
+    y = softmax(np.column_stack([2 * Z, np.zeros(300)]))
+    holes = hide(y, 0.5, random_state=0)
+    found = [AutoInLDL("kernel-ridge", random_state=0).fit(X, holes) for X in (Z, np.exp(3 * Z))]
+    assert [model.columns_.quantiles_ is not None for model in found] == [False, True]
+    assert "normal quantiles" in str(found[1].report_)
+    assert "rbf of quantiles" in str(found[1].report_)
+    plain = KernelRidgeLDL(random_state=0).fit(np.exp(3 * Z), holes)
+    errors = [evaluate(y, m.held_out_)["euclidean"] for m in (found[1], plain)]
+    assert errors[0] < 0.7 * errors[1]
+    far = found[1].predict(np.array([[1e9, -5.0, 1.0]]))  # beyond all quantiles
+    assert_distributions(far, (1, 4))
+
+
+def test_a_costly_member_that_falls_behind_is_not_fitted(monkeypatch):
+    monkeypatch.setattr(_auto_fitting, "RACE", 100)
+    X, y, _ = linear()
+    model = AutoInLDL(random_state=0).fit(X, y)
+    assert "forest" not in model.weights_
+    assert "rows the error of forest is" in str(model.report_)
+    X = np.random.default_rng(0).uniform(-1, 1, size=(210, 15))  # one feature tells, in steps
+    y = softmax(np.column_stack([4.0 * (X[:, 0] > 0.3), 4.0 * (X[:, 0] < -0.3), np.ones(210)]))
+    assert "forest" in AutoInLDL(random_state=0).fit(X, hide(y, 0.3, random_state=0)).weights_
+
+
+# --- honest where there is nothing to learn -----------------------------------------------------
+
+
+def test_noise_gives_the_constant_mean():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(900, 10)), rng.dirichlet(np.ones(4), 900)
+    holes = hide(y, 0.5, random_state=0)
+    model = AutoInLDL(random_state=0).fit(X[:400], holes[:400])
+    constant = ConstantLDL().fit(X[:400], holes[:400])
+    ours, theirs = (evaluate(y[400:], m.predict(X[400:]))["cosine"] for m in (model, constant))
+    assert model.weights_["forest"] == 0
+    assert ours > theirs - 0.004
+    assert "No better than the constant mean" in str(model.report_)
+
+
+def test_held_out_predictions_do_not_see_their_fold():
+    """Degrees that are noise cannot be predicted, though a feature gives each row away."""
+    rng = np.random.default_rng(0)
+    y = hide(rng.dirichlet(np.ones(3), 100), 0.3, random_state=0)
+    model = AutoInLDL(random_state=0).fit(np.eye(100), y)
+    for member in model.report_.members.values():
+        assert member.error > 0.95 * model.report_.members["constant-mean"].error
+
+
+# --- the floor --------------------------------------------------------------------------------
+
+
+def test_no_zero_is_predicted_where_there_is_none():
+    X, _, truth = curved(200)
+    y = hide(truth**4 / (truth**4).sum(axis=1, keepdims=True), 0.4, random_state=0)
+    model = AutoInLDL("kernel-ridge", "equal", random_state=0).fit(X, y)
+    bare = clone(model).set_params(floor=False).fit(X, y)
+    assert np.all(model.floor_ > 0)
+    assert model.predict(X).min() > 0
+    assert model.held_out_.min() > 0
+    assert bare.predict(X).min() == 0
+    assert not bare.floor_.any()
+
+
+def test_real_zeros_get_no_floor():
+    X, _, truth = curved(200)
+    truth[::3, 0] = 0
+    truth /= truth.sum(axis=1, keepdims=True)
+    model = AutoInLDL("kernel-softmax", random_state=0).fit(X, hide(truth, 0.5, random_state=0))
+    assert model.floor_[0] == 0
+    assert np.all(model.floor_[1:] > 0)
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def test_a_budget_of_nothing_gives_the_constant_mean():
+    X, y, _ = curved(100)
+    with pytest.warns(UserWarning, match="forest was left out, to keep the time budget"):
+        model = AutoInLDL(time_budget=1e-9, random_state=0).fit(X, y)
+    expected = np.maximum(model.constant_, model.floor_)
+    np.testing.assert_allclose(model.predict(X), np.tile(expected / expected.sum(), (100, 1)))
+    assert model.report_.members.keys() == {"constant-mean"}
+
+
+def test_a_budget_that_is_ample_changes_nothing():
+    X, y, _ = curved(50)
+    models = [AutoInLDL(time_budget=t, random_state=0).fit(X, y) for t in (None, 1e4)]
+    np.testing.assert_array_equal(models[0].predict(X), models[1].predict(X))
+
+
+@pytest.mark.slow
+def test_a_budget_takes_rows(monkeypatch):
+    """Rows are taken by their predicted cost: here the clock counts rows instead of seconds."""
+    X, y, truth = curved(1500)
+    asked = []
+
+    def rows(self, trial, n, share):
+        asked.append((n, share))
+        return n if len(asked) < 3 else 600
+
+    monkeypatch.setattr(_auto_fitting.Budget, "rows", rows)
+    with pytest.warns(UserWarning, match="kernel-ridge was fitted to about 600 of 1500 rows"):
+        model = AutoInLDL(time_budget=1.0, random_state=0).fit(X, y)
+    assert [share for _, share in asked] == pytest.approx([0.2, 1 / 4, 1 / 3, 1 / 2, 1])
+    assert [m.rows for m in model.report_.members.values()] == [1500, 1500, 600, 600, 600]
+    assert_distributions(model.held_out_, y.shape)
+    assert evaluate(truth, model.held_out_)["cosine"] > 0.97
+
+
+def test_budget_extrapolates_a_trial(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(_auto_fitting, "perf_counter", lambda: now[0])
+
+    def trial(rows):
+        now[0] += rows / 500  # a second
+        return 2.0
+
+    assert _auto_fitting.Budget(None, 0.0).rows(trial, 10_000, 1) == 10_000
+    assert _auto_fitting.Budget(100.0, 0.0).rows(trial, 900, 1) == 900
+    assert now[0] == 0
+    assert _auto_fitting.Budget(13.0, 0.0).rows(trial, 10_000, 1) == 5000
+    assert _auto_fitting.Budget(100.0, now[0]).rows(trial, 10_000, 1) == 10_000
+    assert _auto_fitting.Budget(3.5, now[0]).rows(trial, 10_000, 1) == 0
+    assert _auto_fitting.Budget(0.5, 0.0).rows(trial, 900, 1) == 0
+
+
+# --- hard data ----------------------------------------------------------------------------------
+
+
+def hard_cases():
+    rng = np.random.default_rng(0)
+    X, y, _ = curved(20)
+    yield "20 rows", X, y
+    yield "2 labels", X, hide(rng.dirichlet([1, 1], 20), 0.3, random_state=0)
+    yield "one feature", X[:, :1], y
+    yield "all rows with holes", X, np.where(np.eye(4)[rng.integers(4, size=20)], nan, y)
+    rare = y.copy()
+    rare[3:, 1] = nan
+    yield "three degrees of a label", X, rare
+    rare = rare.copy()
+    rare[1:, 1] = nan
+    yield "one degree of a label", X, rare
+    yield "constant features", np.ones((20, 3)), y
+    empty = y.copy()
+    empty[::2] = nan
+    yield "rows without degrees", X, empty
+    yield "duplicated rows", X[[0, 1] * 10], y[[0, 1] * 10]
+    yield "two rows", X[:2], np.array([[0.2, 0.8], [0.6, 0.4]])
+    yield "one label", X, np.ones((20, 1))
+    yield "more features than rows", rng.normal(size=(20, 60)), y
+    yield "degrees 0 and 1", X, np.eye(4)[rng.integers(4, size=20)]
+
+
+CASES = {name: (X, y) for name, X, y in hard_cases()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hard_data(case):
+    X, y = CASES[case]
+    y = y.copy()
+    if np.isnan(y).all(axis=0).any():
+        y[0] = 1 / y.shape[1]
+    model = AutoInLDL(random_state=0).fit(X, y)
+    assert_distributions(model.predict(X), y.shape)
+    assert_distributions(model.held_out_, y.shape)
+    assert_distributions(model.predict(X + 1e6), y.shape)
+    assert str(model.report_)
+
+
+def test_one_row_is_too_few():
+    with pytest.raises(ValueError, match="AutoInLDL needs at least 2 rows to hold one out"):
+        AutoInLDL().fit(np.ones((1, 2)), np.array([[0.5, 0.5]]))
+
+
+def test_wrong_parameters():
+    X, y = make_distributions(20, random_state=0)
+    with pytest.raises(ValueError, match="time_budget must be a number greater than 0"):
+        AutoInLDL(time_budget=0).fit(X, y)
+
+
+# --- expected numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "rate", "cosine"),
+    [
+        pytest.param("SJAFFE", 0.5, 0.956, marks=pytest.mark.slow),
+        pytest.param("SJAFFE", 0.1, 0.962, marks=pytest.mark.slow),
+        pytest.param("SJAFFE", 0.9, 0.937, marks=pytest.mark.slow),
+        pytest.param("SCUT_FBP", 0.5, 0.872, marks=pytest.mark.slow),  # .860 without quantiles
+        pytest.param("Yeast_heat", 0.5, 0.9887, marks=pytest.mark.slow),
+    ],
+)
+def test_expected_cosine(public, name, rate, cosine):
+    X, y = public(name)
+    n, found, constant = len(X), [], []
+    for seed in range(5 if name == "SJAFFE" else 2):
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(n)
+        train, test = order[: int(0.8 * n)], order[int(0.8 * n) :]
+        given = np.where(rng.random((len(train), y.shape[1])) < 1 - rate, y[train], nan)
+        for models, model in ((found, AutoInLDL(random_state=0)), (constant, ConstantLDL())):
+            models.append(evaluate(y[test], model.fit(X[train], given).predict(X[test]))["cosine"])
+    assert np.mean(found) == pytest.approx(cosine, abs=0.004)
+    assert np.mean(found) > np.mean(constant)

@@ -1,0 +1,105 @@
+"""The sample of rows: the same from every place, with rare labels, without weightless rows."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+from inldl.engines import MemoryRows, disk
+from inldl.engines.chunks import ChunkedRows
+from inldl.engines.disk import DiskRows
+from inldl.errors import DataError
+from inldl.methods.auto import fitting as _auto_fitting
+from inldl.methods.auto import rows as _auto_rows
+from inldl.methods.auto.rows import drawn, is_large
+
+N = 5000
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch):
+    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 400)
+    monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
+    monkeypatch.setattr(disk, "PIECE", 5000)
+
+
+def sources(y, weights=None):
+    beside = {} if weights is None else {"sample_weight": weights[:, None]}
+    yield MemoryRows(X, y, None, beside)
+    yield DiskRows(X, y, beside)
+    yield ChunkedRows(
+        da.from_array(X, chunks=(700, 2)), da.from_array(y, chunks=(900, -1)), beside
+    )
+
+
+def test_the_same_rows_from_every_place():
+    rare = Y.copy()
+    rare[::2, 1] = np.nan
+    rare[10:, 2] = np.nan
+    rare[np.arange(0, N, 20), 2] = 0.1
+    samples = [drawn(rows, seed=3) for rows in sources(rare)]
+    numbers = samples[0][0]
+    assert (np.diff(numbers) > 0).all()
+    for found, sample in samples:
+        np.testing.assert_array_equal(found, numbers)
+        np.testing.assert_array_equal(sample.X, X[numbers])
+        np.testing.assert_array_equal(sample.y, rare[numbers])
+    seen = ~np.isnan(rare[numbers])
+    assert 400 < len(numbers) <= 430
+    assert seen.sum(axis=0)[2] >= 30
+    assert (drawn(MemoryRows(X, rare), seed=4)[0][:10] != numbers[:10]).any()
+
+
+def test_rows_of_a_rare_label_are_spread_over_the_table():
+    rare = Y.copy()
+    rare[:, 0] = np.nan
+    rare[np.arange(0, N, 25), 0] = 0.2  # 200 of them
+    numbers, sample = drawn(MemoryRows(X, rare), seed=0)
+    found = numbers[~np.isnan(sample.y[:, 0])]
+    assert 30 <= len(found) < 60
+    assert found.min() < N / 5
+    assert found.max() > 4 * N / 5
+
+
+def test_weightless_rows_are_left_out():
+    weights = np.where(np.arange(N) % 2, 2.0, 0.0)
+    for rows in sources(Y, weights):
+        numbers, sample = drawn(rows, seed=0)
+        assert (numbers % 2).all()
+        assert (sample.beside["sample_weight"] == 2).all()
+        np.testing.assert_array_equal(sample.y, Y[numbers])
+
+
+def test_few_rows_are_all_taken(monkeypatch):
+    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", N)
+    for rows in sources(Y):
+        numbers, sample = drawn(rows, seed=0)
+        np.testing.assert_array_equal(numbers, np.arange(N))
+        np.testing.assert_array_equal(sample.y, Y)
+
+
+def test_a_label_that_nobody_observed_is_refused():
+    y = Y.copy()
+    y[:, 1] = np.nan
+    for rows in sources(y):
+        with pytest.raises(DataError, match="Label column 1 of y has no observed degree"):
+            drawn(rows, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "large"),
+    [
+        ((X[:400], Y), False),
+        ((X[:401], Y), True),
+        ((X.tolist(), Y), True),
+        ((da.from_array(X[:9]), Y), True),
+        ((X[:9], da.from_array(Y)), True),
+        ((X, Y, (np.arange(N) < 400).astype(float)), False),
+        ((X, Y, np.ones(N)), True),
+        ((None, Y), False),
+    ],
+    ids=["few", "many", "list", "Dask X", "Dask y", "few count", "all count", "nothing"],
+)
+def test_what_is_large(given, large):
+    assert is_large(*given) == large

@@ -1,0 +1,65 @@
+"""The boosted member of AutoInLDL: what trees add, no leak, rows with weights, files."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from inldl import AutoInLDL, evaluate, hide
+from inldl.files import load_model, save_model
+from inldl.methods import ConstantLDL
+from inldl.methods.boosted import EVERY, Boosted
+from inldl.methods.parameters import seed_from
+from inldl.solvers.softmax import softmax
+
+
+def steps(n=200, rate=0.3, seed=0):
+    """Return distributions that jump, with holes, and without."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 4))
+    y = softmax(2.0 * np.column_stack([X[:, 0] > 0, X[:, 1] > 0.3, np.zeros(n)]))
+    return X, hide(y, rate, random_state=seed), y
+
+
+def test_jumps_are_learned_from_rows_with_holes():
+    X, y, truth = steps(300)
+    model = Boosted(random_state=0).fit(X[:200], y[:200])
+    mean = ConstantLDL().fit(X[:200], y[:200])
+    errors = [evaluate(truth[200:], m.predict(X[200:]))["euclidean"] for m in (model, mean)]
+    assert errors[0] < 0.3 * errors[1]
+    assert len(model.models_) == 5
+    assert {len(each.feature) % EVERY for each in model.models_} == {0}
+    for degrees in (model.predict(X), model.held_out_):
+        assert degrees.min() >= 0
+        np.testing.assert_allclose(degrees.sum(axis=1), 1)
+
+
+def test_a_fold_does_not_see_the_degrees_it_is_judged_by(monkeypatch):
+    monkeypatch.setattr("inldl.methods.boosted.ROUNDS", EVERY)  # nothing to choose
+    X, y, _ = steps(80)
+    first = Boosted(random_state=0).fit(X, y)
+    train, test = next(iter(KFold(5, shuffle=True, random_state=seed_from(0)).split(X)))
+    y[test] = np.random.default_rng(1).permutation(y[test])[:, ::-1]
+    second = Boosted(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(second.held_out_[test], first.held_out_[test])
+    assert np.abs(second.held_out_[train] - first.held_out_[train]).max() > 1e-4
+
+
+def test_units_of_features_do_not_matter_and_rows_without_weight_say_nothing():
+    X, y, _ = steps(100)
+    expected = Boosted(random_state=0).fit(X, y).predict(X)
+    again = Boosted(random_state=0).fit(1024 * X, y).predict(1024 * X)
+    np.testing.assert_allclose(again, expected, atol=1e-12)
+    more = np.vstack([X, X]), np.vstack([y, y[::-1]])
+    weights = np.repeat([1.0, 0.0], 100)
+    weighted = Boosted(random_state=0).fit(*more, sample_weight=weights).predict(X)
+    np.testing.assert_allclose(weighted, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_labels", [1, 3])
+def test_few_rows_and_files(tmp_path, n_labels):
+    X, y, _ = steps(30, rate=0.0)
+    y = y[:, :n_labels] / y[:, :n_labels].sum(axis=1, keepdims=True)
+    model = AutoInLDL("boosted", random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model.inldl")
+    loaded = load_model(tmp_path / "model.inldl")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

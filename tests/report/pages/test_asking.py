@@ -1,0 +1,86 @@
+"""What is said about questions, and about a trial of asking."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.report.pages.asking import asked, simulated
+from inldl.tables import AskingTrial, Suggestion
+from inldl.tables.questions import Asked
+
+MODEL = SimpleNamespace(method="winldl")
+
+
+def questions(n, n_missing=30, cost=1.0):
+    """Return n questions in percent, with names that could be code."""
+    rows = np.arange(n)
+    shares = {"rank": rows + 1, "row": rows, "label": "a", "rmse": 0.05 - rows / 1000}
+    table = pd.DataFrame(shares)
+    found = Suggestion(table, 0.06 if n_missing else 0.0, n_missing)
+    shown = pd.DataFrame(
+        {
+            "rank": rows + 1, "row": rows + 1, "town": "<b>Rome</b>", "label": "a", "left": 50.0,
+            "estimate": 20.0, "low": 10.0, "high": 30.0, "gain": 1.0,
+            "expected_error": 100 * table["rmse"], "cost": cost, "answer": np.nan,
+        }
+    )  # fmt: skip
+    return Asked(shown, found, 40, 100.0, "cell")
+
+
+def test_questions():
+    page = asked(questions(12), MODEL, "t.csv", "ask.csv", ["A note."])
+    assert page.summary[0] == "The list has 12 missing shares in 12 rows, of 30 that are missing."
+    assert "from 6.00 percentage points to 3.90 percentage points" in page.summary[1]
+    [table] = page.blocks()
+    assert [column.name for column in table.columns] == [
+        "rank", "row", "town", "label", "estimate", "from", "to", "error then", "cost",
+    ]  # fmt: skip
+    assert len(table.rows) == 10
+    assert len(asked(questions(12), MODEL, "t.csv", "ask.csv", most=100).blocks()[0].rows) == 12
+    assert page.notes == ["A note."]
+    assert "&lt;b&gt;Rome" in page.html()
+
+
+@pytest.mark.parametrize(("estimate", "text"), [(904.5517, "904.55"), (0.25, "0.2500")])
+def test_counts_have_fewer_decimals_than_fractions(estimate, text):
+    found = questions(2)
+    found = replace(found, table=found.table.assign(estimate=estimate), whole=1.0)
+    [table] = asked(found, MODEL, "t.csv", "ask.csv").blocks()
+    assert table.cells(table.rows)[0][4].text == text
+
+
+def test_prices_are_summed():
+    page = asked(questions(4, cost=2.5), MODEL, "t.csv", "ask.csv")
+    assert page.summary[0].startswith("The list has 4 missing shares in 4 rows, for 10 in all, of")
+
+
+@pytest.mark.parametrize(
+    ("n_missing", "words"), [(0, "No share is missing in 40 rows"), (3, "Nothing to ask for: the")]
+)
+def test_nothing_to_ask(n_missing, words):
+    page = asked(questions(0, n_missing), MODEL, "t.csv", "ask.csv")
+    assert page.summary[0].startswith(words)
+    assert page.blocks() == []
+
+
+def test_a_trial():
+    curves = pd.DataFrame(
+        {
+            "strategy": ["ask", "ask", "random", "random"], "round": [0, 1, 0, 1],
+            "asked": [0, 9, 0, 8], "cost": [0, 9, 0, 9.5], "rmse": [8.0, 4.0, 8.0, 6.0],
+        }
+    )  # fmt: skip
+    trial = AskingTrial(curves, {"ask": 0.75, "random": 0.875}, 50, 60, "percentage points")
+    page = simulated(trial, notes=["A note."])
+    assert "The error was 8.00 percentage points at first" in page.summary[0]
+    assert page.summary[0].endswith("with the strategy 'ask'.")
+    figure, table = page.blocks()
+    assert table.rows == [
+        ["ask", 9, 9, (4.0, "best"), (0.75, "best")], ["random", 8, 9.5, 6.0, 0.875],
+    ]  # fmt: skip
+    [axes] = figure.draw().axes
+    assert [line.get_label() for line in axes.get_lines()] == ["ask", "random"]
+    np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), [8, 4])
