@@ -59,7 +59,7 @@ def make_model(method):
 
 
 def read(path, labels, **options):
-    from inldl.io import read_table
+    from inldl import read_table
 
     return read_table(path, labels, **options)
 
@@ -99,7 +99,7 @@ def weigh_votes(X, counts):
 
 
 def saved_and_loaded(model, path):
-    from inldl.io import load_model, save_model
+    from inldl import load_model, save_model
 
     save_model(model, path, overwrite=True)
     return load_model(path)
