@@ -11,8 +11,8 @@ Printed is the share of all coefficients and hidings in which a 95% interval hol
 of the table without holes:
 
 - `one completion`: its estimate and its own standard error, as if nothing had been missing;
-- `draws, T`: `pooled` with variances, an interval for the population;
-- `draws, B`: `pooled` without, an interval for the table itself, which should hold 95%.
+- `draws, T`: `pool` with variances, an interval for the population;
+- `draws, B`: `pool` without, an interval for the table itself, which should hold 95%.
 
     python benchmarks/draws.py --hidings 300
 
@@ -25,7 +25,7 @@ import numpy as np
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from inldl import WInLDL, hide, pooled
+from inldl import WInLDL, hide, pool
 from inldl.datasets import load
 
 DATASETS = ("SJAFFE", "Movie", "Yeast_spo")
@@ -67,8 +67,8 @@ def intervals(analysis, X, completed, draws):
     df = len(X) - X.shape[1] - 1
     return {
         "one completion": (one - reach, one + reach),
-        "draws, T": pooled(found, variances, complete_df=df).interval(COVERAGE),
-        "draws, B": pooled(found).interval(COVERAGE),
+        "draws, T": pool(found, variances, complete_df=df).interval(COVERAGE),
+        "draws, B": pool(found).interval(COVERAGE),
     }
 
 

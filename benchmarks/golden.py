@@ -53,9 +53,9 @@ def make_auto(**parameters):
 
 
 def make_model(method):
-    from inldl import Model
+    from inldl import TableModel
 
-    return Model(method)
+    return TableModel(method)
 
 
 def read(path, labels, **options):

@@ -1,6 +1,6 @@
 """Complete real tables of other fields, and compare what is promised with what comes true.
 
-Degrees are hidden at random, completed with `Model()`, and compared with the truth: the mean
+Degrees are hidden at random, completed with `TableModel()`, and compared with the truth: the mean
 absolute error that `inldl complete` prints beside the real one, the share of hidden degrees in 90%
 intervals, and the same in fifths of the holes by what was filled in and by the sum of their row
 before it was divided by it (where this varies: mostly counts). Beside it stands the best of
@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
-from inldl.tables import Model, quality
+from inldl.tables import TableModel, quality
 
 IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "missForest")
 
@@ -323,7 +323,7 @@ def measure(name, mechanism, rate, seed, imputers):
     y = hide(truth, rate, mechanism=mechanism, random_state=np.random.default_rng([seed, 3]))
     some = y.notna().any(axis=1)
     X, truth, y, size = (each[some].reset_index(drop=True) for each in (X, truth, y, size))
-    model = Model().fit(X, y)
+    model = TableModel().fit(X, y)
     filled, low, high = (each.to_numpy() for each in model.complete(X, y, return_interval=True))
     truth, y = truth.to_numpy(), y.to_numpy()
     at = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import draw_guide
-from inldl import Model, WInLDL, hide
+from inldl import TableModel, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.statistics import nemenyi
@@ -55,7 +55,7 @@ def draw_start():
     with tables_of("start.md") as names:
         table = read_table("trips.csv", list(names["truth"]))
     before = table.degrees
-    after = Model().fit(table.features, before).complete(table.features, before)
+    after = TableModel().fit(table.features, before).complete(table.features, before)
     return {
         "start_bars.svg": draw_guide.bars_with_holes(before[:6], after[:6]),
         "start_before_after.svg": completion_map(
@@ -153,7 +153,7 @@ def draw_faces():
     """Return the pictures of `faces_with_holes.md`."""
     with tables_of("faces_with_holes.md") as names:
         table = read_table("faces_80.csv", list(names["ratings"]))
-    whole = Model().fit(table.features, table.degrees).complete(table.features, table.degrees)
+    whole = TableModel().fit(table.features, table.degrees).complete(table.features, table.degrees)
     rows = np.linspace(0, len(whole) - 1, ROWS).astype(int)
     maps = completion_map(
         table.degrees.iloc[rows], whole.iloc[rows], list(names["ratings"]), width=WIDTH
@@ -184,7 +184,9 @@ def errors_at_holes(features, truth, rates=(0.2, 0.35, 0.5, 0.65, 0.8, 0.9), tim
 def completed_by(features, given):
     """Return a table as `inldl complete` completes it, for each method."""
     names = ("auto", "winldl", "constant-mean")
-    return {name: Model(name).fit(features, given).complete(features, given) for name in names}
+    return {
+        name: TableModel(name).fit(features, given).complete(features, given) for name in names
+    }
 
 
 def draw_networks():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inldl import pooled
+from inldl import pool
 
 
 def test_by_hand():
-    found = pooled([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])
+    found = pool([4.0, 5.0, 6.0], [1.0, 2.0, 3.0])
     assert found.estimate == 5
     assert found.within == 2
     assert found.between == 1
@@ -22,17 +22,17 @@ def test_by_hand():
 
 def test_degrees_of_freedom_of_barnard_and_rubin_by_hand():
     # lambda = 0.4; old: 12.5; observed: 10 * 11 / 13 * 0.6; 1 / (1/12.5 + 1/5.0769)
-    found = pooled([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], complete_df=10)
+    found = pool([4.0, 5.0, 6.0], [1.0, 2.0, 3.0], complete_df=10)
     assert found.df == pytest.approx(3.610503, abs=1e-5)
-    assert pooled([1.0, 1.0], [1.0, 1.0], complete_df=10).df == pytest.approx(110 / 13)
+    assert pool([1.0, 1.0], [1.0, 1.0], complete_df=10).df == pytest.approx(110 / 13)
 
 
 def test_coefficients_are_pooled_one_by_one():
     rng = np.random.default_rng(0)
     q, u = rng.normal(size=(5, 2, 3)), rng.uniform(1, 2, size=(5, 2, 3))
-    found = pooled(q, u, complete_df=30)
+    found = pool(q, u, complete_df=30)
     for at in np.ndindex(2, 3):
-        one = pooled(q[:, *at], u[:, *at], complete_df=30)
+        one = pool(q[:, *at], u[:, *at], complete_df=30)
         for name in ("estimate", "within", "between", "total", "df", "error", "missing_share"):
             assert getattr(found, name)[at] == pytest.approx(float(getattr(one, name)))
         np.testing.assert_allclose([end[at] for end in found.interval()], one.interval())
@@ -53,14 +53,14 @@ def test_statsmodels_agrees():
     theirs = mice.MICE("y ~ x + z", sm.OLS, mice.MICEData(data))
     result = theirs.fit(n_burnin=1, n_imputations=5)
     variances = [np.diag(each.cov_params()) for each in theirs.results_list]
-    ours = pooled([each.params for each in theirs.results_list], variances)
+    ours = pool([each.params for each in theirs.results_list], variances)
     np.testing.assert_allclose(ours.estimate, result.params)
     np.testing.assert_allclose(ours.total, np.diag(result.cov_params()))
     np.testing.assert_allclose(ours.missing_share, result.frac_miss_info)
 
 
 def test_intervals_of_the_table_itself_need_no_variances():
-    found = pooled([[1.0, 3.0], [2.0, 3.0], [3.0, 3.0]])
+    found = pool([[1.0, 3.0], [2.0, 3.0], [3.0, 3.0]])
     np.testing.assert_allclose(found.total, [4 / 3, 0])
     assert found.df[0] == 2
     low, high = found.interval()
@@ -80,11 +80,11 @@ def test_intervals_of_the_table_itself_need_no_variances():
 )
 def test_what_cannot_be_pooled_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        pooled(*arguments)
+        pool(*arguments)
 
 
 def test_degrees_of_freedom_without_variances_are_refused():
     with pytest.raises(ValueError, match="complete_df is of use with variances only"):
-        pooled([1.0, 2.0], complete_df=10)
+        pool([1.0, 2.0], complete_df=10)
     with pytest.raises(ValueError, match="coverage must be a number"):
-        pooled([1.0, 2.0]).interval(1.5)
+        pool([1.0, 2.0]).interval(1.5)

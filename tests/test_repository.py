@@ -53,7 +53,7 @@ def test_rooms_of_the_contributors_table_are_all_rooms():
 
 
 def test_names_of_modules_in_texts_point_down_too():
-    """Import-linter sees imports only; a text such as "inldl.tables:Model" can be one as well."""
+    """Import-linter sees imports only; a text such as "inldl.tables:TableModel" can be one."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     height = {room: -i for i, layer in enumerate(layers) for room in re.split(r" [|:] ", layer)}

@@ -3,14 +3,15 @@ Use the known degrees of a row to estimate the others
 =====================================================
 
 In this artificial data a hidden mood, which no feature shows, raises some degrees and lowers
-others. `WInLDL` fills in missing degrees from the features alone. `Model` also looks at how far
-the prediction is off at the known degrees of the row, and corrects the missing ones accordingly.
+others. `WInLDL` fills in missing degrees from the features alone. `TableModel` also looks at how
+far the prediction is off at the known degrees of the row, and corrects the missing ones
+accordingly.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from inldl import Model, WInLDL, hide
+from inldl import TableModel, WInLDL, hide
 
 rng = np.random.default_rng(0)
 X, mood = rng.uniform(-1, 1, size=(600, 1)), rng.uniform(-1, 1, size=(600, 1))
@@ -22,7 +23,7 @@ holes = np.isnan(given)
 
 filled = {
     "features": WInLDL().fit(X, given).complete(X, given),
-    "features and known degrees": Model("winldl").fit(X, given).complete(X, given),
+    "features and known degrees": TableModel("winldl").fit(X, given).complete(X, given),
 }
 
 figure, panels = plt.subplots(

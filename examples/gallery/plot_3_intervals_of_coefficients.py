@@ -11,7 +11,7 @@ that say how much is not known.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from inldl import WInLDL, hide, pooled
+from inldl import WInLDL, hide, pool
 from inldl.datasets import load_budget_shares
 
 budget = load_budget_shares()
@@ -31,7 +31,7 @@ def regress(shares):
 model = WInLDL(cross_fit=5).fit(X, given)
 draws = model.complete(X, given, n_draws=20, random_state=0)
 estimates, variances = zip(*map(regress, draws), strict=True)
-found = pooled(estimates, variances, complete_df=len(X) - 3)
+found = pool(estimates, variances, complete_df=len(X) - 3)
 
 # %%
 # Small dots are the estimates from single draws.

@@ -52,7 +52,7 @@ class Pooled:
         return self.estimate - reach, self.estimate + reach
 
 
-def pooled(estimates, variances=None, *, complete_df=None):
+def pool(estimates, variances=None, *, complete_df=None):
     r"""Combine estimates from several completed tables by Rubin's rules.
 
     With :math:`q_1, \dots, q_m` the estimates and :math:`u_1, \dots, u_m` their variances,
@@ -90,8 +90,8 @@ def pooled(estimates, variances=None, *, complete_df=None):
 
     Examples
     --------
-    >>> from inldl import pooled
-    >>> found = pooled([4.0, 5.0, 6.0], [1.0, 1.0, 1.0])
+    >>> from inldl import pool
+    >>> found = pool([4.0, 5.0, 6.0], [1.0, 1.0, 1.0])
     >>> found.estimate.item(), found.total.round(4).item(), found.df.round(4).item()
     (5.0, 2.3333, 6.125)
     """

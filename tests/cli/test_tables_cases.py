@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from budget_survey import LABELS
-from inldl import Model
+from inldl import TableModel
 from inldl.files import save_model
 
 NAMES = LABELS.split(",")
@@ -263,7 +263,7 @@ def test_labels_that_cannot_be_learned_are_named(inldl, survey, rows):
 
 
 def test_a_model_without_intervals(inldl, tmp_path, survey):
-    fitted = Model("winldl", cross_fit=None).fit(survey.drop(columns=NAMES), survey[NAMES])
+    fitted = TableModel("winldl", cross_fit=None).fit(survey.drop(columns=NAMES), survey[NAMES])
     save_model(fitted, tmp_path / "m.inldl")
     run = ("predict", "m.inldl", "survey.csv", "-o", "x.csv")
     code, _, err = inldl(*run, "--uncertainty", "0.9")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl.files import load_model
-from inldl.tables import Model, TableFile
+from inldl.tables import TableFile, TableModel
 from inldl.tables.tasks import evaluate_table, fit_table
 
 LABELS = ["a", "b", "c"]
@@ -54,7 +54,7 @@ def test_rows_count_by_a_column(shares, frame, inldl):
     assert list(model.feature_names_in_) == ["x", "z"]
     kept = frame[frame["w"] > 0]
     relative = kept["w"] / kept["w"].mean()
-    expected = Model("winldl").fit(kept[["x", "z"]], kept[LABELS], sample_weight=relative)
+    expected = TableModel("winldl").fit(kept[["x", "z"]], kept[LABELS], sample_weight=relative)
     np.testing.assert_allclose(predictions(model, frame), predictions(expected, frame), atol=1e-6)
 
 
@@ -92,7 +92,7 @@ def test_holes_of_rows_without_weight_are_filled_in_any_label(frame, tmp_path, i
 
 
 def test_models_are_tested_with_weights(shares, frame, inldl):
-    model = Model("winldl").fit(frame[["x", "z"]], frame[LABELS])
+    model = TableModel("winldl").fit(frame[["x", "z"]], frame[LABELS])
     file = TableFile(shares, "a,b,c")
     plain, weighted = (evaluate_table(file, model, weight=w) for w in (None, "w"))
     copies = np.repeat(frame.index, frame["w"])
@@ -136,7 +136,7 @@ def test_rows_of_counts_count_by_their_votes(counts, frame, inldl):
     assert 1.2 < float(told.split(" times as much as one of 3.")[0]) < 67
     assert "by their votes" not in inldl(*how, "-o", "plain.inldl")[1]
     X, votes = frame[["x", "z"]], frame[LABELS].sum(axis=1)
-    expected = Model("winldl").fit(X, frame[LABELS].div(votes, axis=0), votes=votes)
+    expected = TableModel("winldl").fit(X, frame[LABELS].div(votes, axis=0), votes=votes)
     found = predictions(load_model("votes.inldl"), frame)
     np.testing.assert_allclose(found, predictions(expected, frame), atol=1e-9)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from inldl import AutoInLDL, Model, WInLDL, hide
+from inldl import AutoInLDL, TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.examples import Examples, row_keys
 from inldl.completion.members.all import Near, RootNormal
@@ -224,7 +224,7 @@ def test_a_model_completes_as_its_method_does(method):
     X = (truth[:, :3] + rng.normal(size=(150, 3))).round(2)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     y = hide(truth, 0.4, random_state=0)
-    model, direct = Model(method).fit(X, y), method.fit(X, y)
+    model, direct = TableModel(method).fit(X, y), method.fit(X, y)
     encoded = model.encoder_.transform(X)
     again = type(method)(random_state=0).fit(encoded, y)
     found = np.asarray(model.complete(X, y))

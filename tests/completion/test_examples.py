@@ -15,7 +15,7 @@ from inldl.completion.examples import (
     signs_of_size,
 )
 from inldl.files import load_model, save_model
-from inldl.tables import Model
+from inldl.tables import TableModel
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def votes():
 @pytest.fixture(scope="module")
 def model(votes):
     X, y, _ = votes
-    return Model("constant-mean").fit(X[:800], hide(y[:800], 0.3, random_state=0))
+    return TableModel("constant-mean").fit(X[:800], hide(y[:800], 0.3, random_state=0))
 
 
 def coverage(low, high, truth, at):

@@ -9,7 +9,7 @@ from inldl import AutoInLDL, WInLDL, hide
 from inldl.datasets import make_distributions
 from inldl.files.model_file import save_model
 from inldl.methods import ForestLDL, RegressorLDL
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def saved(tmp_path_factory, named_data):
         "forest": ForestLDL(n_trees=2, n_landmarks=20, random_state=0),
         "trees": RegressorLDL(ExtraTreesRegressor(2, max_depth=3, random_state=0)),
         "neighbors": RegressorLDL(KNeighborsRegressor()),
-        "table": Model("winldl"),
+        "table": TableModel("winldl"),
     }
     paths = {name: folder / name for name in models}
     for name, model in models.items():

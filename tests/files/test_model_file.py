@@ -41,7 +41,7 @@ from inldl.literature import (
 )
 from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, RegressorLDL
 from inldl.tables import FeatureEncoder, NumberColumn
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.weighting import LinearWeighting
 
 TREES = {"n_estimators": 4, "random_state": 0}
@@ -178,7 +178,7 @@ def test_models_of_tables(tmp_path, named_data):
     X, y = named_data
     X = X.assign(town=np.where(X["a"] > 0, "A", None), size=np.where(X["b"] > 0, X["b"], np.nan))
     for method in ("auto", "winldl", WInLDL(mu=3.0)):
-        model = Model(method).fit(X, y)
+        model = TableModel(method).fit(X, y)
         loaded = again(model, tmp_path, overwrite=True)
         assert_same(model, loaded, X, y)
         assert loaded.encoder_.columns_ == model.encoder_.columns_
@@ -217,7 +217,7 @@ def test_info_is_what_was_said(tmp_path, named_data):
         "format": 1,
         "size": path.stat().st_size,
     }
-    save_model(Model("winldl").fit(*named_data), path, overwrite=True)
+    save_model(TableModel("winldl").fit(*named_data), path, overwrite=True)
     assert model_info(path)["method"] == "winldl"
     for info in ({"x": np.ones(2)}, {"x": np.nan}, [1], {"x": object()}):
         with pytest.raises(ValueError, match=r"^info must be "):
@@ -237,13 +237,13 @@ def test_what_can_be_saved_is_known_before_the_fit():
     for method in METHODS:
         if method != "boosting":
             check_savable(make_method(method))
-            check_savable(Model(method))
+            check_savable(TableModel(method))
     Own.__name__, Own.__module__ = "WInLDL", "inldl.methods"  # it only says so
     refused = {
         "WInLDL": Own(),
         "Ridge": Ridge(),
         "HistGradientBoostingRegressor": make_method("boosting"),
-        "HistGradientBoostingRegressor that": Model("boosting"),
+        "HistGradientBoostingRegressor that": TableModel("boosting"),
         "OwnRegressor": RegressorLDL(OwnRegressor()),
         "function": RegressorLDL(KNeighborsRegressor(metric=lambda a, b: 0.0)),
         "RandomState": AutoInLDL(random_state=np.random.RandomState(0)),

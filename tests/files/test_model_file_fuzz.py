@@ -58,7 +58,8 @@ json_leaves = numbers | st.sampled_from(
     [-1, 0.5, 2**40, -(2**63), 1e308, "nan", "int8", "float64"]
 )
 classes = st.sampled_from(["WInLDL", "AutoInLDL", "Columns", "Calibration", "ForestLDL", "Ridge",
-                           "ExtraTreesRegressor", "KNeighborsRegressor", "Model"])  # fmt: skip
+                           "ExtraTreesRegressor", "KNeighborsRegressor",
+                           "TableModel"])  # fmt: skip
 attributes = st.sampled_from(["coef_", "intercept_", "n_features_in_", "label_names_", "members_",
                               "held_out_", "weights_", "columns_", "sizes"])  # fmt: skip
 tags = st.sampled_from(["tuple", "dict", "float", "scalar", "texts", "array"])

@@ -14,7 +14,7 @@ from hostile_files import npy, parts_of, repacked, rezipped, sealed, unpacked
 from inldl import WInLDL
 from inldl.files.container import TREE
 from inldl.files.model_file import load_model, model_info, save_model
-from inldl.tables import Model
+from inldl.tables import TableModel
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def column(values):
         (other_class("SVR"), "it holds a 'SVR', which"),
         (other_class(["WInLDL"]), "it has something else where a text must be"),
         (other_class("StandardScaler"), "it holds a 'StandardScaler', which this inldl does not"),
-        (other_class("Model"), "do not make a model|it lacks"),
+        (other_class("TableModel"), "do not make a model|it lacks"),
         (other_class("Calibration"), "it holds a 'Calibration', which this inldl does not know"),
         (put("weighting", {"class": "Columns", "state": {}}), "it holds a 'Columns', which this"),
         (put("__class__", 1), "it holds a WInLDL without proper attributes"),
@@ -325,14 +325,14 @@ def test_a_new_fit_imports_nothing_that_the_file_names(tmp_path, saved, named_da
             refitted.predict(named_data[0]), expected.predict(named_data[0])
         )
     assert not sentinel.exists()
-    unfitted = {"class": "Model", "state": {"method": "builtins:open(file='x')"}}
+    unfitted = {"class": "TableModel", "state": {"method": "builtins:open(file='x')"}}
     state(tree)["method"] = unfitted
     with pytest.raises(ValueError, match=r'its method "builtins:open.* is not a known one'):
         load_model(repacked(tmp_path / "changed", tree, arrays))
 
 
 def test_own_methods_come_back(tmp_path, named_data):
-    model = Model("inldl.methods:WInLDL(mu=3.0)").fit(*named_data)
+    model = TableModel("inldl.methods:WInLDL(mu=3.0)").fit(*named_data)
     save_model(model, tmp_path / "own")
     again = load_model(tmp_path / "own").fit(*named_data)
     assert again.estimator_.mu == 3.0

@@ -34,7 +34,7 @@ from inldl.literature import (
     InLDLProx,
 )
 from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, RegressorLDL
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 
 pytest.importorskip("onnx", reason="needs onnx to write files")
 onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the files")
@@ -263,7 +263,7 @@ METHODS_OF_TABLES = ["winldl", "bfgs-ldl", "ridge", "constant-mean"]
 @pytest.mark.parametrize("method", METHODS_OF_TABLES)
 def test_table_model(method, tmp_path):
     X = frame(600, 0)
-    model = Model(method, cross_fit=None).fit(X, table_degrees(X))
+    model = TableModel(method, cross_fit=None).fit(X, table_degrees(X))
     loaded = session(model, tmp_path / "model.onnx")
     new = frame(300, 1, new=True)
     for rows in (X, new, new[:1]):
@@ -275,7 +275,7 @@ def test_table_model(method, tmp_path):
 
 def test_the_table_has_all_kinds_of_columns():
     X = frame(600, 0)
-    model = Model("winldl", cross_fit=None).fit(X, table_degrees(X))
+    model = TableModel("winldl", cross_fit=None).fit(X, table_degrees(X))
     columns = {column.name: column for column in model.encoder_.columns_}
     indicators = {name: columns[name].indicator for name in ("age", "income in €", "height")}
     assert indicators == {"age": False, "income in €": True, "height": False}
@@ -288,7 +288,7 @@ def test_the_table_has_all_kinds_of_columns():
 @pytest.mark.parametrize("kept", [["age", "height"], ["town", "X"], ["street"]])
 def test_tables_of_one_kind_of_columns(kept, tmp_path):
     X = frame(600, 0)
-    model = Model("winldl", cross_fit=None).fit(X[kept], table_degrees(X))
+    model = TableModel("winldl", cross_fit=None).fit(X[kept], table_degrees(X))
     new = frame(300, 1, new=True)
     degrees = run_table(session(model, tmp_path / "model.onnx"), new)
     np.testing.assert_allclose(degrees, model.predict(new), rtol=0, atol=1e-12)
@@ -298,7 +298,7 @@ def test_columns_named_like_tensors_of_the_graph(tmp_path):
     import onnx
 
     X, path = frame(100, 0), tmp_path / "model.onnx"
-    y, model = table_degrees(X), Model("winldl", cross_fit=None)
+    y, model = table_degrees(X), TableModel("winldl", cross_fit=None)
     export_onnx(model.fit(X, y), path)
     graph = onnx.load(path).graph
     inside = [each.output[0] for each in graph.node[:3]] + [
@@ -311,7 +311,7 @@ def test_columns_named_like_tensors_of_the_graph(tmp_path):
 
 def test_metadata_of_a_table_model(tmp_path):
     X = frame(100, 0)
-    model = Model("winldl", cross_fit=None).fit(X, table_degrees(X))
+    model = TableModel("winldl", cross_fit=None).fit(X, table_degrees(X))
     found = session(model, tmp_path / "model.onnx").get_modelmeta().custom_metadata_map
     assert json.loads(found["labels"]) == ["w", "x", "y", "z"]
     assert found["method"] == "WInLDL"
@@ -322,16 +322,18 @@ def test_metadata_of_a_table_model(tmp_path):
 )
 def test_names_that_the_file_cannot_have(name, message, tmp_path):
     X = frame(100, 0)
-    model = Model("winldl", cross_fit=None).fit(X.rename(columns={"age": name}), table_degrees(X))
+    model = TableModel("winldl", cross_fit=None).fit(
+        X.rename(columns={"age": name}), table_degrees(X)
+    )
     with pytest.raises(ValueError, match=message):
         export_onnx(model, tmp_path / "model.onnx")
 
 
 def test_table_models_that_are_refused(tmp_path):
     X = frame(100, 0)
-    with pytest.raises(NotFittedError, match="Model"):
-        export_onnx(Model("winldl"), tmp_path / "model.onnx")
-    model = Model("forest", cross_fit=None).fit(X, table_degrees(X))
+    with pytest.raises(NotFittedError, match="TableModel"):
+        export_onnx(TableModel("winldl"), tmp_path / "model.onnx")
+    model = TableModel("forest", cross_fit=None).fit(X, table_degrees(X))
     with pytest.raises(ValueError, match="ForestLDL is not linear in its features"):
         export_onnx(model, tmp_path / "model.onnx")
 

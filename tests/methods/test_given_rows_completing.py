@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from inldl import Model, WInLDL, complete, hide
+from inldl import TableModel, WInLDL, complete, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL
 from inldl.metrics import mae, scorer
@@ -72,7 +72,7 @@ KINDS = {
 @pytest.mark.parametrize("n", [3, 60])  # of which the first is as many as there are labels
 @pytest.mark.parametrize(
     "method",
-    [WInLDL(max_iter=5), WInLDL(cross_fit=2, max_iter=5), Model("winldl", cross_fit=None)],
+    [WInLDL(max_iter=5), WInLDL(cross_fit=2, max_iter=5), TableModel("winldl", cross_fit=None)],
 )
 def test_what_is_completed_is_of_the_kind_of_the_degrees(data, kind, n, method):
     X, y = data[0][:n], KINDS[kind](data[1][:n])
@@ -90,7 +90,7 @@ def test_what_is_completed_is_of_the_kind_of_the_degrees(data, kind, n, method):
 def test_a_model_predicts_what_is_of_the_kind_of_the_features(data, kind):
     X, y = data
     given = KINDS[kind](X)
-    model = Model("winldl", cross_fit=None).fit(given, y)
+    model = TableModel("winldl", cross_fit=None).fit(given, y)
     predicted = model.predict(given)
     assert type(predicted) is type(given)
     np.testing.assert_array_equal(np.asarray(predicted), np.asarray(model.predict(given)))

@@ -87,7 +87,7 @@ def test_one_line_is_enough_for_all_that_uses_methods(tmp_path):
     session = runtime.InferenceSession(tmp_path / "steep.onnx")
     np.testing.assert_allclose(session.run(None, {"X": X})[0], model.predict(X))
 
-    in_table = inldl.Model("steep").fit(X, y)
+    in_table = inldl.TableModel("steep").fit(X, y)
     save_model(in_table, tmp_path / "table.inldl")
     assert type(load_model(tmp_path / "table.inldl").estimator_) is import_object(
         "steep_method:SteepLDL"

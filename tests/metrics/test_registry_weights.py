@@ -45,9 +45,9 @@ def test_wrong_weights_are_refused(weights, words):
 
 
 def test_scorers_take_weights():
-    class Model(RegressorMixin, BaseEstimator):
+    class TableModel(RegressorMixin, BaseEstimator):
         def predict(self, X):
             return PREDICTED
 
-    found = scorer("chebyshev")(Model(), None, TRUTH, sample_weight=W)
+    found = scorer("chebyshev")(TableModel(), None, TRUTH, sample_weight=W)
     assert found == -METRICS["chebyshev"].function(TRUTH, PREDICTED, sample_weight=W)

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import inldl
-from inldl import AutoInLDL, Model, WInLDL, hide, suggest
+from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
 from inldl.tables.asking import Part, Prices, suggestion
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
@@ -25,7 +25,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return Model("winldl").fit(*data[:2])
+    return TableModel("winldl").fit(*data[:2])
 
 
 def cells(found):
@@ -79,7 +79,7 @@ def test_what_is_fitted_is_used_and_what_is_not_is_fitted(data, model):
     X, y, _ = data
     found = cells(suggest(model, X, y))
     assert cells(suggest("winldl", X, y)) == found
-    assert cells(suggest(Model("winldl"), X, y)) == found
+    assert cells(suggest(TableModel("winldl"), X, y)) == found
     own = WInLDL(cross_fit=5).fit(X, y)
     unfitted = WInLDL(cross_fit=5)
     assert cells(suggest(own, X, y)) == cells(suggest(unfitted, X, y))
@@ -174,7 +174,7 @@ def test_bounds_make_holes_surer(data):
     upper[first["row"], column] = first["estimate"] + 1e-4
     lower = np.full(np.shape(y), np.nan)
     lower[first["row"], column] = max(first["estimate"] - 1e-4, 0)
-    model = Model("winldl").fit(X, y)
+    model = TableModel("winldl").fit(X, y)
     plain, bounded = (
         suggest(model, X, y, 1, **k).rmse for k in ({}, {"lower": lower, "upper": upper})
     )
@@ -200,7 +200,7 @@ def test_sums_that_vary_leave_single_holes_unsure():
     y = rng.dirichlet(np.ones(4) * 5, 58) * rng.uniform(0.9, 1.1, (58, 1))
     y[:25, 0] = np.nan
     sums = np.where(np.isnan(y).any(axis=1), 1, np.nansum(y, axis=1))
-    model = Model("winldl")
+    model = TableModel("winldl")
     encoded, degrees = model._encode(rng.normal(size=(58, 2)), y / sums[:, None])
     model._fit_encoded(encoded, degrees, sums=sums)
     part = Part(y, np.full(y.shape, 0.25), model._beside_of(encoded))
@@ -224,7 +224,7 @@ def test_the_default_method(data):
     "model",
     [
         "winldl(known='ratios')",
-        Model("winldl(known='ratios')"),
+        TableModel("winldl(known='ratios')"),
         WInLDL(known="ratios", cross_fit=5),
         make_pipeline(StandardScaler(), WInLDL(known="ratios", cross_fit=5)),
     ],

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from inldl import AutoInLDL, Model, WInLDL, hide
+from inldl import AutoInLDL, TableModel, WInLDL, hide
 from inldl.datasets import load_budget_shares
 from inldl.tables import FeatureEncoder
 
@@ -35,12 +35,12 @@ OLD_CHECKS = (
 
 @pytest.fixture(scope="module")
 def fitted(budget):
-    return Model("winldl").fit(*budget[:2])
+    return TableModel("winldl").fit(*budget[:2])
 
 
 @pytest.mark.filterwarnings("ignore:y has degrees outside:UserWarning")
 @pytest.mark.filterwarnings("ignore:complete rows of y do not sum:UserWarning")
-@parametrize_with_checks([Model("winldl")], expected_failed_checks=lambda _: OLD_CHECKS)
+@parametrize_with_checks([TableModel("winldl")], expected_failed_checks=lambda _: OLD_CHECKS)
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -79,7 +79,7 @@ def related(budget):
     """Return features, degrees, truth, and a model."""
     X, _, truth = budget
     y = hide(truth, 0.4, random_state=1)
-    model = Model("winldl").fit(X, y)
+    model = TableModel("winldl").fit(X, y)
     return X, y, truth, model
 
 
@@ -113,7 +113,7 @@ def test_held_out_predictions_are_those_of_folds(budget, fitted):
 
 def test_intervals_hold_what_they_promise(budget):
     X, _, truth = budget
-    model = Model("winldl").fit(X[:200], truth[:200])
+    model = TableModel("winldl").fit(X[:200], truth[:200])
     lower, upper = model.predict_interval(X[200:], coverage=0.8)
     inside = (lower <= truth[200:]) & (truth[200:] <= upper)
     assert 0.72 < inside.to_numpy().mean() < 0.88
@@ -141,7 +141,7 @@ def test_tables_of_other_libraries_give_arrays(budget, fitted):
 
 def test_without_cross_fit_there_are_no_intervals(budget):
     X, y, _ = budget
-    model = Model("winldl", cross_fit=None).fit(X, y)
+    model = TableModel("winldl", cross_fit=None).fit(X, y)
     assert model.held_out_ is None
     with pytest.raises(NotFittedError, match="kept no held-out predictions"):
         model.predict_interval(X)
@@ -150,18 +150,18 @@ def test_without_cross_fit_there_are_no_intervals(budget):
 def test_method_can_be_an_estimator_and_is_cloned(budget):
     X, y, _ = budget
     method = WInLDL(mu=2)
-    model = clone(Model(method, n_jobs=2)).fit(X, y)
+    model = clone(TableModel(method, n_jobs=2)).fit(X, y)
     assert not hasattr(method, "coef_")
     assert model.estimator_.mu == 2
     assert model.estimator_.n_jobs == 2
-    same = Model("winldl(mu=2)").fit(X, y)
+    same = TableModel("winldl(mu=2)").fit(X, y)
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
 
 
 def test_arrays_get_names(budget):
     _, y, _ = budget
     X = np.random.default_rng(0).normal(size=(300, 2))
-    model = Model("winldl").fit(X, y.to_numpy())
+    model = TableModel("winldl").fit(X, y.to_numpy())
     names = [f"label {j}" for j in range(6)]
     assert list(model.label_names_) == names
     assert isinstance(model.predict(X), np.ndarray)
@@ -172,7 +172,7 @@ def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
     X, y, _ = budget
     monkeypatch.setattr("inldl.tables.columns.encoder.LARGE", 100)
     monkeypatch.setattr("inldl.tables.columns.encoder.ROWS", 77)
-    model = Model("winldl", cross_fit=None).fit(X, y)
+    model = TableModel("winldl", cross_fit=None).fit(X, y)
     assert model.encoder_.matrix(X).dtype == np.float32
     np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=2e-5)
 
@@ -182,7 +182,7 @@ def test_a_method_that_holds_rows_out_itself_is_judged_by_these(budget, monkeypa
     monkeypatch.setattr("inldl.methods.auto.fitting.MOST_ROWS", 200)
     X, y, _ = budget
     auto = AutoInLDL(members="kernel-softmax", random_state=0)
-    model = Model(auto).fit(X, y)
+    model = TableModel(auto).fit(X, y)
     own = model.estimator_
     assert own.held_out_.shape == (40, y.shape[1])
     np.testing.assert_array_equal(model.held_out_, own.held_out_)
@@ -196,7 +196,7 @@ def test_influence_is_that_of_the_columns_that_matter():
     X = pd.DataFrame({"noise": rng.normal(size=400), "matters": rng.normal(size=400)})
     share = 1 / (1 + np.exp(-X["matters"]))
     y = pd.DataFrame({"a": share, "b": 1 - share})
-    influence = Model("winldl", cross_fit=None).fit(X, y).influence(X, y)
+    influence = TableModel("winldl", cross_fit=None).fit(X, y).influence(X, y)
     assert list(influence.index) == ["noise", "matters"]
     assert (influence.loc["matters"] > 20 * influence.loc["noise"].abs()).all()
 
@@ -204,15 +204,18 @@ def test_influence_is_that_of_the_columns_that_matter():
 def test_influence_of_a_column_of_any_name():
     X = pd.DataFrame({"self": np.linspace(0, 1, 50)})
     y = pd.DataFrame({"a": X["self"] / 2, "b": 1 - X["self"] / 2})
-    influence = Model("winldl", cross_fit=None).fit(X, y).influence(X, y)
+    influence = TableModel("winldl", cross_fit=None).fit(X, y).influence(X, y)
     assert influence.loc["self", "a"] > 0.1
 
 
 def test_methods_that_need_complete_degrees_are_refused(budget):
     X, y, truth = budget
     with pytest.raises(ValueError, match=r"LinearRegression.* some are missing; use one of the m"):
-        Model(LinearRegression()).fit(X, y)
-    assert Model(LinearRegression(), cross_fit=None).fit(X, truth).predict(X).shape == (300, 6)
+        TableModel(LinearRegression()).fit(X, y)
+    assert TableModel(LinearRegression(), cross_fit=None).fit(X, truth).predict(X).shape == (
+        300,
+        6,
+    )
 
 
 def test_labels_are_named_where_a_method_knows_their_numbers(budget):
@@ -221,15 +224,15 @@ def test_labels_are_named_where_a_method_knows_their_numbers(budget):
     y.iloc[5:, 2] = np.nan
     needs_four = "boosting(max_iter=1, early_stopping=True, validation_fraction=3)"
     with pytest.raises(ValueError, match="cannot learn label 'clothes' from the 3 of 300"):
-        Model(needs_four).fit(X, y)
+        TableModel(needs_four).fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("model", "change", "message"),
     [
-        (Model("winldll"), {}, "There is no method 'winldll'"),
-        (Model("winldl", cross_fit=1), {}, "cross_fit must be an integer at least 2"),
-        (Model("winldl"), {"y": 299}, "X has 300 rows and y has 299"),
+        (TableModel("winldll"), {}, "There is no method 'winldll'"),
+        (TableModel("winldl", cross_fit=1), {}, "cross_fit must be an integer at least 2"),
+        (TableModel("winldl"), {"y": 299}, "X has 300 rows and y has 299"),
     ],
 )
 def test_what_cannot_be_fitted(budget, model, change, message):

@@ -7,7 +7,7 @@ import pytest
 from inldl import hide
 from inldl.datasets import load_budget_shares
 from inldl.files import load_model, save_model
-from inldl.tables import Model, compare, quality
+from inldl.tables import TableModel, compare, quality
 
 AUTO = pytest.param("auto", marks=pytest.mark.slow)
 
@@ -25,7 +25,7 @@ def thrice(table):
 
 @pytest.mark.parametrize("method", ["winldl", AUTO])
 def test_copies_make_no_error_look_small(table, thrice, method):
-    once, copied = Model(method).fit(*table), Model(method).fit(*thrice)
+    once, copied = TableModel(method).fit(*table), TableModel(method).fit(*thrice)
     assert (once.n_copies_, copied.n_copies_) == (0, 200)
     completing = [quality.of_completion(model) for model in (once, copied)]
     predicting = [quality.of_new_rows(once, table[1]), quality.of_new_rows(copied, thrice[1])]
@@ -40,14 +40,14 @@ def test_people_who_look_alike_are_no_copies():
     answers = pd.DataFrame({"yes": [1.0, 0, 1, 0] * 20})
     answers["no"] = 1 - answers["yes"]
     X = pd.DataFrame({"sex": ["f", "f", "m", "m"] * 20})
-    model = Model("winldl", cross_fit=None).fit(X, answers)
+    model = TableModel("winldl", cross_fit=None).fit(X, answers)
     assert model.n_copies_ == 0
     assert model.predict(X)["yes"].to_numpy() == pytest.approx(0.5, abs=1e-3)
 
 
 def test_shares_alone_are_never_copies():
     y = pd.DataFrame({"a": [0.2, 0.2, 0.5] * 5, "b": [0.8, 0.8, 0.5] * 5})
-    assert Model().fit(y[[]], y).n_copies_ == 0
+    assert TableModel().fit(y[[]], y).n_copies_ == 0
 
 
 def test_copies_do_not_count_in_comparisons(thrice):
@@ -63,8 +63,8 @@ def test_rows_of_a_group_are_held_out_together(method):
     groups = np.repeat(np.arange(30), 5)
     X = pd.DataFrame(rng.normal(size=(30, 8))[groups] + rng.normal(0, 1e-3, (150, 8)))
     y = pd.DataFrame(rng.dirichlet(np.ones(4), 30)[groups])
-    together = Model(method).fit(X, y, groups=[f"group {g}" for g in groups])
-    apart = Model(method).fit(X, y)
+    together = TableModel(method).fit(X, y, groups=[f"group {g}" for g in groups])
+    apart = TableModel(method).fit(X, y)
     known, unknown = (quality.of_new_rows(m, y).overall()["mae"] for m in (apart, together))
     assert unknown > (1.05 if method == "ridge" else 1.5) * known
     kept = together.examples_.groups
@@ -72,7 +72,7 @@ def test_rows_of_a_group_are_held_out_together(method):
 
 
 def test_groups_are_kept_in_a_file(table, tmp_path):
-    model = Model("winldl").fit(*table, groups=np.arange(100) // 5)
+    model = TableModel("winldl").fit(*table, groups=np.arange(100) // 5)
     save_model(model, tmp_path / "m.inldl")
     loaded = load_model(tmp_path / "m.inldl")
     assert loaded.complete(*table).equals(model.complete(*table))
@@ -88,4 +88,4 @@ def test_groups_are_kept_in_a_file(table, tmp_path):
 )
 def test_unusable_groups_are_refused(table, groups, words):
     with pytest.raises(ValueError, match=words):
-        Model("winldl").fit(*table, groups=groups)
+        TableModel("winldl").fit(*table, groups=groups)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl.datasets import hide
-from inldl.tables import Model, fit_table, read_table
+from inldl.tables import TableModel, fit_table, read_table
 
 LABELS = ["a", "b", "c", "d"]
 
@@ -24,7 +24,7 @@ def test_completed_degrees_lie_within_their_bounds(data, method):
     X, y = data
     left, lower, upper = hide(y, mechanism="suppressed", threshold=0.2, return_bounds=True)
     known = {"lower": lower, "upper": upper}
-    model = Model(method).fit(X, left, **known)
+    model = TableModel(method).fit(X, left, **known)
     whole = model.complete(X, left, **known)
     hidden = left.isna().to_numpy()
     assert whole.to_numpy()[hidden].max() <= 0.2 + 1e-12
@@ -36,7 +36,7 @@ def test_sums_of_groups_are_kept(data):
     X, y = data
     how = {"mechanism": "grouped", "labels": ["b", "d"], "random_state": 0}
     left, sums = hide(y, 0.4, **how, return_sums=True)
-    whole = Model("winldl").fit(X, left, sums=sums).complete(X, left, sums=sums)
+    whole = TableModel("winldl").fit(X, left, sums=sums).complete(X, left, sums=sums)
     told = ~np.isnan(sums["b", "d"])
     np.testing.assert_allclose((whole["b"] + whole["d"])[told], sums["b", "d"][told])
 
@@ -44,18 +44,18 @@ def test_sums_of_groups_are_kept(data):
 def test_limits_that_tell_nothing_change_nothing(data):
     X, y = data
     left = hide(y, 0.3, random_state=0)
-    plain = Model("winldl").fit(X, left)
+    plain = TableModel("winldl").fit(X, left)
     known = {"lower": np.zeros(left.shape), "upper": np.full(left.shape, np.nan)}
-    told = Model("winldl").fit(X, left, **known)
+    told = TableModel("winldl").fit(X, left, **known)
     pd.testing.assert_frame_equal(told.complete(X, left, **known), plain.complete(X, left))
 
 
 def test_copies_leave_the_others_their_bounds(data):
     X, y = data
     left, lower, upper = hide(y, mechanism="suppressed", threshold=0.2, return_bounds=True)
-    once = Model("winldl").fit(X, left, lower=lower, upper=upper)
+    once = TableModel("winldl").fit(X, left, lower=lower, upper=upper)
     again = [pd.concat([each, each[:9]], ignore_index=True) for each in (X, left, lower, upper)]
-    twice = Model("winldl").fit(*again[:2], lower=again[2], upper=again[3])
+    twice = TableModel("winldl").fit(*again[:2], lower=again[2], upper=again[3])
     assert twice.n_copies_ == 9
     found, expected = twice.examples_.degrees, once.examples_.degrees
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
@@ -69,7 +69,7 @@ def test_a_file_is_learned_from_with_its_bounds(data, tmp_path):
     table = read_table(tmp_path / "t.csv", LABELS)
     learned = fit_table(table.file, "winldl")
     assert "'<20' are read as bounds: between 0 and 20." in " ".join(learned.notes)
-    model = Model("winldl").fit(table.features, table.degrees, **table.known.limits)
+    model = TableModel("winldl").fit(table.features, table.degrees, **table.known.limits)
     found = (each.examples_.degrees for each in (learned.model, model))
     np.testing.assert_array_equal(*found)
     assert not np.isnan(model.examples_.degrees).any()  # they are expected, not missing
@@ -81,4 +81,4 @@ def test_contradictions_name_the_row_and_the_label(data):
     left.loc[5, ["c", "d"]] = np.nan
     upper.loc[5, ["c", "d"]] = 1e-4
     with pytest.raises(ValueError, match=r"row 5 \(counted from 0\) .*c, d must sum to"):
-        Model("winldl").fit(X, left, upper=upper)
+        TableModel("winldl").fit(X, left, upper=upper)

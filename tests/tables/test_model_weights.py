@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.metrics import kl_divergence
-from inldl.tables import Model, compare, quality
+from inldl.tables import TableModel, compare, quality
 from inldl.tables.method_trials import Errors
 
 RNG = np.random.default_rng(0)
@@ -26,8 +26,8 @@ def some(rows):
 
 @pytest.mark.parametrize("method", ["winldl", "kernel-ridge(kernel='rbf', scale=1.0)"])
 def test_rows_of_weight_0_are_gone(method):
-    without = Model(method).fit(*some(KEPT), sample_weight=W[KEPT])
-    weighted = Model(method).fit(X, Y, sample_weight=W)
+    without = TableModel(method).fit(*some(KEPT), sample_weight=W[KEPT])
+    weighted = TableModel(method).fit(X, Y, sample_weight=W)
     np.testing.assert_allclose(weighted.predict(X), without.predict(X), atol=1e-9)
     np.testing.assert_allclose(weighted.means_, without.means_)
     np.testing.assert_array_equal(weighted.held_out_rows_, KEPT[without.held_out_rows_])
@@ -35,7 +35,7 @@ def test_rows_of_weight_0_are_gone(method):
 
 
 def test_the_method_gets_the_weights():
-    model = Model("winldl", cross_fit=None).fit(X, Y, sample_weight=W)
+    model = TableModel("winldl", cross_fit=None).fit(X, Y, sample_weight=W)
     encoded = model.encoder_.transform(X)
     by_hand = model._unfitted().fit(encoded, Y, sample_weight=W)
     np.testing.assert_allclose(model.estimator_.coef_, by_hand.coef_, atol=1e-9)
@@ -45,8 +45,8 @@ def test_the_method_gets_the_weights():
 
 def test_held_out_predictions_are_of_weighted_fits():
     heavy = np.where(np.arange(N) % 2, 1.0, 1e-6)
-    weighted, plain = (Model("winldl").fit(X, Y, sample_weight=w) for w in (heavy, None))
-    odd = Model("winldl").fit(*some(np.arange(1, N, 2)))
+    weighted, plain = (TableModel("winldl").fit(X, Y, sample_weight=w) for w in (heavy, None))
+    odd = TableModel("winldl").fit(*some(np.arange(1, N, 2)))
     assert np.abs(weighted.predict(X) - odd.predict(X)).to_numpy().max() < 0.05
     assert np.abs(weighted.held_out_ - plain.held_out_).max() > 1e-3
 
@@ -55,9 +55,9 @@ def test_copies_have_their_weights_together():
     copies = np.repeat(np.arange(N), 2)
     shares = np.tile([0.25, 0.75], N)  # of the weight of a row
     weights = 4 * shares
-    copied = Model("winldl", cross_fit=None).fit(*some(copies), sample_weight=weights)
+    copied = TableModel("winldl", cross_fit=None).fit(*some(copies), sample_weight=weights)
     assert copied.n_copies_ == N
-    once = Model("winldl", cross_fit=None).fit(X, Y, sample_weight=np.full(N, 4.0))
+    once = TableModel("winldl", cross_fit=None).fit(X, Y, sample_weight=np.full(N, 4.0))
     encoded = once.encoder_.transform(X)
     np.testing.assert_allclose(
         copied.estimator_.predict(encoded), once.estimator_.predict(encoded), atol=1e-9
@@ -65,7 +65,7 @@ def test_copies_have_their_weights_together():
 
 
 def test_errors_count_as_much_as_their_rows():
-    model = Model("winldl").fit(X, Y, sample_weight=W)
+    model = TableModel("winldl").fit(X, Y, sample_weight=W)
     weights = W[model.held_out_rows_]
     found = quality.of_new_rows(model, Y, weights).overall()
     y = Y.to_numpy()[model.held_out_rows_]
@@ -90,28 +90,28 @@ def test_errors_count_as_much_as_their_rows():
 )
 def test_wrong_weights_are_refused(weights, words):
     with pytest.raises(ValueError, match=words):
-        Model("winldl").fit(X, Y, sample_weight=weights)
+        TableModel("winldl").fit(X, Y, sample_weight=weights)
 
 
 def test_a_method_without_weights_says_so():
     with pytest.raises(ValueError, match="KNeighborsRegressor has no sample_weight, so rows"):
-        Model(KNeighborsRegressor()).fit(X, TRUTH, sample_weight=W + 1)
+        TableModel(KNeighborsRegressor()).fit(X, TRUTH, sample_weight=W + 1)
 
 
 def test_votes_are_weights_that_were_estimated():
     votes = RNG.choice([2, 400], N)
     shares = pd.DataFrame(RNG.multinomial(votes, TRUTH) / votes[:, None], columns=Y.columns)
     for cross_fit in (5, None):
-        plain = Model("winldl", cross_fit).fit(X, shares)
-        weighted = Model("winldl", cross_fit).fit(X, shares, votes=votes)
+        plain = TableModel("winldl", cross_fit).fit(X, shares)
+        weighted = TableModel("winldl", cross_fit).fit(X, shares, votes=votes)
         errors = [kl_divergence(TRUTH, model.predict(X).to_numpy()) for model in (plain, weighted)]
         assert errors[1] < 0.95 * errors[0]
     kept = votes > 2
-    both = Model("winldl").fit(X, shares, sample_weight=kept, votes=votes)
-    alone = Model("winldl").fit(X[kept], shares[kept])
+    both = TableModel("winldl").fit(X, shares, sample_weight=kept, votes=votes)
+    alone = TableModel("winldl").fit(X[kept], shares[kept])
     np.testing.assert_allclose(both.predict(X), alone.predict(X), atol=1e-9)
     with pytest.raises(ValueError, match=r"one number for each of 58 rows, but its shape is"):
-        Model("winldl").fit(X, shares, votes=votes[1:])
+        TableModel("winldl").fit(X, shares, votes=votes[1:])
 
 
 def test_methods_are_compared_with_weights():

@@ -7,7 +7,7 @@ import pytest
 from inldl import hide
 from inldl.datasets import load_budget_shares
 from inldl.files import load_model, save_model
-from inldl.tables import FeatureEncoder, Model, compare
+from inldl.tables import FeatureEncoder, TableModel, compare
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def shares():
 
 @pytest.fixture(scope="module")
 def model(shares):
-    return Model().fit(pd.DataFrame(index=shares[1].index), shares[1])
+    return TableModel().fit(pd.DataFrame(index=shares[1].index), shares[1])
 
 
 def test_shares_alone_are_completed(shares, model):
@@ -44,7 +44,7 @@ def test_new_rows_are_predicted_as_the_means(shares, model):
 def test_columns_that_tell_nothing_are_no_obstacle(shares, model):
     y = shares[1]
     X = pd.DataFrame({"id": [f"household {i}" for i in y.index], "country": "UK"}, index=y.index)
-    other = Model().fit(X, y)
+    other = TableModel().fit(X, y)
     assert "No feature column tells rows apart" in other.encoder_.notes_[-1]
     assert other.complete(X, y).equals(model.complete(y[[]], y))
 
@@ -59,7 +59,7 @@ def test_the_model_is_kept_in_a_file(shares, model, tmp_path):
 def test_features_may_come_back(shares):
     y = shares[1]
     X = pd.DataFrame({"a": np.arange(len(y)) % 7.0}, index=y.index)
-    model = Model("winldl", cross_fit=None).fit(X[[]], y)
+    model = TableModel("winldl", cross_fit=None).fit(X[[]], y)
     assert type(model.fit(X, y).estimator_).__name__ == "WInLDL"
 
 

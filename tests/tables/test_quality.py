@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl import Model, hide
+from inldl import TableModel, hide
 from inldl.datasets import load_budget_shares
 from inldl.tables import quality
 from inldl.tables.limits import Known
@@ -19,7 +19,7 @@ def budget():
 
 @pytest.fixture(scope="module")
 def fitted(budget):
-    return Model("winldl").fit(*budget[:2])
+    return TableModel("winldl").fit(*budget[:2])
 
 
 def held_out(**changes):
@@ -129,7 +129,7 @@ def test_hidden_degrees(budget):
 
 def test_test_rows(budget):
     X, _, truth = budget
-    model = Model("winldl").fit(X[:1000], truth[:1000])
+    model = TableModel("winldl").fit(X[:1000], truth[:1000])
     predicted = model.predict(X[1000:]).to_numpy()
     found = quality.of_test_rows(model, truth[1000:], predicted)
     assert found.overall()["n"] == truth[1000:].size
@@ -160,7 +160,7 @@ def test_predictions_beside_bounds(weights, within, distance):
 def test_few_degrees(budget):
     X = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
     y = pd.DataFrame({"a": [0.4, np.nan, 0.5], "b": [0.6, 0.2, np.nan]})
-    model = Model("winldl", cross_fit=2).fit(X, y)
+    model = TableModel("winldl", cross_fit=2).fit(X, y)
     assert quality.of_completion(model).overall()["n"] == 0
     assert quality.of_new_rows(model, y).overall()["n"] == 4
 
@@ -173,7 +173,7 @@ def test_estimates_hold_where_holes_are_not_spread_evenly(budget, mechanism):
     if mechanism == "labels":
         often = np.random.default_rng(0).random(truth.shape) < [0.05, 0.6, 0.4, 0.6, 0.05, 0.05]
         y = truth.mask(often)
-    model = Model("winldl").fit(X, y)
+    model = TableModel("winldl").fit(X, y)
     completed = model.complete(X, y).to_numpy()
     unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
     real = np.abs(completed - truth.to_numpy())[unknown].mean()

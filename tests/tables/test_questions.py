@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.tables import Model, TableFile, ask_table, read_table
+from inldl.tables import TableFile, TableModel, ask_table, read_table
 from inldl.tables.questions import with_answers, without_prices
 
 LABELS = ["a", "b", "c", "d"]
@@ -26,7 +26,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def model(frame):
-    return Model("winldl").fit(frame[["x"]], frame[LABELS] / 100)
+    return TableModel("winldl").fit(frame[["x"]], frame[LABELS] / 100)
 
 
 def opened(path, **more):

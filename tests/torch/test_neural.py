@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
 
-from inldl import Model, evaluate, hide, vote_weights
+from inldl import TableModel, evaluate, hide, vote_weights
 from inldl.datasets import make_distributions
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL
@@ -194,7 +194,7 @@ def test_it_is_a_method_that_searches_tables_and_copies_take(fitted):
     assert search.best_params_["hidden"] in [(4,), (8, 8)]
     copy = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(copy.predict(X), fitted.predict(X))
-    table = Model("neural(max_epochs=3, hidden=(8, 8))").fit(X, Y)
+    table = TableModel("neural(max_epochs=3, hidden=(8, 8))").fit(X, Y)
     np.testing.assert_allclose(table.predict(X).sum(axis=1), 1)
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from inldl import Model, WInLDL, hide
+from inldl import TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.completer import Refilled
 from inldl.methods import KernelRidgeLDL
@@ -253,7 +253,7 @@ def test_draws_are_of_the_kind_that_was_given(fitted):
 
 def test_models_of_tables_draw(fitted):
     X, y, _ = fitted
-    model = Model("winldl").fit(X, y)
+    model = TableModel("winldl").fit(X, y)
     draws = model.complete(X, y, n_draws=3, random_state=0)
     at = np.isnan(fill_forced(y))
     assert np.shape(draws) == (3, 120, 3)

@@ -265,7 +265,7 @@ def _same_file(first, second):
 def load_model_of_table(path, coverage=None, draws=0):
     """Return the model in a file, which must have what intervals or draws need if asked for."""
     from inldl.files.model_file import load_model
-    from inldl.tables import Model
+    from inldl.tables import TableModel
 
     model = load_model(path)
     if (coverage is not None or draws) and getattr(model, "known", "") == "ratios":
@@ -273,7 +273,7 @@ def load_model_of_table(path, coverage=None, draws=0):
             f"{path} was fitted with --ratios, which rules out intervals and draws; "
             "leave out --uncertainty and --draws."
         )
-    if not isinstance(model, Model):
+    if not isinstance(model, TableModel):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, which has no column names; use it from "
             "Python, or make a model with `inldl fit`."

@@ -108,12 +108,12 @@ def fit(
     from inldl.files.model_file import check_savable, save_model
     from inldl.files.replacing import check_free
     from inldl.report.pages.table import fitted
-    from inldl.tables import Model
+    from inldl.tables import TableModel
 
     method = options.method_for(method)
     file = options.open(table, labels, out=out)
     check_free(out, overwrite=options.overwrite)
-    check_savable(Model(method))
+    check_savable(TableModel(method))
     learned = fit_file(file, method, options)
     save_model(learned.model, out, info=learned.info(file.path.name), overwrite=options.overwrite)
     document = partial(fitted, learned, file.path.name)

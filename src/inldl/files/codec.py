@@ -53,7 +53,7 @@ def named_class(name, owner=_NOTHING):
             return import_object(part)
         if isinstance(part, type) and part.__name__ == name:
             return part
-    paths = {"Model": "inldl.tables:Model", **classes()}
+    paths = {"TableModel": "inldl.tables:TableModel", **classes()}
     kind = import_object(paths[name]) if name in paths else None
     return kind if _is_model(kind) else None
 

@@ -38,7 +38,7 @@ def save_model(model, path, *, info=None, overwrite=False):
 
     Parameters
     ----------
-    model : estimator or Model
+    model : estimator or TableModel
         A fitted estimator of inldl, or a model of a table.
     path : str or path
         The file to write. It appears whole or not at all.
@@ -97,7 +97,7 @@ def load_model(path):
 
     Returns
     -------
-    estimator or Model
+    estimator or TableModel
         The fitted model.
 
     Raises

@@ -31,7 +31,7 @@ def export_onnx(model, path, *, overwrite=False):
 
     Parameters
     ----------
-    model : estimator or inldl.tables.Model
+    model : estimator or inldl.tables.TableModel
         WInLDL, InLDLProx, InLDLADMM, I2LDL, BFGSLDL, IISLDL, EDLLRL, LDM, HidLDL, IncomLDLSNI,
         IncomLDLLR, ConstantLDL, RegressorLDL of linear regressors (ridge, least squares, elastic
         net, lasso); or a model for tables with one of them.

@@ -238,7 +238,7 @@ class IntervalMixin:
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
         n_draws : int, optional
             Return so many completed tables instead of one, that differ as far as the unobserved
-            degrees are unsure: multiple imputation. :func:`inldl.pooled` combines what is
+            degrees are unsure: multiple imputation. :func:`inldl.pool` combines what is
             estimated from each of them.
         random_state : int, RandomState instance, Generator or None, default=None
             For the draws; an int makes them reproducible to the bit.

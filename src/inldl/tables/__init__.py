@@ -13,7 +13,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "Format": "inldl.tables.table",
         "HeldOut": "inldl.tables.quality",
         "Inspection": "inldl.tables.inspection",
-        "Model": "inldl.tables.model",
+        "TableModel": "inldl.tables.model",
         "NumberColumn": "inldl.tables.columns.kinds",
         "Piece": "inldl.tables.table",
         "Suggestion": "inldl.tables.asking",

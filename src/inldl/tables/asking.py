@@ -12,7 +12,7 @@ from inldl.methods.intervals import check_coverage
 from inldl.rows.checks import as_degrees, check_choice, check_number, label_names, names_or_numbers
 from inldl.rows.given_limits import limits_of
 from inldl.rows.side import NOTHING, Beside
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.tables.ratio_tables import refuse_asking
 
 KINDS = ("cell", "row")  # what is asked for
@@ -119,8 +119,8 @@ def suggest(
     ----------
     model : str or estimator
         What completes the table: a name as in ``inldl methods``, such as "auto", or an estimator
-        of this library, `inldl.Model` among them. A fitted one is used as it is; one that is not
-        is cloned, and fitted to `X` and `y`. It may be the last step of a `Pipeline`.
+        of this library, `inldl.TableModel` among them. A fitted one is used as it is; one that is
+        not is cloned, and fitted to `X` and `y`. It may be the last step of a `Pipeline`.
     X : array-like or frame of shape (n_samples, n_features)
         The features; None if there are none.
     y : array-like or frame of shape (n_samples, n_labels)
@@ -184,7 +184,7 @@ def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
 def _fitted(model, X, y, limits):
     """Return the estimator, fitted, and what it sees of the features."""
     if isinstance(model, str):
-        model = Model(model)
+        model = TableModel(model)
         refuse_asking(model)
         return model.fit(X, y, **limits), X
     model = getattr(model, "best_estimator_", model)
@@ -195,7 +195,7 @@ def _fitted(model, X, y, limits):
     if not hasattr(model, "_completer"):
         raise ValueError(
             f"{type(model).__name__} cannot tell how uncertain missing degrees are; use "
-            "inldl.Model, which does for any method, or inldl.AutoInLDL."
+            "inldl.TableModel, which does for any method, or inldl.AutoInLDL."
         )
     return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
 
@@ -252,7 +252,7 @@ def errors_of(model, parts):
         name = type(model).__name__
         raise ValueError(
             f"This {name} kept no held-out predictions, which show how uncertain missing degrees "
-            f"are; fit {name}(cross_fit=5), or use inldl.Model."
+            f"are; fit {name}(cross_fit=5), or use inldl.TableModel."
         )
     found = [completer.row_errors(*part.take(slice(None))) for part in parts]
     filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))

@@ -10,7 +10,7 @@ from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.asking import Part, Prices, check_asked, errors_of
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.tables.units import POINTS, whole_of
 
 ASK = "ask"
@@ -86,7 +86,7 @@ def simulate_asking(
     y : frame or array of shape (n, C)
         Degrees; only rows without a missing one take part.
     method : str or estimator, default="auto"
-        What completes the table, as in `Model`.
+        What completes the table, as in `TableModel`.
     by, row_cost, cell_cost
         As in `inldl.suggest`.
     hidden : float, default=0.5
@@ -178,7 +178,7 @@ class _Game:
 
     def standing(self, y):
         """Fit the method to what is known."""
-        model = Model(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
+        model = TableModel(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
         part = Part(*model._given_and_predicted(self.X, y), model._beside(self.X))
         given, predicted, beside, _ = part.take(slice(None))
         how = given, predicted, COVERAGE, beside

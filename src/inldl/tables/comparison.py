@@ -140,8 +140,8 @@ def compare(
         What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
         `inldl.tables.read_table` returns. Methods then complete rows as they were before.
     limits : dict, optional
-        What is known of missing degrees: `lower`, `upper` and `sums` as `Model.fit` takes them, or
-        ``known.limits`` of what `read_table` returns. Methods that can learn from it do,
+        What is known of missing degrees: `lower`, `upper` and `sums` as `TableModel.fit` takes
+        them, or ``known.limits`` of what `read_table` returns. Methods that can learn from it do,
         and all complete within it. It is not used where `sums` vary.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.

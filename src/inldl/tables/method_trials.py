@@ -13,13 +13,13 @@ from threadpoolctl import threadpool_limits
 from inldl.metrics import METRICS, Pair
 from inldl.metrics._registry import mean_of_rows
 from inldl.rows.limits import Limits
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.tables.quality import hide_more
 from inldl.uncertainty.heldout import with_every_label
 
 HIDINGS = 3
 EXACT = 1e-9  # between the bounds of a degree that is as good as known
-FOLDS = 5  # of the fits from whose errors completing is learned, as `Model` has them
+FOLDS = 5  # of the fits from whose errors completing is learned, as `TableModel` has them
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dat
     if trial.loose:
         (known, sums), learned = divided(known), divided(learned)[0]
     folds = FOLDS if trial.completes else None  # to learn how to complete
-    model = Model(method, cross_fit=folds, random_state=random_state)
+    model = TableModel(method, cross_fit=folds, random_state=random_state)
     some = None if weights is None else weights[trial.rows]
     limits = None if trial.limits is None else trial.limits.take(trial.rows).with_holes(known)
     start = time.process_time()

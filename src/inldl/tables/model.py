@@ -35,7 +35,7 @@ FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no ot
 MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
-class Model(IntervalMixin, DistributionEstimator):
+class TableModel(IntervalMixin, DistributionEstimator):
     """A method of the library for tables with numbers, text and holes in their features.
 
     Parameters
@@ -80,10 +80,10 @@ class Model(IntervalMixin, DistributionEstimator):
     Examples
     --------
     >>> import numpy as np, pandas as pd
-    >>> from inldl.tables import Model
+    >>> from inldl.tables import TableModel
     >>> X = pd.DataFrame({"age": [20, 30, 40, 50.0], "town": ["A", "B", "A", "B"]})
     >>> y = pd.DataFrame({"yes": [0.2, 0.5, 0.4, np.nan], "no": [0.8, 0.5, np.nan, 0.3]})
-    >>> model = Model("winldl").fit(X, y)
+    >>> model = TableModel("winldl").fit(X, y)
     >>> model.complete(X, y).round(6).loc[2].to_dict()
     {'yes': 0.4, 'no': 0.6}
     """

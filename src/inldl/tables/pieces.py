@@ -182,8 +182,9 @@ def draw_paths(path, n_draws):
 def draw_files(file, paths, model, seed, **how):
     """Give a function that writes the next rows of each draw of a completed table.
 
-    It takes a piece, its degrees as fractions, their scale, and what `Model._to_complete` returns.
-    Each file is a `TableWriter`, made with `how`; the files appear when all pieces are there.
+    It takes a piece, its degrees as fractions, their scale, and what
+    `TableModel._to_complete` returns. Each file is a `TableWriter`, made with
+    `how`; the files appear when all pieces are there.
     """
     if paths:
         model._check_draws(len(paths))

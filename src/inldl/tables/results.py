@@ -8,7 +8,7 @@ import pandas as pd
 
 from inldl.tables import quality
 from inldl.tables.missingness import SizeTest
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.tables.units import whole_of
 
 MOST_COLUMNS = 100  # that are shuffled
@@ -18,7 +18,7 @@ MOST_COLUMNS = 100  # that are shuffled
 class Learned:
     """A model that was fitted to a file, and how well it does."""
 
-    model: Model
+    model: TableModel
     scale: str  # how the degrees stand in the file
     holes: list  # the labels that may have holes
     n_rows: int  # rows that were learned from

@@ -13,7 +13,7 @@ from inldl.rows.checks import check_predictable
 from inldl.rows.given_limits import limits_of
 from inldl.rows.ratios import check_ratios
 from inldl.tables import TableWriter, quality
-from inldl.tables.model import Model
+from inldl.tables.model import TableModel
 from inldl.tables.pieces import (
     ShownRows,
     Tally,
@@ -80,7 +80,7 @@ def fit_table(
     -------
     Learned
     """
-    model = Model(method, n_jobs=n_jobs)
+    model = TableModel(method, n_jobs=n_jobs)
     most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     sampled = table.rows is not None
@@ -166,7 +166,7 @@ def complete_table(
     ----------
     file : TableFile
         The file, with the labels of the model.
-    model : Model
+    model : TableModel
         Fitted.
     path : str or path
         The file to write.
@@ -371,7 +371,7 @@ def _placed(where, labels=()):
 def _completed(model, rows, coverage):
     """Return the completed degrees, and the ends of their intervals, NaN where none is needed.
 
-    `rows` are what `Model._to_complete` returns.
+    `rows` are what `TableModel._to_complete` returns.
     """
     encoded, given, predicted, limits = rows
     beside = model._beside_of(encoded)

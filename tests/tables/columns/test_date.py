@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl import Model
+from inldl import TableModel
 from inldl.files.model_file import load_model, save_model
 from inldl.files.onnx import export_onnx
 from inldl.tables import DateColumn, FeatureEncoder, TableFile, fit_table, predict_table
@@ -214,7 +214,7 @@ def seasons():
 
 def test_a_model_learns_the_months_and_keeps_them_in_its_file(seasons, tmp_path):
     X, y = seasons
-    model = Model("winldl", cross_fit=None).fit(X[:200], y[:200])
+    model = TableModel("winldl", cross_fit=None).fit(X[:200], y[:200])
     assert np.abs(model.predict(X[200:]) - y[200:]).to_numpy().mean() < 0.02
     save_model(model, tmp_path / "m.inldl")
     again = load_model(tmp_path / "m.inldl")
@@ -233,7 +233,7 @@ def test_an_exported_model_takes_days_since_1970(dates, tmp_path):
     onnxruntime = pytest.importorskip("onnxruntime")
     rng, dates = np.random.default_rng(0), pd.Series(dates).sample(240, random_state=0)
     X = pd.DataFrame({"day": [*dates[1:], None]})
-    model = Model("winldl", cross_fit=None).fit(X, rng.dirichlet([1, 1, 1], 240))
+    model = TableModel("winldl", cross_fit=None).fit(X, rng.dirichlet([1, 1, 1], 240))
     export_onnx(model, tmp_path / "m.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "m.onnx")
     days = (X["day"] - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)

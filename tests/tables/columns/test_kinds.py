@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl import Model
+from inldl import TableModel
 from inldl.files.model_file import load_model, save_model
 from inldl.files.onnx import export_onnx
 from inldl.tables import FeatureEncoder, TableFile, fit_table, inspect_table, predict_table
@@ -107,13 +107,13 @@ def test_a_kind_from_outside_is_chosen_and_encoded(day_column, week):
 def test_a_kind_from_outside_is_explained(week):
     found = inspect_table(*week).features.set_index("column")["kind"]
     assert found.to_dict() == {"age": "number", "town": "text", "day": "day"}
-    influence = Model("winldl", cross_fit=None).fit(*week).influence(*week)
+    influence = TableModel("winldl", cross_fit=None).fit(*week).influence(*week)
     assert influence["rest"].idxmax() == "day"
 
 
 def test_a_kind_from_outside_is_saved_and_loaded(week, tmp_path):
     X, y = week
-    model = Model("winldl").fit(X, y)
+    model = TableModel("winldl").fit(X, y)
     save_model(model, tmp_path / "week.inldl")
     loaded = load_model(tmp_path / "week.inldl")
     assert loaded.encoder_.columns_ == model.encoder_.columns_
@@ -124,7 +124,7 @@ def test_a_kind_from_outside_is_exported(week, tmp_path):
     pytest.importorskip("onnx", reason="needs onnx to write files")
     onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime to run the files")
     X, y = week
-    model = Model("winldl", cross_fit=None).fit(X, y)
+    model = TableModel("winldl", cross_fit=None).fit(X, y)
     export_onnx(model, tmp_path / "week.onnx")
     session = onnxruntime.InferenceSession(
         tmp_path / "week.onnx", providers=["CPUExecutionProvider"]
