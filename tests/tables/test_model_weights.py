@@ -34,6 +34,15 @@ def test_rows_of_weight_0_are_gone(method):
     np.testing.assert_allclose(weighted.held_out_, without.held_out_, atol=1e-9)
 
 
+def test_weights_are_the_third_argument_as_in_every_method():
+    by_place = TableModel("winldl").fit(X, Y, W)
+    by_name = TableModel("winldl").fit(X, Y, sample_weight=W)
+    np.testing.assert_array_equal(by_place.predict(X), by_name.predict(X))
+    np.testing.assert_array_equal(by_place.held_out_, by_name.held_out_)
+    with pytest.raises(TypeError):
+        TableModel("winldl").fit(X, Y, W, np.arange(N))
+
+
 def test_the_method_gets_the_weights():
     model = TableModel("winldl", cross_fit=None).fit(X, Y, sample_weight=W)
     encoded = model.encoder_.transform(X)

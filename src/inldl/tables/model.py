@@ -110,7 +110,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         self.n_jobs = n_jobs
 
     def fit(
-        self, X, y, groups=None, *, sample_weight=None, votes=None,
+        self, X, y, sample_weight=None, *, groups=None, votes=None,
         lower=None, upper=None, sums=None,
     ):  # fmt: skip
         """Fit the model.
@@ -122,13 +122,15 @@ class TableModel(IntervalMixin, DistributionEstimator):
             completed from the others of their rows, and predictions are the mean of each label.
         y : DataFrame or array of shape (n_samples, n_labels)
             Degrees, NaN = unobserved.
+        sample_weight : array-like of shape (n_samples,), optional
+            How much each row counts, as in the `fit` of every method; 0 leaves a row out.
         groups : array-like of shape (n_samples,), optional
             Rows of one group, such as one person or country, are held out together when errors
             are measured. With "auto" this takes a fit for each part that is held out.
         votes : array-like of shape (n_samples,), optional
             How many votes, or other counted things, each row rests on. Rows are then weighed by
             how sure their degrees are: see :func:`inldl.vote_weights`. This takes a second fit.
-        sample_weight, lower, upper, sums
+        lower, upper, sums
             As in the `fit` of :class:`inldl.AutoInLDL`; a method that cannot use bounds learns
             without them. Completing is learned from all rows that count, each as much as any
             other.
