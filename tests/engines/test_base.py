@@ -21,9 +21,9 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import Checkpoint, Engine, MemoryRows, Sums, blas, blocks, disk, open_rows
+from inldl.engines import Engine, MemoryRows, Sums, blas, blocks, disk, open_rows
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import start_block, start_source, take_steps, total
+from inldl.engines.base import start_block, take_steps, total
 from inldl.engines.blocks import in_runs, row_blocks
 from inldl.engines.chunks import ChunkedRows, ChunkEngine
 from inldl.engines.dask import DaskEngine
@@ -87,15 +87,14 @@ class PlainEngine(Engine):
     def __exit__(self, *error):
         self.parts = []
 
-    def load(self, problem, parts, start=start_block, names=()):
+    def load(self, problem, parts, names=()):
         self.problem = problem
         sources = [[b for rows in part for b in row_blocks(*rows)] for part in parts]
         self.parts = [in_runs(part, len(parts)) for part in sources]
-        return self.each(partial(start_source, partial(start, problem), names))
+        return self.each(partial(start_block, problem, names))
 
-    def replay(self, steps):
-        steps = [(step, contiguous(message)) for step, message in steps]
-        return self.each(partial(take_steps, self.problem, steps))
+    def sweep(self, step, *message):
+        return self.each(partial(take_steps, self.problem, [(step, contiguous(message))]))
 
     def each(self, function):
         found = [[[function(block) for block in run] for run in part] for part in self.parts]
@@ -137,8 +136,8 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(disk, "LARGE", 0)
 
 
-@pytest.fixture(params=[False, True], ids=["plain", "checkpoint"])
-def opened(request, kind, client, tmp_path):
+@pytest.fixture
+def opened(kind, client, tmp_path):
     """Return a function that opens an engine and its rows."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
@@ -154,8 +153,6 @@ def opened(request, kind, client, tmp_path):
             rows = source(kind, tmp_path, beside or {})
             engine = stack.enter_context(rows.engine(n_threads, "toy"))
             assert type(engine) is ENGINES[kind]
-            if request.param:
-                engine = stack.enter_context(Checkpoint(engine, tmp_path / "fit", {}))
             yield engine, rows
 
     return open_engine
@@ -203,7 +200,6 @@ def test_blocks_get_their_rows_of_what_is_beside(kind, opened, names):
     assert_same(found, expected(kind in CHUNKED, names))
 
 
-@pytest.mark.parametrize("opened", [False], indirect=True, ids=["plain"])
 def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
     beside = dict(BESIDE)
     if kind == "disk":
@@ -227,22 +223,12 @@ def test_the_order_of_adding_shows_in_these_rows():
     assert any((a != b).any() for a, b in zip(by_chunks.added, at_once.added, strict=True))
 
 
-def test_steps_at_once_have_the_sums_of_steps_one_by_one(opened):
-    with opened() as (engine, rows):
-        engine.load(Toy(), rows)
-        one_by_one = [engine.sweep("step", w) for w in WEIGHTS][-1]
-    with opened(2) as (engine, rows):
-        engine.load(Toy(), rows)
-        assert_same([engine.replay([("step", (w,)) for w in WEIGHTS])], [one_by_one])
-
-
-def test_errors_come_back_and_the_next_fit_is_fine(kind, opened, tmp_path):
+def test_errors_come_back_and_the_next_fit_is_fine(kind, opened):
     with ExitStack() as stack:
         stack.enter_context(pytest.raises(LookupError, match="these rows are wrong"))
         engine, rows = stack.enter_context(opened(2))
         engine.load(Toy(), rows)
         engine.sweep("fail")
-    (tmp_path / "fit").unlink(missing_ok=True)
     with opened(2) as (engine, rows):
         assert_same([engine.load(Toy(), rows)], expected(kind in CHUNKED)[:1])
 
@@ -264,9 +250,7 @@ def test_nothing_stays_behind(kind, opened, error, tmp_path):
             if error is not None:
                 raise error
         assert [each["num_threads"] for each in threadpools()] == numbers
-    assert [path for path in tmp_path.rglob("*") if path.name not in ("X", "fit", "scratch")] == []
-    if error is None:
-        assert not (tmp_path / "fit").exists()
+    assert [path for path in tmp_path.rglob("*") if path.name not in ("X", "scratch")] == []
     if kind == "dask":  # whose threads belong to its workers, which drop a fit a little later
         until(lambda: not kept_by_workers())
     else:

@@ -70,24 +70,6 @@ def test_whole_numbers_count_as_what_they_become():
         assert isinstance(ChunkedRows(X, y).engine(1, "winldl"), ChunkEngine)
 
 
-def test_a_fit_that_was_killed_goes_on(monkeypatch, tmp_path, table):
-    X, y = (da.from_array(a, chunks=(7000, -1)) for a in table)
-    expected = WInLDL().fit(X, y)
-    model = WInLDL(checkpoint=tmp_path / "rows.fit", verbose=1)
-
-    def killed(self, t, changes):
-        if t == 12:
-            raise KeyboardInterrupt
-
-    with dask.config.set(SMALL):
-        with monkeypatch.context() as patch:
-            patch.setattr(WInLDL, "_report", killed)
-            with pytest.raises(KeyboardInterrupt):
-                model.fit(X, y)
-        assert (tmp_path / "rows.fit").exists()
-        same_bits(model.set_params(verbose=0).fit(X, y), expected)
-
-
 def test_bad_rows_are_named(table):
     X, y = table
     bad = X.copy()

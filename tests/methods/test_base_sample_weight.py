@@ -204,25 +204,6 @@ def test_wrong_weights_are_refused_where_they_are_read(value, many, tmp_path):
             WInLDL().fit(given, y, sample_weight=np.zeros(len(X)))
 
 
-def test_a_checkpoint_of_other_weights_is_refused(tmp_path):
-    class DiedError(Exception):
-        pass
-
-    def report(t, changes):
-        raise DiedError
-
-    model = WInLDL(checkpoint=tmp_path / "fit", tol=0.0, verbose=1)
-    model._report = report
-    with pytest.raises(DiedError):
-        model.fit(X, Y, sample_weight=W)
-    again = WInLDL(checkpoint=tmp_path / "fit", tol=0.0)
-    for other in (None, W + 1e-9, np.roll(W, 1)):
-        with pytest.raises(ValueError, match="was written for other data"):
-            again.fit(X, Y, sample_weight=other)
-    expected = WInLDL(tol=0.0).fit(X, Y, sample_weight=W).coef_
-    np.testing.assert_array_equal(again.fit(X, Y, sample_weight=W).coef_, expected)
-
-
 @pytest.mark.parametrize(
     "model",
     [WInLDL(cross_fit=3), KernelRidgeLDL(kernel="rbf", scale=1.0, random_state=0)],

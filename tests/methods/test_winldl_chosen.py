@@ -111,29 +111,6 @@ def test_with_bounds():
     assert np.abs(model.predict(X) - WInLDL(ridge="auto").fit(X, Y).predict(X)).max() > 1e-4
 
 
-def test_a_checkpoint_goes_on_after_the_choice(tmp_path, monkeypatch):
-    expected = WInLDL(ridge="auto").fit(X, Y)
-    path = tmp_path / "fit"
-    model = WInLDL(ridge="auto", checkpoint=path)
-    with monkeypatch.context() as patch:
-        patch.setattr(model, "_report", interrupted_at(5))
-        model.set_params(verbose=1)
-        with pytest.raises(KeyboardInterrupt):
-            model.fit(X, Y)
-    assert path.exists()
-    model.set_params(verbose=0).fit(X, Y)
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
-    assert not path.exists()
-
-
-def interrupted_at(iteration):
-    def report(t, changes):
-        if t == iteration:
-            raise KeyboardInterrupt
-
-    return report
-
-
 @pytest.mark.parametrize("value", ["best", -1, None, True])
 def test_other_words_are_refused(value):
     with pytest.raises(ValueError, match="ridge must be a number at least 0 or 'auto', got"):

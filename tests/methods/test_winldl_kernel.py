@@ -138,31 +138,11 @@ def test_a_fit_without_a_kernel_forgets_the_map():
         ({"kernel": 3}, "kernel must be one of"),
         ({"n_landmarks": 0}, "n_landmarks must be an integer at least 1, got 0"),
         ({"warm_start": True}, "a kernel draws new ones in each fit; set warm_start=False"),
-        (
-            {"checkpoint": "fit", "random_state": None},
-            "only with the same landmarks; give a whole number as random_state",
-        ),
     ],
 )
 def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         WInLDL(**OPTIONS | parameters).fit(X, Y)
-
-
-def test_a_checkpoint_goes_on(tmp_path, model, monkeypatch):
-    def report(t, changes):
-        if t == 5:
-            raise KeyboardInterrupt
-
-    path = tmp_path / "fit"
-    again = WInLDL(**OPTIONS, checkpoint=path, verbose=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(again, "_report", report)
-        with pytest.raises(KeyboardInterrupt):
-            again.fit(X, Y)
-    assert path.exists()
-    again.set_params(verbose=0).fit(X, Y)
-    np.testing.assert_array_equal(again.coef_, model.coef_)
 
 
 @pytest.mark.parametrize("where", ["memory", "chunks"])

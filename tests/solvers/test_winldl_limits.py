@@ -239,41 +239,6 @@ def test_a_cluster_has_the_bits_of_threads():
             fitted(*lazy, known={"upper": bad})
 
 
-def test_an_interrupted_fit_goes_on_within_the_same_bounds(tmp_path):
-    class DiedError(Exception):
-        pass
-
-    def report(t, changes):
-        if t == 4:
-            raise DiedError
-
-    model = WInLDL(max_iter=10, tol=0.0, checkpoint=tmp_path / "fit", verbose=1)
-    model._report = report
-    with pytest.raises(DiedError):
-        model.fit(X, Y, **KNOWN)
-    again = {"checkpoint": tmp_path / "fit"}
-    for other in ({}, KNOWN | {"upper": UPPER + 1e-9}, KNOWN | {"sums": None}):
-        with pytest.raises(ValueError, match="was written for other data"):
-            fitted(known=other, **again)
-    same_bits(fitted(**again), fitted())
-    assert not (tmp_path / "fit").exists()
-
-
-def test_a_checkpoint_of_other_groups_is_refused(tmp_path):
-    total = np.where(HOLES[:, :3].all(axis=1), 0.1, NAN)
-
-    def report(t, changes):
-        if t == 4:
-            raise KeyboardInterrupt
-
-    died = WInLDL(max_iter=10, tol=0.0, checkpoint=tmp_path / "fit", verbose=1)
-    died._report = report
-    with pytest.raises(KeyboardInterrupt):
-        died.fit(X, Y, sums={(0, 1): total})
-    with pytest.raises(ValueError, match="delete it to fit from the start"):
-        fitted(known={"sums": {(0, 2): total}}, checkpoint=tmp_path / "fit")
-
-
 WEIGHTS = np.random.default_rng(1).integers(0, 3, N).astype(float)
 COPIES = np.repeat(np.arange(N), WEIGHTS.astype(int))
 

@@ -6,18 +6,15 @@
 from inldl.engines.base import Engine, Problem, RowSource, Sums, open_rows
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.blocks import row_blocks
-from inldl.engines.checkpoint import Checkpoint, digest
 from inldl.engines.local import LocalEngine, MemoryRows
 
 __all__ = [
-    "Checkpoint",
     "Engine",
     "LocalEngine",
     "MemoryRows",
     "Problem",
     "RowSource",
     "Sums",
-    "digest",
     "one_blas_thread",
     "open_rows",
     "row_blocks",

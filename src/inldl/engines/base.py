@@ -89,19 +89,10 @@ class Problem(Protocol):
     """
 
 
-Start = Callable[..., tuple[Any, Sums]]
-"""Starts a block, as `start_block` does."""
-
-
-def start_block(problem: Problem, X: Any, y: np.ndarray, **beside: np.ndarray) -> tuple[Any, Sums]:
-    """Start a block; a checkpoint gives engines another function that does more."""
-    return problem.start(X, y, **beside)
-
-
-def start_source(start: Callable[..., Any], names: Iterable[str], source: Sequence[Any]) -> Any:
+def start_block(problem: Problem, names: Iterable[str], source: Sequence[Any]) -> Any:
     """Start a block of X, y and what is beside them under `names`, in this order."""
     X, y, *others = source
-    return start(X, y, **dict(zip(names, others, strict=True)))
+    return problem.start(X, y, **dict(zip(names, others, strict=True)))
 
 
 def take_steps(problem: Problem, steps: Steps, block: Any) -> tuple[Any, Sums]:
@@ -125,15 +116,11 @@ class Engine(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
-    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         """Start a block for each few rows of a source of this engine; return the total."""
-
-    def replay(self, steps: Steps) -> Sums:
-        """Take every block through all steps in one go; return the total of the last sums."""
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
         """Take every block through one step; return the total of the sums."""
-        return self.replay([(step, message)])
 
 
 class RowSource(Protocol):

@@ -21,11 +21,9 @@ from distributed.system import MEMORY_LIMIT
 from inldl.engines.base import (
     Engine,
     Problem,
-    Start,
     Sums,
     map_unchecked,
     start_block,
-    start_source,
     total,
 )
 from inldl.engines.blocks import in_pieces, in_runs, row_blocks
@@ -208,7 +206,7 @@ def _active_client() -> Any:
 
 
 def start_chunks(
-    start: Callable[..., Any], chunks: Sequence[Any], first_row: int, n_parts: int
+    problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
 ) -> tuple[list[Any], Sums, list[DegreeFacts]]:
     """Check the chunks of one of several parts and start its blocks; y itself is not kept.
 
@@ -221,7 +219,7 @@ def start_chunks(
         facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
         first_row += len(y)
         sources += row_blocks(X, y, *checked.values())
-    begin = partial(start_source, start, list(chunks[0][2]))
+    begin = partial(start_block, problem, list(chunks[0][2]))
     runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
     return runs, sums, facts
 
@@ -229,9 +227,9 @@ def start_chunks(
 class ChunkEngine(LocalEngine):
     """The local engine, for chunks that the threads of this machine load into its memory."""
 
-    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         self._problem = problem
-        loaded = rows.compute(partial(start_chunks, partial(start, problem)), self.n_threads)
+        loaded = rows.compute(partial(start_chunks, problem), self.n_threads)
         self._parts = [runs for runs, _, _ in loaded]
         check_degrees([found for _, _, facts in loaded for found in facts], rows.label_names)
         return total(sums for _, sums, _ in loaded)

@@ -22,7 +22,7 @@ from distributed import KilledWorker, futures_of
 
 from inldl._version import __version__
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import Engine, Message, Problem, Start, Steps, Sums, start_block, total
+from inldl.engines.base import Engine, Message, Problem, Sums, total
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.local import contiguous
@@ -72,16 +72,16 @@ class DaskEngine(Engine):
                 self._client.cancel(held)
             self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
 
-    def load(self, problem: Problem, rows: ChunkedRows, start: Start = start_block) -> Sums:
-        self._problem, self._rows, self._start = problem, rows, start
+    def load(self, problem: Problem, rows: ChunkedRows) -> Sums:
+        self._problem, self._rows = problem, rows
         loaded = self._load(range(len(rows.parts)))
         check_degrees([found for _, facts in loaded for found in facts], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
 
-    def replay(self, steps: Steps) -> Sums:
+    def sweep(self, step: str, *message: np.ndarray) -> Sums:
         begun = len(self._messages)
-        self._messages += [(step, contiguous(message)) for step, message in steps]
-        t = len(self._messages)
+        self._messages.append((step, contiguous(message)))
+        t = begun + 1
         sums: dict[int, Any] = {}
         at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), begun)
         asked_again: set[int] = set()
@@ -170,7 +170,7 @@ class DaskEngine(Engine):
         return [futures[i] for i in chosen]
 
     def _lazy_load(self, i: int) -> Delayed:
-        load = partial(worker_parts.load, self._fit, self._problem, self._start, i)
+        load = partial(worker_parts.load, self._fit, self._problem, i)
         parts = self._rows.parts
         return parts[i].then(load, len(parts), self._key(f"load-part-{i}"))
 
@@ -235,7 +235,7 @@ class DaskEngine(Engine):
         except (CancelledError, OSError) as error:
             raise RuntimeError(
                 "The connection to the Dask scheduler was lost, or the tasks of this fit were "
-                "cancelled; with checkpoint=... a fit can be resumed."
+                "cancelled; fit again."
             ) from error
 
     async def _gathered(
@@ -281,8 +281,8 @@ class DaskEngine(Engine):
             reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
         remedy = "use more or larger workers, or smaller chunks," if paused else "start workers"
         return (
-            f"{reason}, so the fit cannot go on; {remedy} and fit again (with checkpoint=... from "
-            "where it was), or wait longer: dask.config.set({'inldl.worker-timeout': '10min'})."
+            f"{reason}, so the fit cannot go on; {remedy} and fit again, or wait "
+            "longer: dask.config.set({'inldl.worker-timeout': '10min'})."
         )
 
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from distributed import get_worker
 
 from inldl._version import __version__
-from inldl.engines.base import Problem, Start, Steps, take_steps
+from inldl.engines.base import Problem, Steps, take_steps
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.chunks import start_chunks
 from inldl.engines.local import LocalEngine
@@ -71,7 +71,6 @@ _ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
 def load(
     fit: str,
     problem: Problem,
-    start: Start,
     i: int,
     chunks: Sequence[Any],
     first_row: int,
@@ -83,7 +82,7 @@ def load(
     """
     worker = get_worker()
     with one_blas_thread():
-        runs, sums, found = start_chunks(partial(start, problem), chunks, first_row, n_parts)
+        runs, sums, found = start_chunks(problem, chunks, first_row, n_parts)
     if fit not in _ENDED:
         if worker not in _FITS:
             _FITS[worker] = {}

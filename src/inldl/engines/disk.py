@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from inldl.engines.base import Problem, Start, Sums, map_unchecked, start_block, total
+from inldl.engines.base import Problem, Sums, map_unchecked, total
 from inldl.engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
 from inldl.engines.local import LocalEngine, MemoryRows, fold
 from inldl.rows.checks import (
@@ -163,7 +163,7 @@ class DiskEngine(LocalEngine):
         self._readers = self._stack.enter_context(ThreadPoolExecutor(self.n_threads))
         return self
 
-    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         self._problem = problem
         size = rows_per_block(max(a.shape[1] for a in (rows.X, rows.y, *rows.beside.values())))
         self._read_from(partial(read_rows, rows.X), rows.X, size)
@@ -178,7 +178,7 @@ class DiskEngine(LocalEngine):
                 for name, a in rows.beside.items()
             }
             facts[first] = degree_facts(y, first, beside.get("sample_weight"))
-            return start(problem, X, y, **beside)
+            return problem.start(X, y, **beside)
 
         parts = [[Run([_Unstarted(at) for at in run], run) for run in runs]]
         self._parts, sums = self.map_parts(begin, parts)

@@ -14,11 +14,8 @@ from inldl.engines.base import (
     Engine,
     Message,
     Problem,
-    Start,
-    Steps,
     Sums,
     start_block,
-    start_source,
     take_steps,
     total,
 )
@@ -78,16 +75,15 @@ class LocalEngine(Engine):
         self._parts = []
         self._stack.close()
 
-    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         self._problem = problem
         parts = [in_runs(row_blocks(rows.X, rows.y, *rows.beside.values()))]
-        begin = partial(start_source, partial(start, problem), list(rows.beside))
+        begin = partial(start_block, problem, list(rows.beside))
         self._parts, sums = self.map_parts(begin, parts)
         return total(sums)
 
-    def replay(self, steps: Steps) -> Sums:
-        steps = [(step, contiguous(message)) for step, message in steps]
-        take = partial(take_steps, self._problem, steps)
+    def sweep(self, step: str, *message: np.ndarray) -> Sums:
+        take = partial(take_steps, self._problem, [(step, contiguous(message))])
         self._parts, sums = self.map_parts(take, self._parts)
         return total(sums)
 

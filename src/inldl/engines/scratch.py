@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, Self
@@ -17,7 +17,7 @@ from typing import Any, Self
 import dask
 import numpy as np
 
-from inldl.engines.base import Problem, Start, Sums, start_block, total
+from inldl.engines.base import Problem, Sums, total
 from inldl.engines.chunks import start_chunks
 from inldl.engines.disk import DiskEngine, Run
 from inldl.rows.checks import DegreeFacts, check_degrees
@@ -77,14 +77,12 @@ def _check_room(folder: str, size: int) -> None:
 class ScratchEngine(DiskEngine):
     """The local engine, for chunks that go through a file."""
 
-    def load(self, problem: Problem, rows: Any, start: Start = start_block) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         self._problem = problem
         kind = np.float32 if rows.X.dtype == np.float32 else np.float64
         folder = dask.config.get("temporary-directory", None)
         file = self._stack.enter_context(ScratchFile(folder, rows.X.shape, kind))
-        loaded = rows.compute(
-            partial(_start_and_store, file, partial(start, problem)), self.n_threads
-        )
+        loaded = rows.compute(partial(_start_and_store, file, problem), self.n_threads)
         check_degrees([found for *_, facts in loaded for found in facts], rows.label_names)
         self._parts = [runs for runs, *_ in loaded]
         blocks = [at for part in self._parts for run in part for at in run.rows]
@@ -93,13 +91,13 @@ class ScratchEngine(DiskEngine):
 
 
 def _start_and_store(
-    file: ScratchFile, start: Callable[..., Any], chunks: Sequence[Any], first_row: int, n: int
+    file: ScratchFile, problem: Problem, chunks: Sequence[Any], first_row: int, n: int
 ) -> tuple[list[Run], Sums, list[DegreeFacts]]:
     """Start the blocks of a part and move their features into the file.
 
     Returns the runs, the total of their sums, and what y looks like.
     """
-    runs, sums, facts = start_chunks(start, chunks, first_row, n)
+    runs, sums, facts = start_chunks(problem, chunks, first_row, n)
     at, stored = first_row, []
     for run in runs:
         ends = np.cumsum([at, *(block.X.shape[0] for block in run)]).tolist()

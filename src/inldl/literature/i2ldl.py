@@ -34,7 +34,7 @@ class I2LDL(_LowRankEstimator):
         Iterations at most.
     tol : float, default=1e-3
         Stop when both residuals are below this part of the distributions.
-    n_jobs, verbose, checkpoint
+    n_jobs, verbose
         As in :class:`WInLDL`.
 
     Attributes
@@ -65,7 +65,6 @@ class I2LDL(_LowRankEstimator):
     tol: NotNegative = 1e-3
     n_jobs: Jobs = None
     verbose: int = 0
-    checkpoint: object = None
     tunable: ClassVar = {
         "lam1": (1e-4, 1e-3, 1e-2, 0.1), "lam2": (1e-5, 1e-3), "lam3": (1e-4, 1e-3, 1e-2)
     }  # fmt: skip

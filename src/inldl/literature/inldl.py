@@ -46,7 +46,7 @@ class InLDLProx(_LowRankEstimator):
         Iterations at most.
     tol : float, default=1e-3
         Stop when the objective changes by less, relatively.
-    n_jobs, verbose, checkpoint
+    n_jobs, verbose
         As in :class:`WInLDL`.
 
     Attributes
@@ -70,7 +70,6 @@ class InLDLProx(_LowRankEstimator):
     tol: NotNegative = 1e-3
     n_jobs: Jobs = None
     verbose: int = 0
-    checkpoint: object = None
 
     tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
 
@@ -101,7 +100,7 @@ class InLDLADMM(_LowRankEstimator):
         The penalty of ADMM.
     tol : float, default=1e-3
         Stop when both residuals, relative to the size of what they compare, are below it.
-    lam, ridge, fit_intercept, max_iter, n_jobs, verbose, checkpoint
+    lam, ridge, fit_intercept, max_iter, n_jobs, verbose
         As in :class:`InLDLProx`.
 
     Attributes
@@ -122,7 +121,6 @@ class InLDLADMM(_LowRankEstimator):
     tol: NotNegative = 1e-3
     n_jobs: Jobs = None
     verbose: int = 0
-    checkpoint: object = None
 
     tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
 

@@ -1,6 +1,5 @@
 """What every estimator of label distributions shares."""
 
-from contextlib import ExitStack
 from functools import cached_property, partial
 from typing import ClassVar
 
@@ -10,14 +9,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from inldl import kernels
-from inldl.engines import (
-    Checkpoint,
-    MemoryRows,
-    digest,
-    one_blas_thread,
-    open_rows,
-    row_blocks,
-)
+from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
 from inldl.file_state import Array, FileState
 from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
@@ -272,54 +264,44 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _solve(self, rows, initial):
         """Return coefficients and intercept, and how they were found."""
-        shape = (*rows.X.shape, rows.y.shape[1])
-        if rows.in_memory and shape[1] > 2 * shape[0]:  # else it costs more than it saves
-            return self._solve_rotated(rows, initial, shape)
+        n_samples, n_features = rows.X.shape
+        if rows.in_memory and n_features > 2 * n_samples:  # else it costs more than it saves
+            return self._solve_rotated(rows, initial)
         problem = self._problem(bool(self.fit_intercept), None, initial)
-        result = self._iterate(problem, rows, shape, initial)
+        result = self._iterate(problem, rows)
         return result.shared.coef.copy(), result.shared.intercept, result
 
-    def _solve_rotated(self, rows, initial, shape):
+    def _solve_rotated(self, rows, initial):
         """Do the same for more features than rows, in as many columns as there are rows."""
         weights = rows.beside.get("sample_weight")
         if weights is not None:
             rows = rows.take(np.flatnonzero(weights))
             weights = rows.beside["sample_weight"]
         if self._free_bias:  # a bias that is not penalised stays beside the columns
-            return self._solve_beside_bias(rows, initial, shape, Rotation(rows.X, False, weights))
+            return self._solve_beside_bias(rows, initial, Rotation(rows.X, False, weights))
         rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
         if initial is not None:
-            initial = rotation.rotated(*initial), np.zeros(shape[2])
+            initial = rotation.rotated(*initial), np.zeros(rows.y.shape[1])
         problem = self._problem(False, rotation.expand, initial)
         rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
-        result = self._iterate(problem, rotated, shape, initial)
+        result = self._iterate(problem, rotated)
         coef, intercept = rotation.coef(result.shared.coef)
         return coef, intercept * bool(self.fit_intercept), result
 
-    def _solve_beside_bias(self, rows, initial, shape, rotation):
+    def _solve_beside_bias(self, rows, initial, rotation):
         if initial is not None:
-            initial = rotation.rotated(initial[0], np.zeros(shape[2])), initial[1]
+            initial = rotation.rotated(initial[0], np.zeros(rows.y.shape[1])), initial[1]
         expand = partial(_coefficients, rotation)
         problem = self._problem(bool(self.fit_intercept), expand, initial)
         rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
-        result = self._iterate(problem, rotated, shape, initial)
+        result = self._iterate(problem, rotated)
         return expand(result.shared.coef), result.shared.intercept, result
 
-    def _iterate(self, problem, rows, shape, initial):
-        """Run the loop on an engine, and through a file if the fit is to survive its process."""
-        with ExitStack() as stack:
-            name = type(self).__name__
-            engine = stack.enter_context(rows.engine(effective_n_jobs(self.n_jobs), name))
-            if self.checkpoint is not None:
-                about = {"method": name, "parameters": self._deciding(), "shape": shape}
-                about["start"] = [digest(a) for a in initial or ()]
-                engine = stack.enter_context(Checkpoint(engine, self.checkpoint, about))
-            report = self._report if self.verbose else None
+    def _iterate(self, problem, rows):
+        """Run the loop on an engine."""
+        report = self._report if self.verbose else None
+        with rows.engine(effective_n_jobs(self.n_jobs), type(self).__name__) as engine:
             return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
-
-    def _deciding(self):
-        """Return the parameters on which the result of a fit depends."""
-        return self.get_params() | {"n_jobs": None, "verbose": 0, "checkpoint": None}
 
     def _store(self, rows, coef, intercept, result):
         """Set what is fitted."""

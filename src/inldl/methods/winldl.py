@@ -1,6 +1,5 @@
 """The WInLDL estimator."""
 
-from numbers import Integral
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -83,10 +82,6 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         Whether another `fit` starts from the coefficients of the one before, when rows or degrees
         have arrived since. It needs fewer iterations, and has the same limit as one that starts
         anew; with the default `tol` both stop before it, at slightly different points.
-    checkpoint : str, path or None, default=None
-        A file that `fit` writes as it goes, with the sums of all iterations so far. If the process
-        dies, the same fit with the same path goes on from there, to the same result to the bit;
-        the file is removed when the fit ends.
     kernel : {"rbf", "laplacian", "auto"} or None, default=None
         Be linear in the features of a kernel instead, and follow curves: RBF, or the same with
         sums of absolute differences; "auto" chooses. Columns are scaled inside, and the width is
@@ -162,7 +157,6 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     n_jobs: Jobs = None
     verbose: int = 0
     warm_start: bool = False
-    checkpoint: object = None
     kernel: KernelOrNone = None
     n_landmarks: Count = 400
     random_state: object = None
@@ -206,11 +200,6 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
                 "warm_start continues with coefficients of the same features, but a kernel draws "
                 "new ones in each fit; set warm_start=False, or kernel=None."
             )
-        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
-            raise ValueError(
-                "A fit with a kernel can resume from a checkpoint only with the same landmarks; "
-                "give a whole number as random_state."
-            )
 
     def _solve(self, rows, initial):
         self.map_ = None
@@ -223,19 +212,9 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         problem = MappedProblem(
             self._problem(bool(self.fit_intercept), None, None), features, kept
         )
-        result = self._iterate(problem, rows, (n, k, rows.y.shape[1]), None)
+        result = self._iterate(problem, rows)
         self.map_ = features
         return result.shared.coef.copy(), result.shared.intercept, result
-
-    def _deciding(self):
-        """Leave out what is for kernels or ratios alone, as checkpoints of earlier versions do."""
-        found = super()._deciding()
-        if self.known == "degrees":
-            del found["known"]
-        if self.kernel is None:
-            for name in ("kernel", "n_landmarks", "random_state"):
-                del found[name]
-        return found
 
     @property
     def _features(self):
@@ -280,7 +259,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             limits = limits_of_block(y, self._labels, **known) if known else None
             if limits is not None:  # parts of the rows are learned from as they are expected
                 y = np.where(limits.told, Inside.learn(limits).fill(limits)[0], y)
-            plain = clone(self).set_params(cross_fit=None, checkpoint=None)
+            plain = clone(self).set_params(cross_fit=None)
             own = None if own is None else own.ravel()
             self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
         self._keep_errors(X, self._learned_from(kept.y, kept.y), limits=limits)
