@@ -14,7 +14,7 @@ from inldl.cli._app import app
 from inldl.datasets import make_distributions
 from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
-from inldl.metrics._registry import metric
+from inldl.metrics.registry import metric
 from inldl.report import document, figures
 from inldl.report.figures import _bars
 from inldl.report.figures._panels import single_panel
@@ -28,7 +28,7 @@ def data():
 
 
 def test_a_metric(data, monkeypatch):
-    monkeypatch.setattr(metrics._registry, "METRICS", METRICS.copy())
+    monkeypatch.setattr(metrics.registry, "METRICS", METRICS.copy())
 
     @metric(higher_is_better=False, perfect=0.0)
     def largest_error(pair):
@@ -38,6 +38,7 @@ def test_a_metric(data, monkeypatch):
     X, y = data
     predicted = WInLDL().fit(X, y).predict(X)
     assert evaluate(y, predicted)["largest_error"] == largest_error(y, predicted) > 0
+    assert largest_error.per_row(y, predicted).shape == (60,)
     assert scorer("largest_error")(WInLDL().fit(X, y), X, y) == -largest_error(y, predicted)
 
 

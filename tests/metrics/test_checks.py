@@ -138,10 +138,10 @@ def test_rounded_degrees_are_distributions(decimals):
 
 def test_float32_is_measured_in_float64():
     p, q = GOOD.astype(np.float32), GOOD[::-1].astype(np.float32)
-    values = clark(p, q, per_row=True)
+    values = clark.per_row(p, q)
     assert values.dtype == np.float64
     wide = p.astype(np.float64), q.astype(np.float64)
-    np.testing.assert_array_equal(values, clark(*wide, per_row=True))
+    np.testing.assert_array_equal(values, clark.per_row(*wide))
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -150,18 +150,18 @@ def test_the_memory_order_does_not_matter(name):
     p, q = rng.dirichlet(np.ones(40), (2, 50))
     function = METRICS[name].function
     np.testing.assert_array_equal(
-        function(np.asfortranarray(p), np.asfortranarray(q), per_row=True),
-        function(p, q, per_row=True),
+        function.per_row(np.asfortranarray(p), np.asfortranarray(q)),
+        function.per_row(p, q),
     )
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_frames_are_tables(frame):
     p, q = changed([0.5, NAN, 0.1]), GOOD[::-1].copy()
-    expected = clark(p, q, per_row=True)
-    np.testing.assert_array_equal(clark(frame(p), q, per_row=True), expected)
-    np.testing.assert_array_equal(clark(p, frame(q), per_row=True), expected)
-    np.testing.assert_array_equal(clark(frame(p), frame(q), per_row=True), expected)
+    expected = clark.per_row(p, q)
+    np.testing.assert_array_equal(clark.per_row(frame(p), q), expected)
+    np.testing.assert_array_equal(clark.per_row(p, frame(q)), expected)
+    np.testing.assert_array_equal(clark.per_row(frame(p), frame(q)), expected)
 
 
 def test_frames_with_other_names_are_taken_in_their_order():

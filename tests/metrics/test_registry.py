@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from inldl import metrics
-from inldl.metrics import METRICS, evaluate
-from inldl.metrics import _checks as checks
+from inldl.metrics import METRICS, checks, evaluate
 
 HIGHER = {"cosine", "intersection", "fidelity", "spearman", "kendall"}
 

@@ -13,7 +13,7 @@ from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
 from inldl.file_state import Array, FileState
 from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
-from inldl.metrics._registry import mean_of_rows
+from inldl.metrics.registry import mean_of_rows
 from inldl.rows.checks import (
     as_degrees,
     check_fillable,

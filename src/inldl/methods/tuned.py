@@ -15,7 +15,7 @@ from inldl.methods.given_rows import complete
 from inldl.methods.parameters import Count, check_parameters, parameters, seed_from
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
-from inldl.metrics._registry import measure_any
+from inldl.metrics.registry import measure_any
 from inldl.rows.cells import known_cells
 from inldl.rows.checks import check_choice, check_number, validate_fit
 from inldl.rows.ratios import known_ratios

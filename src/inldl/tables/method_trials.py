@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from inldl.metrics import METRICS, Pair
-from inldl.metrics._registry import mean_of_rows
+from inldl.metrics.registry import mean_of_rows
 from inldl.rows.limits import Limits
 from inldl.tables.model import TableModel
 from inldl.tables.quality import hide_more

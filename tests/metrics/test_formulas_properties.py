@@ -57,7 +57,7 @@ def test_an_exact_prediction_gives_the_perfect_value(pair):
     p, _ = pair
     constant = (p == p[:, :1]).all(axis=1)
     for name, metric in METRICS.items():
-        values = metric.function(p, p, per_row=True)
+        values = metric.function.per_row(p, p)
         expected = np.where(constant & (name in RANKED), np.nan, metric.perfect)
         assert_close(name, values, expected)
 
@@ -67,7 +67,7 @@ def test_values_stay_in_their_range(pair):
     p, q = pair
     limits = {"C": p.shape[1], "sqrt C": math.sqrt(p.shape[1])}
     for name, (low, high) in RANGES.items():
-        values = METRICS[name].function(p, q, per_row=True)
+        values = METRICS[name].function.per_row(p, q)
         values = values[~np.isnan(values)]
         # Floored predictions sum to slightly more than 1, so that KL may fall below 0.
         slack = 1e-5 if name == "kl_divergence" else 1e-12
@@ -80,7 +80,7 @@ def test_truth_and_prediction_can_be_exchanged_except_in_kl(pair):
     p, q = pair
     for name in METRICS.keys() - {"kl_divergence"}:
         function = METRICS[name].function
-        assert_close(name, function(p, q, per_row=True), function(q, p, per_row=True))
+        assert_close(name, function.per_row(p, q), function.per_row(q, p))
 
 
 def test_kl_is_not_symmetric():
@@ -95,15 +95,15 @@ def test_the_order_of_labels_does_not_matter(drawn, data):
     p = np.where(hidden, np.nan, p)
     order = data.draw(st.permutations(range(p.shape[1])))
     for name, metric in METRICS.items():
-        moved = metric.function(p[:, order], q[:, order], per_row=True)
-        assert_close(name, moved, metric.function(p, q, per_row=True))
+        moved = metric.function.per_row(p[:, order], q[:, order])
+        assert_close(name, moved, metric.function.per_row(p, q))
 
 
 @given(drawn=pairs_with_holes())
 def test_a_hole_acts_as_if_the_label_were_not_there(drawn):
     p, q, hidden = drawn
     for name, metric in METRICS.items():
-        values = metric.function(np.where(hidden, np.nan, p), q, per_row=True)
+        values = metric.function.per_row(np.where(hidden, np.nan, p), q)
         expected = [_without_holes(metric, *row) for row in zip(p, q, ~hidden, strict=True)]
         assert_close(name, values, expected)
 
@@ -122,7 +122,7 @@ def test_what_lies_under_a_mask_never_matters(drawn, fill):
     holes = np.where(hidden, np.nan, p)
     for name, metric in METRICS.items():
         np.testing.assert_array_equal(
-            metric.function(masked, q, per_row=True),
-            metric.function(holes, q, per_row=True),
+            metric.function.per_row(masked, q),
+            metric.function.per_row(holes, q),
             err_msg=name,
         )

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inldl.errors import DataError
-from inldl.metrics._registry import BoolArray, FloatArray, Pair
+from inldl.metrics.registry import BoolArray, FloatArray, Pair
 from inldl.rows.checks import as_degrees, is_off, unmask, wrong_sums
 
 Degrees = npt.NDArray[np.floating[Any]]

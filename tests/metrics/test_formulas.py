@@ -77,7 +77,7 @@ def test_each_row_equals_the_oracle_on_its_observed_entries(name, rows, hidden):
     expected = [
         ORACLES[name](p[i, s], q[i, s]) if s.any() else math.nan for i, s in enumerate(seen)
     ]
-    got = METRICS[name].function(p, q, per_row=True)
+    got = METRICS[name].function.per_row(p, q)
     np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
     mean = METRICS[name].function(p, q)
     assert isinstance(mean, float)
@@ -87,10 +87,10 @@ def test_each_row_equals_the_oracle_on_its_observed_entries(name, rows, hidden):
 def test_divergences_equal_those_of_scipy_on_complete_rows():
     p, q = smooth_rows(np.random.default_rng(4))
     np.testing.assert_allclose(
-        metrics.kl_divergence(p, q, per_row=True), stats.entropy(p, q, axis=1), rtol=1e-9
+        metrics.kl_divergence.per_row(p, q), stats.entropy(p, q, axis=1), rtol=1e-9
     )
     np.testing.assert_allclose(
-        metrics.jensen_shannon(p, q, per_row=True),
+        metrics.jensen_shannon.per_row(p, q),
         distance.jensenshannon(p, q, axis=1) ** 2,
         rtol=1e-9,
         atol=1e-14,
@@ -130,7 +130,7 @@ def test_the_floor_is_not_applied_where_nothing_was_observed():
 def test_cosine_is_undefined_by_the_truth_alone():
     p = [[0.0, np.nan], [0.0, np.nan], [0.5, np.nan]]
     q = [[0.0, 1.0], [0.5, 0.5], [0.0, 1.0]]
-    np.testing.assert_array_equal(metrics.cosine(p, q, per_row=True), [np.nan, np.nan, 0.0])
+    np.testing.assert_array_equal(metrics.cosine.per_row(p, q), [np.nan, np.nan, 0.0])
 
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
@@ -138,7 +138,7 @@ def test_constant_rows_have_no_rank_correlation_and_are_left_out_of_the_mean(nam
     function = METRICS[name].function
     p = [[0.25] * 4, [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4]]
     q = [[0.1, 0.2, 0.3, 0.4], [0.25] * 4, [0.4, 0.3, 0.2, 0.1]]
-    np.testing.assert_array_equal(function(p, q, per_row=True), [np.nan, np.nan, -1.0])
+    np.testing.assert_array_equal(function.per_row(p, q), [np.nan, np.nan, -1.0])
     assert function(p, q) == -1.0
     assert math.isnan(function(p[:2], q[:2]))
 
@@ -148,7 +148,7 @@ def test_rows_without_an_observed_degree_are_left_out_of_the_mean(name):
     function = METRICS[name].function
     p = np.array([[0.5, 0.3, 0.2], [np.nan] * 3])
     q = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
-    values = function(p, q, per_row=True)
+    values = function.per_row(p, q)
     assert values.shape == (2,)
     assert math.isnan(values[1])
     assert function(p, q) == values[0] == function(p[:1], q[:1])
@@ -170,5 +170,5 @@ def test_rounding_never_leaves_the_range():
     p = rng.dirichlet(np.ones(9), 2000)
     q = p * (1 + 1e-9 * rng.normal(size=p.shape))
     q /= q.sum(axis=1, keepdims=True)
-    assert metrics.cosine(p, q, per_row=True).max() <= 1.0
-    assert metrics.jensen_shannon(p, q, per_row=True).min() >= 0.0
+    assert metrics.cosine.per_row(p, q).max() <= 1.0
+    assert metrics.jensen_shannon.per_row(p, q).min() >= 0.0

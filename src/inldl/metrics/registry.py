@@ -1,11 +1,11 @@
-"""The list of metrics with their directions, and a function that computes several."""
+"""Register metrics with their directions, and compute several of them at once."""
 
 from __future__ import annotations  # keeps the signatures in help() short
 
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, Self, cast, overload
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -55,16 +55,14 @@ y_true : array-like of shape (n, C)
     True degrees, NaN (or masked) where missing. Complete rows must sum to 1.
 y_pred : array-like of shape (n, C)
     Predicted distributions. Rows must be complete and sum to 1.
-per_row : bool, default False
-    Return the value of each row instead of the mean.
 sample_weight : array-like of shape (n,), optional
     How much each row counts in the mean.
 
 Returns
 -------
-float or ndarray of shape (n,)
-    The mean over rows, or the value of each row. A row without a value (nothing observed, or
-    the formula is undefined) is NaN and left out of the mean.
+float
+    The mean over rows. A row without a value (nothing observed, or the formula is undefined) is
+    left out of it; ``per_row(y_true, y_pred)`` has NaN there.
 
 """
 
@@ -72,33 +70,13 @@ float or ndarray of shape (n,)
 class MetricFunction(Protocol):
     """The signature of every metric."""
 
-    @overload
     def __call__(
-        self,
-        y_true: npt.ArrayLike,
-        y_pred: npt.ArrayLike,
-        *,
-        per_row: Literal[False] = False,
-        sample_weight: Weights = None,
-    ) -> float: ...
-    @overload
-    def __call__(
-        self,
-        y_true: npt.ArrayLike,
-        y_pred: npt.ArrayLike,
-        *,
-        per_row: Literal[True],
-        sample_weight: Weights = None,
-    ) -> FloatArray: ...
-    @overload
-    def __call__(
-        self,
-        y_true: npt.ArrayLike,
-        y_pred: npt.ArrayLike,
-        *,
-        per_row: bool,
-        sample_weight: Weights = None,
-    ) -> float | FloatArray: ...
+        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: Weights = None
+    ) -> float:
+        """Return the mean over rows."""
+
+    def per_row(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> FloatArray:
+        """Return the value of each row, NaN where it has none."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +88,8 @@ class Metric:
     name : str
         The key in ``METRICS``.
     function : callable
-        ``function(y_true, y_pred, *, per_row=False, sample_weight=None)``.
+        ``function(y_true, y_pred, *, sample_weight=None)`` returns the mean over rows, and
+        ``function.per_row(y_true, y_pred)`` the value of each row.
     higher_is_better : bool
         True for similarities, False for distances.
     perfect : float
@@ -126,6 +105,13 @@ class Metric:
     formula: Formula = field(repr=False)
 
 
+WHOLE_ROWS = (
+    "canberra",
+    "clark",
+    "kl_divergence",
+    "cosine",
+)  # that tell how well rows were recovered
+
 METRICS: dict[str, Metric] = {}
 """All metrics by name, the five of the paper first."""
 
@@ -134,21 +120,20 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
     """Turn a formula on checked rows into a public metric, and add it to ``METRICS``."""
 
     def register(formula: Formula) -> MetricFunction:
+        def per_row(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> FloatArray:
+            return _row_values(formula, _checked(y_true, y_pred))
+
         def measure(
-            y_true: npt.ArrayLike,
-            y_pred: npt.ArrayLike,
-            *,
-            per_row: bool = False,
-            sample_weight: Weights = None,
-        ) -> float | FloatArray:
-            values = _row_values(formula, _checked(y_true, y_pred))
-            weights = as_weights(sample_weight, len(values))
-            return values if per_row else mean_of_rows(values, weights)
+            y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: Weights = None
+        ) -> float:
+            values = per_row(y_true, y_pred)
+            return mean_of_rows(values, as_weights(sample_weight, len(values)))
 
         name = formula.__name__
         # The names make the metric picklable: grid search sends scorers to other processes.
         measure.__module__, measure.__name__, measure.__qualname__ = formula.__module__, name, name
         measure.__doc__ = _public_doc(formula)
+        vars(measure)["per_row"] = per_row
         function = cast(MetricFunction, measure)
         METRICS[name] = Metric(name, function, higher_is_better, perfect, formula)
         return function
@@ -196,6 +181,59 @@ def evaluate(
     pair = _checked(y_true, y_pred)
     weights = as_weights(sample_weight, len(pair.p))
     return {each.name: mean_of_rows(_row_values(each.formula, pair), weights) for each in chosen}
+
+
+def recovery(
+    y_true: npt.ArrayLike,
+    y_given: npt.ArrayLike,
+    y_completed: npt.ArrayLike,
+    metrics: Iterable[str] = WHOLE_ROWS,
+) -> dict[str, float]:
+    """Measure how well rows with holes were recovered.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n, C)
+        The true distributions.
+    y_given : array-like of shape (n, C)
+        What was given, NaN = missing: degrees, or ratios. Only its holes are used.
+    y_completed : array-like of shape (n, C)
+        The recovered distributions.
+    metrics : iterable of str, optional
+        Names from ``METRICS`` for whole rows.
+
+    Returns
+    -------
+    dict of str to float
+        "rmse_at_holes" and "mae_at_holes": the root mean square and the mean of the absolute
+        errors at the holes. Then the metrics, as means over the rows that have holes. In a row of
+        ratios the known degrees are estimated as well, and only the metrics see their errors. All
+        are NaN if nothing is missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inldl.metrics import recovery
+    >>> given = [[0.5, np.nan, np.nan]]
+    >>> found = recovery([[0.5, 0.3, 0.2]], given, [[0.5, 0.4, 0.1]])
+    >>> round(found["rmse_at_holes"], 6), round(found["cosine"], 4)
+    (0.1, 0.9762)
+    """
+    pair, holes = _checked(y_true, y_completed), np.isnan(np.asarray(y_given, dtype=float))
+    if holes.shape != pair.p.shape:
+        raise ValueError(
+            f"y_given has the shape {holes.shape}, but y_true has {pair.p.shape}; give the same "
+            "rows and labels."
+        )
+    errors, rows = (pair.q - pair.p)[holes & pair.observed], holes.any(axis=1)
+    if not errors.size:
+        names = ["rmse_at_holes", "mae_at_holes", *metrics]
+        return dict.fromkeys(names, float("nan"))
+    found = {
+        "rmse_at_holes": float(np.sqrt(np.mean(errors**2))),
+        "mae_at_holes": float(np.mean(np.abs(errors))),
+    }
+    return found | evaluate(np.asarray(y_true)[rows], np.asarray(y_completed)[rows], metrics)
 
 
 def measure_any(
@@ -249,7 +287,7 @@ def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:
 
 def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
     # The checks need scikit-learn, which imports pandas: load it on first use.
-    from inldl.metrics._checks import check_pair
+    from inldl.metrics.checks import check_pair
 
     return check_pair(y_true, y_pred, any_truth=any_truth)
 
