@@ -129,7 +129,7 @@ def table(name, rate, rows, hiding):
 
 def ours(X, y):
     """Return what AutoInLDL fills in, and the ends of its intervals."""
-    return AutoInLDL(random_state=0).fit(X, y).complete(X, y, return_interval=True)
+    return AutoInLDL(random_state=0).fit(X, y).complete_interval(X, y)
 
 
 def measure(method, *cell):

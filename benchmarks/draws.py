@@ -79,7 +79,7 @@ def measure(X, truth, rate, seeds, n_draws):
         y = hide(truth, rate, random_state=np.random.default_rng([seed, 11]))
         model = WInLDL(cross_fit=5).fit(X, y)
         completed = model.complete(X, y)
-        draws = model.complete(X, y, n_draws=n_draws, random_state=seed)
+        draws = model.draw(X, y, n_draws=n_draws, random_state=seed)
         for name, analysis in ANALYSES.items():
             full = analysis(X, truth)[0]
             for kind, (low, high) in intervals(analysis, X, completed, draws).items():

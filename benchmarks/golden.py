@@ -85,11 +85,11 @@ def complete(model, X, y, **known):
 
 
 def complete_with_intervals(model, X, y, **known):
-    return model.complete(X, y, return_interval=True, coverage=COVERAGE, **known)
+    return model.complete_interval(X, y, coverage=COVERAGE, **known)
 
 
 def draw(model, X, y, **known):
-    return model.complete(X, y, n_draws=DRAWS, random_state=SEED, **known)
+    return model.draw(X, y, n_draws=DRAWS, random_state=SEED, **known)
 
 
 def weigh_votes(X, counts):

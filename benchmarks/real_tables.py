@@ -324,7 +324,7 @@ def measure(name, mechanism, rate, seed, imputers):
     some = y.notna().any(axis=1)
     X, truth, y, size = (each[some].reset_index(drop=True) for each in (X, truth, y, size))
     model = TableModel().fit(X, y)
-    filled, low, high = (each.to_numpy() for each in model.complete(X, y, return_interval=True))
+    filled, low, high = (each.to_numpy() for each in model.complete_interval(X, y))
     truth, y = truth.to_numpy(), y.to_numpy()
     at = np.isnan(y) & (np.isnan(y).sum(axis=1) > 1)[:, None]
     inside = ((low <= truth + 1e-9) & (truth - 1e-9 <= high))[at]

@@ -53,7 +53,7 @@ def measure(name, threshold, most):
         return None  # the sums of the rows say as much
     plain = AutoInLDL(random_state=0).fit(X, given)
     told = AutoInLDL(random_state=0).fit(X, given, upper=upper)
-    filled, low, high = told.complete(X, given, return_interval=True, upper=upper)
+    filled, low, high = told.complete_interval(X, given, upper=upper)
     assert (filled[small] <= threshold + 1e-12).all()
     assert np.abs(filled.sum(axis=1) - 1).max() < 1e-9
     inside = ((low <= y + 1e-12) & (y <= high + 1e-12))[judged].mean()

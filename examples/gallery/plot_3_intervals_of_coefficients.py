@@ -29,7 +29,7 @@ def regress(shares):
 
 
 model = WInLDL(cross_fit=5).fit(X, given)
-draws = model.complete(X, given, n_draws=20, random_state=0)
+draws = model.draw(X, given, n_draws=20, random_state=0)
 estimates, variances = zip(*map(regress, draws), strict=True)
 found = pool(estimates, variances, complete_df=len(X) - 3)
 

@@ -14,6 +14,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "WInLDL": "inldl.methods.winldl",
         "compare": "inldl.tables.comparison",
         "complete": "inldl.methods.given_rows",
+        "complete_interval": "inldl.methods.given_rows",
+        "draw": "inldl.methods.given_rows",
         "evaluate": "inldl.metrics",
         "hide": "inldl.datasets",
         "load_model": "inldl.files.model_file",

@@ -47,7 +47,7 @@ def test_intervals_of_completed_degrees_hold_for_few_and_many_votes(votes, model
     X, y, few = votes
     X, y, few = X[:800], y[:800], few[:800]
     given = hide(y, 0.3, random_state=0)
-    _, low, high = model.complete(X, given, return_interval=True)
+    _, low, high = model.complete_interval(X, given)
     several = np.isnan(given) & (np.isnan(given).sum(axis=1) > 1)[:, None]
     for group in (few, ~few):
         assert 0.84 < coverage(low, high, y, several & group[:, None]) < 0.96
@@ -66,7 +66,7 @@ def test_intervals_of_new_rows_hold_for_few_and_many_votes(votes, model):
 def test_draws_of_many_votes_vary_less(votes, model):
     X, y, few = votes
     given = hide(y[:800], 0.3, random_state=0)
-    draws = np.stack(model.complete(X[:800], given, n_draws=5, random_state=0))
+    draws = np.stack(model.draw(X[:800], given, n_draws=5, random_state=0))
     several = np.isnan(given) & (np.isnan(given).sum(axis=1) > 1)[:, None]
     spread = [draws.std(axis=0)[several & group[:800, None]].mean() for group in (few, ~few)]
     assert spread[0] > 2 * spread[1]
@@ -86,7 +86,7 @@ def test_draws_are_the_same_from_a_file(votes, model, tmp_path):
     X, given = X[:60], hide(y[:60], 0.5, random_state=1)
     save_model(model, tmp_path / "m.inldl")
     drawn = (
-        each.complete(X, given, n_draws=2, random_state=0)
+        each.draw(X, given, n_draws=2, random_state=0)
         for each in (model, load_model(tmp_path / "m.inldl"))
     )
     np.testing.assert_array_equal(*map(np.array, drawn))
@@ -113,7 +113,7 @@ def test_examples_of_earlier_versions_draw_without_features(votes, model):
     kept = model.examples_
     model.examples_ = replace(kept, features=None)
     try:
-        draws = model.complete(X[:40], given, n_draws=2, random_state=0)
+        draws = model.draw(X[:40], given, n_draws=2, random_state=0)
     finally:
         model.examples_ = kept
     np.testing.assert_allclose(np.sum(draws, axis=2), 1)

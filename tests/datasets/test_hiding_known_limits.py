@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.datasets import hide
+from inldl.datasets import hide, hide_with_bounds, hide_with_sums
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def y():
 
 
 def test_all_below_a_threshold_are_suppressed(y):
-    out, lower, upper = hide(y, mechanism="suppressed", threshold=0.05, return_bounds=True)
+    out, lower, upper = hide_with_bounds(y, threshold=0.05)
     hidden = np.isnan(out)
     np.testing.assert_array_equal(hidden, y < 0.05)
     np.testing.assert_array_equal(lower, np.where(hidden, 0, np.nan))
@@ -22,7 +22,7 @@ def test_all_below_a_threshold_are_suppressed(y):
 
 def test_a_rate_suppresses_so_many(y):
     y[0, 0] = np.nan
-    out, lower, upper = hide(y, 1 / 3, mechanism="suppressed", return_bounds=True, random_state=0)
+    out, lower, upper = hide_with_bounds(y, 1 / 3, random_state=0)
     newly = np.isnan(out) & ~np.isnan(y)
     assert newly.sum() == round((y.size - 1) / 3)
     assert (y[newly] <= upper[newly]).all()
@@ -32,7 +32,7 @@ def test_a_rate_suppresses_so_many(y):
 
 
 def test_the_largest_of_a_row_bound_the_others(y):
-    out, lower, upper = hide(y, 0.4, mechanism="top", return_bounds=True, random_state=0)
+    out, lower, upper = hide_with_bounds(y, 0.4, mechanism="top", random_state=0)
     hidden = np.isnan(out)
     expected = np.repeat(np.nanmin(out, axis=1)[:, None], 5, axis=1)
     np.testing.assert_array_equal(upper[hidden], expected[hidden])
@@ -43,8 +43,7 @@ def test_the_largest_of_a_row_bound_the_others(y):
 def test_groups_are_known_by_their_sums(y):
     frame = pd.DataFrame(y, columns=list("abcde"))
     frame.iloc[:3, 1] = np.nan
-    how = {"mechanism": "grouped", "labels": ["d", "b"], "random_state": 0}
-    out, sums = hide(frame, 0.5, **how, return_sums=True)
+    out, sums = hide_with_sums(frame, 0.5, labels=["d", "b"], random_state=0)
     assert list(sums) == [("b", "d")]
     rows = ~np.isnan(sums["b", "d"])
     assert 140 <= rows.sum() <= 150
@@ -53,10 +52,10 @@ def test_groups_are_known_by_their_sums(y):
     assert out.loc[rows, ["b", "d"]].isna().all(axis=None)
     pd.testing.assert_frame_equal(out[["a", "c", "e"]], frame[["a", "c", "e"]])
     pd.testing.assert_frame_equal(out[~rows], frame[~rows])
-    _, sums = hide(y, 0.5, mechanism="grouped", random_state=0, return_sums=True)
+    _, sums = hide_with_sums(y, 0.5, random_state=0)
     [columns] = sums
     assert len(columns) == 2
-    assert hide(y, 0, mechanism="grouped", return_sums=True)[1] == {}
+    assert hide_with_sums(y, 0)[1] == {}
 
 
 @pytest.mark.parametrize(
@@ -66,8 +65,6 @@ def test_groups_are_known_by_their_sums(y):
         ({"mechanism": "suppressed", "threshold": 0}, "threshold must be a number greater than 0"),
         ({"mechanism": "suppressed", "threshold": 0.1, "rate": 0.1}, "exclude each other"),
         ({"mechanism": "suppressed"}, "rate must be at least 0 and below 1, got None"),
-        ({"rate": 0.1, "return_bounds": True}, "'suppressed' or 'top', got mechanism='uniform'"),
-        ({"rate": 0.1, "return_sums": True}, "return_sums is for mechanism='grouped'"),
         ({"rate": 0.1, "labels": [0, 1]}, "labels is for mechanism='grouped'"),
         ({"rate": 0.1, "mechanism": "grouped", "labels": [0]}, r"at least two labels of y, but g"),
         ({"rate": 0.1, "mechanism": "grouped", "labels": [0, 9]}, "labels of y, but 9 is not one"),
@@ -76,3 +73,8 @@ def test_groups_are_known_by_their_sums(y):
 def test_options_that_do_not_fit_are_refused(y, options, told):
     with pytest.raises(ValueError, match=told):
         hide(y, **options)
+
+
+def test_only_small_degrees_have_bounds(y):
+    with pytest.raises(ValueError, match="mechanism must be one of 'suppressed', 'top', got 'un"):
+        hide_with_bounds(y, 0.1, mechanism="uniform")

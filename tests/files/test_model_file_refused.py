@@ -270,7 +270,7 @@ def test_pickles_are_never_loaded(tmp_path, saved):
 USES = {
     "predict": lambda model, X, y: model.predict(X),
     "predict_interval": lambda model, X, y: model.predict_interval(X),
-    "complete": lambda model, X, y: model.complete(X, y, return_interval=True),
+    "complete": lambda model, X, y: model.complete_interval(X, y),
     "influence": lambda model, X, y: model.influence(X, y),
     "evaluate": lambda model, X, y: model.means_ + model.held_out_,
     "describe": lambda model, X, y: (model.encoder_.dropped_, model.encoder_.notes_),

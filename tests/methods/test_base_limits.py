@@ -139,7 +139,7 @@ def models():
 @pytest.mark.parametrize("name", [*INTERVALS, *(f"{name} within" for name in INTERVALS)])
 def test_intervals_and_draws_keep_what_is_known(models, name):
     model = models[name]
-    filled, lower, upper = model.complete(X, Y, return_interval=True, **KNOWN)
+    filled, lower, upper = model.complete_interval(X, Y, **KNOWN)
     np.testing.assert_array_equal(filled, model.complete(X, Y, **KNOWN))
     keeps(filled)
     assert (lower <= filled).all()
@@ -147,17 +147,17 @@ def test_intervals_and_draws_keep_what_is_known(models, name):
     assert (lower >= np.fmax(LOWER, 0) - 1e-9)[HOLES].all()
     assert (upper <= np.fmin(UPPER, 1) + 1e-9)[HOLES].all()
     np.testing.assert_array_equal(lower[~HOLES], Y[~HOLES])
-    draws = model.complete(X, Y, n_draws=3, random_state=0, **KNOWN)
+    draws = model.draw(X, Y, n_draws=3, random_state=0, **KNOWN)
     for each in draws:
         keeps(each)
     assert (draws[0] != draws[1]).any()
     for known in VACUOUS:
         np.testing.assert_array_equal(
-            model.complete(X, Y, n_draws=3, random_state=0, **known),
-            model.complete(X, Y, n_draws=3, random_state=0),
+            model.draw(X, Y, n_draws=3, random_state=0, **known),
+            model.draw(X, Y, n_draws=3, random_state=0),
         )
-        plain = model.complete(X, Y, return_interval=True)
-        for a, b in zip(model.complete(X, Y, return_interval=True, **known), plain, strict=True):
+        plain = model.complete_interval(X, Y)
+        for a, b in zip(model.complete_interval(X, Y, **known), plain, strict=True):
             np.testing.assert_array_equal(a, b)
 
 
@@ -168,7 +168,7 @@ def test_single_precision_stays_and_keeps_bounds(models, name):
     completed = models[name].complete(X, y, **known)
     assert completed.dtype == np.float32
     keeps(completed, y, sums=None, atol=1e-6)
-    for each in models[name].complete(X, y, n_draws=2, random_state=0, **known):
+    for each in models[name].draw(X, y, n_draws=2, random_state=0, **known):
         keeps(each, y, sums=None, atol=1e-6)
 
 
@@ -194,7 +194,7 @@ def test_frames_come_back_as_frames(models):
     pd.testing.assert_index_equal(completed.index, y.index)
     expected = model.complete(X, Y, upper=UPPER, sums=SUMS)
     np.testing.assert_array_equal(completed, expected)
-    for each in model.complete(X, y, upper=upper, n_draws=2, random_state=0):
+    for each in model.draw(X, y, upper=upper, n_draws=2, random_state=0):
         assert list(each.columns) == list("abcd")
     with pytest.raises(ValueError, match="columns of upper are d, c, b, a, but the labels are a"):
         model.complete(X, y, upper=upper[list("dcba")])
@@ -202,8 +202,8 @@ def test_frames_come_back_as_frames(models):
 
 CALLS = {
     "complete": lambda model, y, **known: model.complete(X, y, **known),
-    "intervals": lambda model, y, **known: model.complete(X, y, return_interval=True, **known),
-    "draws": lambda model, y, **known: model.complete(X, y, n_draws=2, **known),
+    "intervals": lambda model, y, **known: model.complete_interval(X, y, **known),
+    "draws": lambda model, y, **known: model.draw(X, y, n_draws=2, **known),
     "fit": lambda model, y, **known: clone(model).fit(X, y, **known),
 }
 
@@ -256,11 +256,11 @@ def test_a_label_that_is_only_ever_bounded_can_be_learned(name):
     mean = np.broadcast_to(TRUTH.mean(axis=0), TRUTH.shape)
     errors = [((p - TRUTH)[:, 0] ** 2).mean() for p in (model.predict(X), mean)]
     assert errors[0] < 0.6 * errors[1]
-    completed, lower, upper = model.complete(X, UNSEEN, return_interval=True, **ALWAYS)
+    completed, lower, upper = model.complete_interval(X, UNSEEN, **ALWAYS)
     keeps(completed, UNSEEN, sums=None, **ALWAYS)
     assert (lower <= completed).all()
     assert (completed <= upper).all()
-    keeps(model.complete(X, UNSEEN, n_draws=1, random_state=0, **ALWAYS)[0], UNSEEN, sums=None,
+    keeps(model.draw(X, UNSEEN, n_draws=1, random_state=0, **ALWAYS)[0], UNSEEN, sums=None,
           **ALWAYS)  # fmt: skip
     with pytest.raises(ValueError, match="Label column 0 of y has no observed degree"):
         clone(INTERVALS[name]).fit(X, UNSEEN)
@@ -291,13 +291,12 @@ def test_a_saved_model_completes_the_same(models, name, tmp_path):
     save_model(model, tmp_path / "model.inldl")
     loaded = load_model(tmp_path / "model.inldl")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
-    for options in ({}, {"n_draws": 2, "random_state": 0}):
-        np.testing.assert_array_equal(
-            loaded.complete(X, Y, **KNOWN, **options), model.complete(X, Y, **KNOWN, **options)
-        )
+    np.testing.assert_array_equal(loaded.complete(X, Y, **KNOWN), model.complete(X, Y, **KNOWN))
+    draws = (each.draw(X, Y, 2, random_state=0, **KNOWN) for each in (loaded, model))
+    np.testing.assert_array_equal(*draws)
     for a, b in zip(
-        loaded.complete(X, Y, return_interval=True, **KNOWN),
-        model.complete(X, Y, return_interval=True, **KNOWN),
+        loaded.complete_interval(X, Y, **KNOWN),
+        model.complete_interval(X, Y, **KNOWN),
         strict=True,
     ):
         np.testing.assert_array_equal(a, b)

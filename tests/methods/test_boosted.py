@@ -8,7 +8,7 @@ from inldl import AutoInLDL, evaluate, hide
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL
 from inldl.methods.boosted import EVERY, Boosted
-from inldl.methods.parameters import seed_from
+from inldl.randomness import seed_from
 from inldl.solvers.softmax import softmax
 
 

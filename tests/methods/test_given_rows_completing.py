@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from inldl import TableModel, WInLDL, complete, hide
+from inldl import TableModel, WInLDL, complete, complete_interval, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL
 from inldl.metrics import mae, scorer
@@ -37,7 +37,7 @@ def test_searches_and_options_are_passed_on(data):
     pipeline = make_pipeline(StandardScaler(), WInLDL(cross_fit=3))
     search = GridSearchCV(pipeline, {"winldl__mu": [1, 4]}, scoring=scorer("mae"), cv=2)
     search.fit(X, y)
-    completed, lower, upper = complete(search, X, y, return_interval=True, coverage=0.5)
+    completed, lower, upper = complete_interval(search, X, y, coverage=0.5)
     assert not np.isnan(completed).any()
     assert ((lower <= completed) & (completed <= upper)).all()
 

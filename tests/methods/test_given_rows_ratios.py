@@ -113,11 +113,14 @@ def test_no_bounds_no_intervals_no_draws():
     for call in (model.fit, model.complete):
         with pytest.raises(ValueError, match="Bounds and sums are those of degrees"):
             call(X, RATIOS, lower=lower)
-    for how in ({"return_interval": True}, {"n_draws": 2}):
+    asks = (
+        lambda: model.complete_interval(X, RATIOS),
+        lambda: model.draw(X, RATIOS, 2),
+        lambda: model.predict_interval(X),
+    )
+    for ask in asks:
         with pytest.raises(NotFittedError, match="no intervals and no draws"):
-            model.complete(X, RATIOS, **how)
-    with pytest.raises(NotFittedError, match="no intervals and no draws"):
-        model.predict_interval(X)
+            ask()
 
 
 def test_held_out_predictions_help_to_complete():

@@ -199,7 +199,7 @@ def test_no_more_than_10000_degrees_of_a_label_are_kept():
 
 def test_completed_rows_respect_what_is_known(fitted):
     model, X, y = fitted
-    full, lower, upper = model.complete(X, y, return_interval=True, coverage=0.8)
+    full, lower, upper = model.complete_interval(X, y, coverage=0.8)
     np.testing.assert_array_equal(full, model.complete(X, y))
     holes = np.isnan(y)
     known = ~holes | (holes.sum(axis=1) == 1)[:, None]
@@ -216,7 +216,7 @@ def test_a_row_that_leaves_little_has_narrow_intervals(fitted):
     y = np.full((1, 3), np.nan)
     y[0, 0] = 0.99
     assert model.predict_interval(X[:1], 0.5)[0][0, 1] > 0.01
-    completed, lower, upper = model.complete(X[:1], y, return_interval=True, coverage=0.5)
+    completed, lower, upper = model.complete_interval(X[:1], y, coverage=0.5)
     assert (lower >= 0).all()
     assert (lower <= completed).all()
     assert (completed <= upper).all()
@@ -231,7 +231,7 @@ def test_the_holes_of_new_rows_are_covered():
     new = given[1000:]
     open_ = np.isnan(new) & (np.isnan(new).sum(axis=1) > 1)[:, None]
     for level in LEVELS:
-        bounds = model.complete(X[1000:], new, return_interval=True, coverage=level)[1:]
+        bounds = model.complete_interval(X[1000:], new, coverage=level)[1:]
         hits = [inside(y[1000:], bounds)[open_[:, j], j].mean() for j in range(3)]
         slack = 3 * np.sqrt(level * (1 - level) * (1 / 500 + 1 / open_[:, 0].sum()))
         assert min(hits) > level - slack
@@ -242,10 +242,8 @@ def test_frames_in_frames_out(fitted, frame):
     model, X, y = fitted
     names = ["low", "mid", "high"]
     table = frame(dict(zip(names, y.T, strict=True)))
-    expected = model.complete(X, y, return_interval=True)
-    for found, values in zip(
-        model.complete(X, table, return_interval=True), expected, strict=True
-    ):
+    expected = model.complete_interval(X, y)
+    for found, values in zip(model.complete_interval(X, table), expected, strict=True):
         assert isinstance(found, frame)
         assert list(found.columns) == names
         np.testing.assert_array_equal(found.to_numpy(), values)
@@ -286,7 +284,7 @@ def test_more_folds_than_rows():
 def test_a_plain_fit_says_what_to_do(fitted):
     _, X, y = fitted
     model = WInLDL(cross_fit=2).fit(X, y).set_params(cross_fit=None).fit(X, y)
-    for ask in (model.predict_interval, lambda X: model.complete(X, y, return_interval=True)):
+    for ask in (model.predict_interval, lambda X: model.complete_interval(X, y)):
         with pytest.raises(NotFittedError, match=r"held-out .*; fit WInLDL\(cross_fit=5\)\.$"):
             ask(X)
     with pytest.raises(NotFittedError, match="not fitted yet"):

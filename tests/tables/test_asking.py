@@ -42,7 +42,7 @@ def test_a_table_of_questions_the_best_first(data, model):
     holes = np.isnan(np.asarray(y))
     labels = list(model.label_names_)
     assert all(holes[row, labels.index(label)] for row, label in cells(found))
-    completed, low, high = model.complete(X, y, return_interval=True)
+    completed, low, high = model.complete_interval(X, y)
     at = table["row"], [labels.index(label) for label in table["label"]]
     for name, values in (("estimate", completed), ("low", low), ("high", high)):
         np.testing.assert_allclose(table[name], np.asarray(values)[at], atol=1e-9)

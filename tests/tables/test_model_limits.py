@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.datasets import hide
+from inldl.datasets import hide, hide_with_bounds, hide_with_sums
 from inldl.tables import TableModel, fit_table, read_table
 
 LABELS = ["a", "b", "c", "d"]
@@ -22,7 +22,7 @@ def data():
 @pytest.mark.parametrize("method", ["winldl", "kernel-ridge", "ridge"])
 def test_completed_degrees_lie_within_their_bounds(data, method):
     X, y = data
-    left, lower, upper = hide(y, mechanism="suppressed", threshold=0.2, return_bounds=True)
+    left, lower, upper = hide_with_bounds(y, threshold=0.2)
     known = {"lower": lower, "upper": upper}
     model = TableModel(method).fit(X, left, **known)
     whole = model.complete(X, left, **known)
@@ -34,8 +34,7 @@ def test_completed_degrees_lie_within_their_bounds(data, method):
 
 def test_sums_of_groups_are_kept(data):
     X, y = data
-    how = {"mechanism": "grouped", "labels": ["b", "d"], "random_state": 0}
-    left, sums = hide(y, 0.4, **how, return_sums=True)
+    left, sums = hide_with_sums(y, 0.4, labels=["b", "d"], random_state=0)
     whole = TableModel("winldl").fit(X, left, sums=sums).complete(X, left, sums=sums)
     told = ~np.isnan(sums["b", "d"])
     np.testing.assert_allclose((whole["b"] + whole["d"])[told], sums["b", "d"][told])
@@ -52,7 +51,7 @@ def test_limits_that_tell_nothing_change_nothing(data):
 
 def test_copies_leave_the_others_their_bounds(data):
     X, y = data
-    left, lower, upper = hide(y, mechanism="suppressed", threshold=0.2, return_bounds=True)
+    left, lower, upper = hide_with_bounds(y, threshold=0.2)
     once = TableModel("winldl").fit(X, left, lower=lower, upper=upper)
     again = [pd.concat([each, each[:9]], ignore_index=True) for each in (X, left, lower, upper)]
     twice = TableModel("winldl").fit(*again[:2], lower=again[2], upper=again[3])

@@ -23,7 +23,7 @@ def model(shares):
 
 def test_shares_alone_are_completed(shares, model):
     truth, y = shares
-    filled, low, high = model.complete(y[[]], y, return_interval=True)
+    filled, low, high = model.complete_interval(y[[]], y)
     assert filled.to_numpy() == pytest.approx(np.where(y.isna(), filled, y), abs=0)
     assert filled.sum(axis=1).to_numpy() == pytest.approx(1)
     assert (low <= filled).all(axis=None)

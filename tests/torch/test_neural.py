@@ -154,7 +154,7 @@ def test_frames_bounds_intervals_and_draws(fitted):
     lower, upper = fitted.predict_interval(X, coverage=0.8)
     inside = (lower <= TRUTH) & (upper >= TRUTH)
     assert 0.7 < inside.mean() < 0.95
-    assert len(fitted.complete(X, Y, n_draws=2, random_state=0)) == 2
+    assert len(fitted.draw(X, Y, n_draws=2, random_state=0)) == 2
 
 
 def test_odd_degrees_become_parts_of_distributions():

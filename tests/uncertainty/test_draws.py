@@ -231,19 +231,19 @@ def fitted():
 
 def test_estimators_draw(fitted):
     X, y, model = fitted
-    draws = model.complete(X, y, n_draws=4, random_state=0)
+    draws = model.draw(X, y, n_draws=4, random_state=0)
     assert draws.shape == (4, 120, 3)
-    np.testing.assert_array_equal(model.complete(X, y, n_draws=4, random_state=0), draws)
-    assert (model.complete(X, y, n_draws=4, random_state=1) != draws).any()
+    np.testing.assert_array_equal(model.draw(X, y, n_draws=4, random_state=0), draws)
+    assert (model.draw(X, y, n_draws=4, random_state=1) != draws).any()
     generator = np.random.default_rng(0)
-    assert model.complete(X, y, n_draws=1, random_state=generator).shape == (1, 120, 3)
+    assert model.draw(X, y, n_draws=1, random_state=generator).shape == (1, 120, 3)
 
 
 def test_draws_are_of_the_kind_that_was_given(fitted):
     X, y, model = fitted
-    assert model.complete(X, y.astype(np.float32), n_draws=2).dtype == np.float32
+    assert model.draw(X, y.astype(np.float32), n_draws=2).dtype == np.float32
     frame = pd.DataFrame(y, columns=list("abc"), index=np.arange(120) + 5)
-    draws = WInLDL(cross_fit=5).fit(X, frame).complete(X, frame, n_draws=2, random_state=0)
+    draws = WInLDL(cross_fit=5).fit(X, frame).draw(X, frame, n_draws=2, random_state=0)
     assert isinstance(draws, list)
     for each in draws:
         assert list(each.columns) == list("abc")
@@ -254,7 +254,7 @@ def test_draws_are_of_the_kind_that_was_given(fitted):
 def test_models_of_tables_draw(fitted):
     X, y, _ = fitted
     model = TableModel("winldl").fit(X, y)
-    draws = model.complete(X, y, n_draws=3, random_state=0)
+    draws = model.draw(X, y, n_draws=3, random_state=0)
     at = np.isnan(fill_forced(y))
     assert np.shape(draws) == (3, 120, 3)
     assert (np.ptp(draws, axis=0)[at] > 0).mean() > 0.9  # some are 0 in all three
@@ -263,7 +263,7 @@ def test_models_of_tables_draw(fitted):
 def test_a_table_without_holes_is_drawn_as_it_is(fitted):
     X, _, model = fitted
     truth = table(120, 3)[0]
-    assert (model.complete(X, truth, n_draws=3) == truth).all()
+    assert (model.draw(X, truth, n_draws=3) == truth).all()
 
 
 def test_rows_of_two_labels_vary_if_both_are_missing():
@@ -275,7 +275,7 @@ def test_rows_of_two_labels_vary_if_both_are_missing():
     y[::4] = np.nan
     y[1, 0] = np.nan
     model = KernelRidgeLDL(random_state=0).fit(X, y)
-    draws = model.complete(X, y, n_draws=300, random_state=0)
+    draws = model.draw(X, y, n_draws=300, random_state=0)
     assert (np.ptp(draws[:, 1], axis=0) == 0).all()
     error = np.sqrt(np.nanmean((model.held_out_ - y) ** 2))
     assert np.sqrt(draws[:, ::4].var(axis=0).mean()) == pytest.approx(error, rel=0.15)
@@ -285,12 +285,10 @@ def test_rows_of_two_labels_vary_if_both_are_missing():
 def test_numbers_of_draws_that_make_no_sense_are_refused(fitted, n_draws):
     X, y, model = fitted
     with pytest.raises(ValueError, match="n_draws must be an integer at least 1"):
-        model.complete(X, y, n_draws=n_draws)
+        model.draw(X, y, n_draws=n_draws)
 
 
-def test_draws_with_intervals_and_draws_without_held_out_rows_are_refused(fitted):
-    X, y, model = fitted
-    with pytest.raises(ValueError, match="intervals or for draws"):
-        model.complete(X, y, return_interval=True, n_draws=2)
+def test_draws_without_held_out_rows_are_refused(fitted):
+    X, y, _ = fitted
     with pytest.raises(NotFittedError, match=r"which draws need; fit WInLDL\(cross_fit=5\)"):
-        WInLDL().fit(X, y).complete(X, y, n_draws=2)
+        WInLDL().fit(X, y).draw(X, y, n_draws=2)

@@ -10,6 +10,7 @@ from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly, hide_each_label
 from inldl.completion.loose_sums import LooseSums
 from inldl.file_state import Array, FileState
+from inldl.randomness import mixed_bits
 from inldl.rows.cells import mean_degrees
 from inldl.rows.density import Inside
 from inldl.rows.limits import Limits
@@ -237,6 +238,4 @@ def row_keys(X):
 
 def _mixed(values):
     """Return the bits of numbers, mixed so that the low ones differ where the high ones do."""
-    bits = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return bits ^ (bits >> np.uint64(32))
+    return mixed_bits(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))

@@ -1,7 +1,7 @@
 """Datasets, and functions that hide some of their degrees."""
 
 from inldl.datasets._built_in import load_budget_shares, load_concrete, make_distributions
-from inldl.datasets._hiding import MECHANISMS, hide
+from inldl.datasets._hiding import MECHANISMS, hide, hide_with_bounds, hide_with_sums
 from inldl.datasets._public import canonical_name, catalogue, load, locate
 
 __all__ = [
@@ -9,6 +9,8 @@ __all__ = [
     "canonical_name",
     "catalogue",
     "hide",
+    "hide_with_bounds",
+    "hide_with_sums",
     "load",
     "load_budget_shares",
     "load_concrete",

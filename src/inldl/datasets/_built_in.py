@@ -6,7 +6,7 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import Bunch
 
-from inldl.datasets._hiding import generator
+from inldl.randomness import generator_from
 
 # t = x + 0.5 x^2 + 0.2 x^3 + 1, lowest power first
 _POLYNOMIAL = (1.0, 1.0, 0.5, 0.2)
@@ -129,8 +129,8 @@ def make_distributions(n_samples=500, *, random_state=None):
     ----------
     n_samples : int, default=500
         Number of rows.
-    random_state : None, int or numpy.random.Generator, default=None
-        Seed or generator for the features.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the features.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def make_distributions(n_samples=500, *, random_state=None):
     ((4, 3), (4, 3))
     """
     # A separate stream: `hide` with the same seed must not depend on the values of X.
-    rng = generator(random_state).spawn(1)[0]
+    rng = generator_from(random_state).spawn(1)[0]
     X = rng.uniform(-1.0, 1.0, size=(n_samples, 3))
     return X, _degrees(X)
 

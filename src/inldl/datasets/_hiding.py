@@ -1,9 +1,11 @@
 """Hide degrees: each mechanism says which degrees stay observed."""
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
+from inldl.randomness import generator_from
 from inldl.rows.checks import as_degrees, check_choice, check_number, like
 
 
@@ -14,11 +16,9 @@ def hide(
     mechanism="uniform",
     threshold=None,
     labels=None,
-    return_bounds=False,
-    return_sums=False,
     renormalise=False,
     random_state=None,
-):
+) -> Any:
     r"""Return a copy of `y` with more degrees missing (NaN).
 
     Degrees that are already NaN stay NaN; the remaining ones keep their values.
@@ -63,29 +63,23 @@ def hide(
         For "suppressed", in place of `rate`.
     labels : list of str or int, default=None
         For "grouped": at least two labels, by name or column; two at random by default.
-    return_bounds : bool, default=False
-        For "suppressed" and "top": return what is known of hidden degrees as well. They are at
-        least 0 and at most the threshold (the smallest degree that is kept), or the smallest
-        degree that their row keeps.
-    return_sums : bool, default=False
-        For "grouped": return the sums as well.
     renormalise : bool, default=False
         Divide what is left of each row by its sum, as where missing labels were dropped: only
         ratios of observed degrees are then known, ``known="ratios"`` of a method. A row of which
         nothing is left but zeros keeps them.
-    random_state : None, int or numpy.random.Generator, default=None
-        Seed or generator for the random choice.
+    random_state : int, RandomState instance, Generator or None, default=None
+        For the random choice.
 
     Returns
     -------
     ndarray or DataFrame of shape (n, C)
         float32 if `y` is, else float64. For a DataFrame, a DataFrame with the same columns, and
         the same index if it has one.
-    lower, upper : ndarray or DataFrame of shape (n, C)
-        With `return_bounds`: bounds of what was hidden, NaN elsewhere.
-    sums : dict of tuple to ndarray of shape (n,)
-        With `return_sums`: the sum of the labels, by their names or columns, NaN in rows where
-        they were not hidden.
+
+    See Also
+    --------
+    hide_with_bounds : Return what is known of suppressed degrees, too.
+    hide_with_sums : Return the sums of grouped labels, too.
 
     Notes
     -----
@@ -99,38 +93,80 @@ def hide(
     array([[0.2, 0.8],
            [nan, nan]])
 
-    What is printed as "<10%" in a table, and what that says:
-
-    >>> y, lower, upper = hide(
-    ...     [[0.05, 0.2, 0.75]], mechanism="suppressed", threshold=0.1, return_bounds=True
-    ... )
-    >>> y, upper
-    (array([[ nan, 0.2 , 0.75]]), array([[0.1, nan, nan]]))
-
     One of three labels is dropped, and the others are rescaled to 1:
 
     >>> hide([[0.2, 0.2, 0.6]], 0.4, mechanism="keep", renormalise=True, random_state=1)
     array([[0.25,  nan, 0.75]])
     """
+    degrees, observed = _observed(y, rate, mechanism, random_state, threshold, labels)
+    left = np.where(observed, degrees, np.nan)
+    return like(y, renormalised(left) if renormalise else left)
+
+
+def hide_with_bounds(
+    y, rate=None, *, mechanism="suppressed", threshold=None, random_state=None
+) -> tuple[Any, Any, Any]:
+    """Hide small degrees; return what is left, and bounds of what was hidden.
+
+    Parameters
+    ----------
+    mechanism : {"suppressed", "top"}, default="suppressed"
+        As in :func:`hide`.
+    y, rate, threshold, random_state
+        As in :func:`hide`.
+
+    Returns
+    -------
+    y, lower, upper : ndarray or DataFrame of shape (n, C)
+        What :func:`hide` returns, and bounds of the hidden degrees, NaN elsewhere. They are at
+        least 0, and at most the threshold (or the smallest degree that is kept), with "top" the
+        smallest degree that their row keeps.
+
+    Examples
+    --------
+    What is printed as "<10%" in a table, and what that says:
+
+    >>> from inldl.datasets import hide_with_bounds
+    >>> y, lower, upper = hide_with_bounds([[0.05, 0.2, 0.75]], threshold=0.1)
+    >>> y, upper
+    (array([[ nan, 0.2 , 0.75]]), array([[0.1, nan, nan]]))
+    """
+    check_choice("mechanism", mechanism, ("suppressed", "top"))
+    degrees, observed = _observed(y, rate, mechanism, random_state, threshold)
+    most = _most(degrees, observed, mechanism, threshold)
+    newly = ~observed & ~np.isnan(degrees)
+    lower, upper = (np.where(newly, end, np.nan).astype(degrees.dtype) for end in (0, most))
+    return like(y, np.where(observed, degrees, np.nan)), like(y, lower), like(y, upper)
+
+
+def hide_with_sums(y, rate, *, labels=None, random_state=None) -> tuple[Any, dict]:
+    """Hide labels of which only the sum is known; return what is left, and the sums.
+
+    The parameters are those of :func:`hide` with the mechanism "grouped".
+
+    Returns
+    -------
+    y : ndarray or DataFrame of shape (n, C)
+        What :func:`hide` returns.
+    sums : dict of tuple to ndarray of shape (n,)
+        The sum of the labels, by their names or columns, NaN in rows where they were not hidden.
+    """
+    degrees, observed = _observed(y, rate, "grouped", random_state, labels=labels)
+    sums = _sums(y, degrees, ~observed & ~np.isnan(degrees))
+    return like(y, np.where(observed, degrees, np.nan)), sums
+
+
+def _observed(y, rate, mechanism, random_state, threshold=None, labels=None):
+    """Return the degrees as an array, and which of them a mechanism leaves observed."""
     check_choice("mechanism", mechanism, MECHANISMS)
-    _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums)
-    if renormalise and (return_bounds or return_sums):
-        raise ValueError("Bounds and sums are those of degrees; leave renormalise out for them.")
-    degrees = as_degrees(y, name="y")
-    options = {} if threshold is None else {"threshold": threshold}
+    _check_options(rate, mechanism, threshold, labels)
+    degrees, options = as_degrees(y, name="y"), {}
+    if threshold is not None:
+        options["threshold"] = threshold
     if labels is not None:
         options["labels"] = _columns(y, labels, degrees.shape[1])
-    observed = MECHANISMS[mechanism](degrees, rate, generator(random_state), **options)
-    left = np.where(observed, degrees, np.nan)
-    hidden = like(y, renormalised(left) if renormalise else left)
-    newly = ~observed & ~np.isnan(degrees)
-    if return_bounds:
-        most = _most(degrees, observed, mechanism, threshold)
-        bounds = (np.where(newly, end, np.nan).astype(degrees.dtype) for end in (0, most))
-        return hidden, *(like(y, end) for end in bounds)
-    if return_sums:
-        return hidden, _sums(y, degrees, newly)
-    return hidden
+    random = generator_from(random_state)
+    return degrees, MECHANISMS[mechanism](degrees, rate, random, **options)
 
 
 def renormalised(y):
@@ -139,17 +175,12 @@ def renormalised(y):
     return y / np.where(sums > 0, sums, 1)
 
 
-def _check_options(rate, mechanism, threshold, labels, return_bounds, return_sums):
-    given = {
-        "threshold": (threshold is not None, ("suppressed",)),
-        "labels": (labels is not None, ("grouped",)),
-        "return_bounds": (return_bounds, ("suppressed", "top")),
-        "return_sums": (return_sums, ("grouped",)),
-    }
-    for name, (used, mechanisms) in given.items():
-        if used and mechanism not in mechanisms:
-            known = " or ".join(map(repr, mechanisms))
-            raise ValueError(f"{name} is for mechanism={known}, got mechanism={mechanism!r}.")
+def _check_options(rate, mechanism, threshold, labels):
+    for name, value, only in (
+        ("threshold", threshold, "suppressed"), ("labels", labels, "grouped")
+    ):  # fmt: skip
+        if value is not None and mechanism != only:
+            raise ValueError(f"{name} is for mechanism={only!r}, got mechanism={mechanism!r}.")
     if threshold is not None:
         check_number("threshold", threshold, above=0)
         if rate is not None:
@@ -185,16 +216,6 @@ def _sums(y, degrees, hidden):
     names = list(getattr(y, "columns", range(degrees.shape[1])))
     sums = np.where(hidden.any(axis=1), degrees[:, columns].sum(axis=1), np.nan)
     return {tuple(names[j] for j in columns): sums} if len(columns) else {}
-
-
-def generator(random_state):
-    """Return ``numpy.random.default_rng(random_state)``, but refuse legacy generators."""
-    if isinstance(random_state, np.random.RandomState):
-        raise TypeError(
-            "random_state must be None, an int or a numpy.random.Generator, not a RandomState: "
-            "use numpy.random.default_rng(seed)"
-        )
-    return np.random.default_rng(random_state)
 
 
 def _uniform(y, rate, rng):

@@ -283,7 +283,7 @@ def _try_out(model):
             with suppress(NotFittedError):  # a model can be without intervals
                 model.predict_interval(row)
             with suppress(NotFittedError), model._few_examples():
-                model.complete(row, holes, return_interval=True)
+                model.complete_interval(row, holes)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
     require(np.isfinite(degrees).all(), "it predicts NaN or infinity")

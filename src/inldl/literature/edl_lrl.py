@@ -10,9 +10,9 @@ from inldl.methods.parameters import (
     NotNegative,
     Positive,
     parameters,
-    seed_from,
 )
 from inldl.methods.softmax_base import SoftmaxDistributionEstimator, group_rows
+from inldl.randomness import seed_from
 from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import zero_filled
 

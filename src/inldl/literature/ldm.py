@@ -4,8 +4,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from inldl.methods.parameters import Count, NotNegative, parameters, seed_from
+from inldl.methods.parameters import Count, NotNegative, parameters
 from inldl.methods.softmax_base import SoftmaxDistributionEstimator, group_rows
+from inldl.randomness import seed_from
 from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
 from inldl.solvers.softmax import zero_filled
 

@@ -127,6 +127,10 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
     def complete(self, X, y, *, lower=None, upper=None, sums=None):
         """Fill the unobserved degrees of `y` near what `X` predicts.
 
+        Methods that predict their training rows without having seen them (``cross_fit=5`` where
+        that is a parameter) also learn what the observed degrees of a row tell about the others:
+        see `inldl.completion.Completer`. This takes a while when it is first asked for.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -144,10 +148,10 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         -------
         ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
             `y` with its observed degrees as they are (with ``known="ratios"`` those of a row with
-            holes are scaled, and only their ratios stay). The others are the nearest values to the
-            prediction that are not negative, within their bounds, and make the row sum to 1; they
-            are 0 where the observed degrees sum to 1 already. It is a Dask array where `X` or `y`
-            is one, if the method predicts such arrays lazily.
+            holes are scaled, and only their ratios stay). The others are not negative, within
+            their bounds, and make the row sum to 1; they are 0 where the observed degrees sum to 1
+            already. It is a Dask array where `X` or `y` is one, if the method predicts such arrays
+            lazily.
 
         Raises
         ------

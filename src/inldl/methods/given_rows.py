@@ -1,6 +1,7 @@
 """Rows that are to be completed: what they tell, their checks, and those in chunks."""
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -136,7 +137,7 @@ class _Filling:
             return np.hstack(model._fill_with_intervals(*about, self.coverage, within))
 
 
-def complete(estimator, X, y, **options):
+def complete(estimator, X, y, **known) -> Any:
     """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
 
     Parameters
@@ -148,13 +149,18 @@ def complete(estimator, X, y, **options):
         The features, as they were given to its `fit`.
     y : array-like or frame of shape (n_samples, n_labels)
         Degrees, NaN = unobserved.
-    **options
-        Of the `complete` of the estimator, such as ``return_interval=True``.
+    **known
+        Bounds and sums of unobserved degrees: `lower`, `upper` and `sums` of its `complete`.
 
     Returns
     -------
     ndarray or frame of shape (n_samples, n_labels)
         What the `complete` of the estimator returns, of the kind of `y`.
+
+    See Also
+    --------
+    complete_interval : Intervals of the completed degrees, too.
+    draw : Several completed tables.
 
     Examples
     --------
@@ -167,18 +173,50 @@ def complete(estimator, X, y, **options):
     >>> complete(pipeline, X, y)[2].round(6).tolist()
     [0.7, 0.3]
     """
+    estimator, X = _last_step(estimator, X, "complete")
+    return estimator.complete(X, y, **known)
+
+
+def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
+    """Fill the unobserved degrees of `y`, and give an interval for each.
+
+    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
+    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    """
+    estimator, X = _last_step(estimator, X, "complete_interval")
+    return estimator.complete_interval(X, y, coverage, **known)
+
+
+def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
+    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+
+    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
+    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    """
+    estimator, X = _last_step(estimator, X, "draw")
+    return estimator.draw(X, y, n_draws, random_state, **known)
+
+
+def _last_step(estimator, X, method):
+    """Return the estimator of this library inside of another, and the features that it gets."""
     from sklearn.pipeline import Pipeline  # time that other uses need not pay
 
     if hasattr(estimator, "best_estimator_"):
-        return complete(estimator.best_estimator_, X, y, **options)
+        return _last_step(estimator.best_estimator_, X, method)
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
         before = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        return complete(estimator[-1], before, y, **options)
+        return _last_step(estimator[-1], before, method)
+    name = type(estimator).__name__
     if not hasattr(estimator, "complete"):
         raise ValueError(
-            f"{type(estimator).__name__} cannot complete rows; end the pipeline in an estimator "
+            f"{name} cannot complete rows; end the pipeline in an estimator "
             "of inldl, such as inldl.AutoInLDL(), or wrap a regressor in "
             "inldl.methods.RegressorLDL."
         )
-    return estimator.complete(X, y, **options)
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"{name} has no intervals and no draws; use inldl.AutoInLDL() or "
+            "inldl.WInLDL(cross_fit=5)."
+        )
+    return estimator, X

@@ -4,6 +4,7 @@ import math
 import numbers
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -14,8 +15,9 @@ from inldl.completion.hiding import evenly
 from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.file_state import Array, FileState
+from inldl.methods.base import DistributionEstimator
 from inldl.methods.given_rows import complete_chunks, light
-from inldl.methods.parameters import seed_from
+from inldl.randomness import seed_from
 from inldl.rows.checks import (
     FLOATS,
     check_number,
@@ -31,7 +33,7 @@ from inldl.uncertainty.sizes import within_rows
 MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
 
 
-class IntervalMixin:
+class IntervalMixin(DistributionEstimator):
     """Intervals and completion, for methods that predict their training rows as if unseen.
 
     A method states ``_fit(X, y, sample_weight, lower, upper, sums)``. It sets `held_out_`,
@@ -206,83 +208,69 @@ class IntervalMixin:
         lower, upper = np.stack(bounds, axis=-1).astype(predicted.dtype)
         return lower, upper
 
-    def complete(
-        self,
-        X,
-        y,
-        return_interval=False,
-        coverage=0.9,
-        *,
-        n_draws=None,
-        random_state=None,
-        lower=None,
-        upper=None,
-        sums=None,
-    ):
-        """Fill the unobserved degrees of `y` from the observed ones of their rows and from `X`.
-
-        What the known degrees of a row tell about the others is learned from the rows of the fit
-        and what was predicted for them without them: see `inldl.completion.Completer`. This takes
-        a while when it is first asked for. Without such predictions (``cross_fit=None``) degrees
-        are filled near what `X` predicts.
+    def complete_interval(
+        self, X, y, coverage=0.9, *, lower=None, upper=None, sums=None
+    ) -> tuple[Any, Any, Any]:
+        """Fill the unobserved degrees of `y`, and give an interval for each.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The features.
-        y : array-like of shape (n_samples, n_labels)
-            Degrees, NaN = unobserved. For draws, Dask collections are loaded into memory.
-        return_interval : bool, default=False
-            Whether to return an interval for each degree, too.
+        X, y, lower, upper, sums
+            As for `complete`.
         coverage : float, default=0.9
             The share of unobserved degrees that should lie in their intervals, in (0, 1).
-        n_draws : int, optional
-            Return so many completed tables instead of one, that differ as far as the unobserved
-            degrees are unsure: multiple imputation. :func:`inldl.pool` combines what is
-            estimated from each of them.
-        random_state : int, RandomState instance, Generator or None, default=None
-            For the draws; an int makes them reproducible to the bit.
-        lower, upper, sums
-            Bounds of unobserved degrees, and what groups of labels sum to, as for every
-            :class:`DistributionEstimator`. Degrees are filled with what is expected of them
-            between their bounds.
 
         Returns
         -------
-        completed : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            As for every :class:`DistributionEstimator`, which says also what is refused. With
-            `n_draws` an ndarray of shape (n_draws, n_samples, n_labels), or a list of frames.
-        lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
-            Only with `return_interval`. As far as the observed degrees of the row leave room,
-            and always around the completed degree. Both equal the degree where it is observed,
-            or the only unobserved one of its row.
+        completed, lower, upper : ndarray, frame or lazy Dask array of shape (n_samples, n_labels)
+            What `complete` returns, and the ends of the intervals: as far as the observed degrees
+            of the row leave room, and always around the completed degree. Both ends equal the
+            degree where it is observed, or the only unobserved one of its row.
         """
-        limits = {"lower": lower, "upper": upper, "sums": sums}
-        if n_draws is not None:
-            self._check_draws(n_draws, return_interval)
-            self._refuse_limits(lower, upper, sums)
-            seed = seed_from(random_state)
-            given, predicted = self._given_and_predicted(X, y)
-            limits = limits_of(given, **limits, names=label_names(y))
-            draws = self._draw(self._validated(X), given, predicted, n_draws, seed, limits=limits)
-            return [like(y, each) for each in draws] if hasattr(y, "columns") else draws
-        if not return_interval:
-            return super().complete(X, y, **limits)
         self._refuse_intervals()
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
             self._check_intervals(coverage)
-            return complete_chunks(self, X, y, limits, coverage)
-        given = (*self._given_and_predicted(X, y), self._beside(X))
-        limits = limits_of(given[0], **limits, names=label_names(y))
-        found = self._fill_with_intervals(*given, coverage, limits)
-        return tuple(like(y, values) for values in found)
+            known = {"lower": lower, "upper": upper, "sums": sums}
+            return complete_chunks(self, X, y, known, coverage)
+        self._refuse_limits(lower, upper, sums)
+        given, predicted = self._given_and_predicted(X, y)
+        limits = limits_of(given, lower, upper, sums, names=label_names(y))
+        completed, *ends = self._fill_with_intervals(
+            given, predicted, self._beside(X), coverage, limits
+        )
+        return like(y, completed), like(y, ends[0]), like(y, ends[1])
 
-    def _check_draws(self, n_draws, return_interval=False):
+    def draw(self, X, y, n_draws, random_state=None, *, lower=None, upper=None, sums=None) -> Any:
+        """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+
+        This is multiple imputation: :func:`inldl.pool` combines what is estimated from each.
+
+        Parameters
+        ----------
+        X, y, lower, upper, sums
+            As for `complete`. Dask collections are loaded into memory.
+        n_draws : int
+            The number of completed tables.
+        random_state : int, RandomState instance, Generator or None, default=None
+            An int makes the draws reproducible to the bit.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_labels) or list of frames
+            The completed tables; a list of as many frames if `y` is a frame.
+        """
+        self._check_draws(n_draws)
+        self._refuse_limits(lower, upper, sums)
+        seed = seed_from(random_state)
+        given, predicted = self._given_and_predicted(X, y)
+        limits = limits_of(given, lower, upper, sums, names=label_names(y))
+        draws = self._draw(self._validated(X), given, predicted, n_draws, seed, limits=limits)
+        return [like(y, table) for table in draws] if hasattr(y, "columns") else draws
+
+    def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
         check_is_fitted(self)
         self._refuse_intervals()
-        if return_interval:
-            raise ValueError("Ask for intervals or for draws, not for both at once.")
         if self.examples_ is None:
             name = type(self).__name__
             raise NotFittedError(

@@ -19,7 +19,7 @@ from inldl.methods.kernel_features import (
     median_distance,
 )
 from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
-from inldl.methods.parameters import seed_from
+from inldl.randomness import seed_from
 from inldl.rows.checks import check_predictable, like, validate_weighted_fit
 from inldl.rows.given_limits import limits_of
 from inldl.rows.selection import mechanism_of

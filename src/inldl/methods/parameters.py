@@ -8,9 +8,6 @@ from functools import partial
 from inspect import cleandoc
 from typing import Annotated, Literal, dataclass_transform, get_args, get_origin, get_type_hints
 
-import numpy as np
-from sklearn.utils import check_random_state
-
 from inldl.rows.checks import check_choice, check_number
 
 
@@ -96,10 +93,3 @@ def check_parameters(self):
         elif get_origin(kind) is Annotated:
             check = kind.__metadata__[0]
             check(name, getattr(self, name))
-
-
-def seed_from(random_state):
-    """Return an int that stands for all chance in one fit."""
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    return int(check_random_state(random_state).randint(2**31 - 1))

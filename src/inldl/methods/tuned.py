@@ -3,7 +3,7 @@
 import warnings
 from functools import partial
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -11,11 +11,12 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.given_rows import complete
-from inldl.methods.parameters import Count, check_parameters, parameters, seed_from
+from inldl.methods.given_rows import complete, complete_interval, draw
+from inldl.methods.parameters import Count, check_parameters, parameters
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics.registry import measure_any
+from inldl.randomness import seed_from
 from inldl.rows.cells import known_cells
 from inldl.rows.checks import check_choice, check_number, validate_fit
 from inldl.rows.ratios import known_ratios
@@ -129,10 +130,20 @@ class TunedLDL(DistributionEstimator):
     def _predict(self, X):
         return self.estimator_.predict(X)
 
-    def complete(self, X, y, **options):
-        """Fill the unobserved degrees of `y`, as the method does; it takes the `options`."""
+    def complete(self, X, y, **known) -> Any:
+        """Fill the unobserved degrees of `y`, as the method does."""
         check_is_fitted(self)
-        return complete(self.estimator_, X, y, **options)
+        return complete(self.estimator_, X, y, **known)
+
+    def complete_interval(self, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
+        """Fill the unobserved degrees of `y` and give intervals, if the method does."""
+        check_is_fitted(self)
+        return complete_interval(self.estimator_, X, y, coverage, **known)
+
+    def draw(self, X, y, n_draws, random_state=None, **known) -> Any:
+        """Draw completed tables, if the method does."""
+        check_is_fitted(self)
+        return draw(self.estimator_, X, y, n_draws, random_state, **known)
 
     def _to_onnx(self, graph, features):
         return self.estimator_._to_onnx(graph, features)

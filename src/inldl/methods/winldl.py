@@ -19,8 +19,8 @@ from inldl.methods.parameters import (
     NotNegative,
     Positive,
     parameters,
-    seed_from,
 )
+from inldl.randomness import seed_from
 from inldl.rows.checks import check_label_names, weights_beside
 from inldl.rows.density import Inside
 from inldl.rows.given_limits import Labels, beside_rows, limits_of_block

@@ -15,7 +15,7 @@ from inldl.engines import one_blas_thread
 from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, forest
 from inldl.methods import kernel_features as _kernel_features
 from inldl.methods.kernel_features import Columns, choose_kernel, kernel_features, sample_rows
-from inldl.methods.parameters import seed_from
+from inldl.randomness import seed_from
 from inldl.solvers.softmax import softmax
 
 nan = np.nan

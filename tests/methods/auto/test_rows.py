@@ -190,13 +190,13 @@ def test_dask_rows_are_completed_lazily_as_in_memory(softmax_alone):
     completed = softmax_alone.complete(*lazy)
     assert isinstance(completed, da.Array)
     assert (completed.chunks[0], completed.dtype) == (lazy[0].chunks[0], np.float32)
-    expected = softmax_alone.complete(NEW, holes, return_interval=True)
+    expected = softmax_alone.complete_interval(NEW, holes)
     np.testing.assert_allclose(completed.compute(), expected[0], atol=1e-6)
     for y in (holes, lazy[1]):
-        found = da.compute(*softmax_alone.complete(lazy[0], y, return_interval=True))
+        found = da.compute(*softmax_alone.complete_interval(lazy[0], y))
         for values, same in zip(found, expected, strict=True):
             np.testing.assert_allclose(values, same, atol=1e-6)
-    draws = softmax_alone.complete(*lazy, n_draws=2, random_state=0)
+    draws = softmax_alone.draw(*lazy, n_draws=2, random_state=0)
     assert draws.shape == (2, *holes.shape)
 
 
@@ -207,7 +207,7 @@ def test_what_is_wrong_in_a_chunk_is_told_by_the_number_of_its_row(softmax_alone
     with pytest.raises(ValueError, match=r"y has the shape \(500, 2\), but \(500, 3\) is what"):
         softmax_alone.complete(lazy, holes[:, :2])
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
-        softmax_alone.complete(lazy, holes, return_interval=True, coverage=2)
+        softmax_alone.complete_interval(lazy, holes, coverage=2)
     holes[400, :2] = 0.7
     later = softmax_alone.complete(lazy, holes)
     with pytest.raises(ValueError, match=r"degrees of row 400 of y sum to 1\.4"):

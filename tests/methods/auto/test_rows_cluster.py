@@ -71,10 +71,10 @@ def test_workers_complete_their_rows(workers):
     truth = softmax(np.column_stack([np.sin(3 * X[:, 0]), X[:, 1] ** 2, np.cos(2 * X[:, 2])]))
     y = hide(truth, 0.4, random_state=0)
     model = AutoInLDL(members="kernel-ridge", random_state=0).fit(X[:300], y[:300])
-    expected = model.complete(X, y, return_interval=True)
+    expected = model.complete_interval(X, y)
     workers.at_least(2)
     lazy = da.from_array(X, chunks=(300, 2)), da.from_array(y, chunks=(300, 3))
-    futures = workers.client.compute(model.complete(*lazy, return_interval=True))
+    futures = workers.client.compute(model.complete_interval(*lazy))
     assert len(workers.client.who_has(futures)) == 3
     for found, same in zip(workers.client.gather(list(futures)), expected, strict=True):
         np.testing.assert_allclose(found, same, atol=1e-12)

@@ -14,7 +14,7 @@ from inldl.methods.auto.all_rows import SOFTMAX, AllRows
 from inldl.methods.auto.fitting import CONSTANT, error_of, predicted
 from inldl.methods.kernel_features import FEWEST_OBSERVED
 from inldl.methods.missing_degrees import NOTES
-from inldl.methods.parameters import seed_from
+from inldl.randomness import mixed_bits, seed_from
 from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts, is_chunked
 from inldl.rows.given_limits import limits_of_block
 
@@ -172,6 +172,4 @@ def _first_by_chance(y, first_row, labels, seed):
 def _places(numbers, seed):
     """Return a number for each row that looks random, and does not depend on its block."""
     bits = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (bits >> np.uint64(11)).astype(np.float64)
+    return (mixed_bits(bits) >> np.uint64(11)).astype(np.float64)
