@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from inldl.completion import completer
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import load
-from inldl.tables.asking_trial import ASK, simulate_asking, whole_rows
+from inldl.tables.ask_trial import ASK, simulate_asking, whole_rows
 
 DATASETS = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",

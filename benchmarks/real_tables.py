@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from completion import OTHERS, features_for_imputers, rmse
 from inldl import hide
-from inldl.tables import TableModel, quality
+from inldl.tables import TableModel, audit
 
 IMPUTERS = ("column means", "chained ridge", "neighbours", "soft-impute", "missForest")
 
@@ -330,7 +330,7 @@ def measure(name, mechanism, rate, seed, imputers):
     inside = ((low <= truth + 1e-9) & (truth - 1e-9 <= high))[at]
     of_row = np.broadcast_to(size.to_numpy()[:, None], truth.shape)[at]
     plain = features_for_imputers(model.encoder_.transform(X))
-    printed = quality.of_completion(model).overall()["mae"]
+    printed = audit.measure_completion(model).overall()["mae"]
     real, ours = np.abs(filled - truth)[at].mean(), rmse(filled, truth, at)
     return {
         "rows": len(y),

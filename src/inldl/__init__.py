@@ -22,7 +22,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "pool": "inldl.pooling",
         "read_table": "inldl.tables.reading",
         "save_model": "inldl.files.model_file",
-        "suggest": "inldl.tables.asking",
+        "suggest": "inldl.tables.ask",
         "vote_weights": "inldl.methods.vote_weights",
     },
 )

@@ -13,9 +13,9 @@ from inldl.datasets import hide, load_budget_shares
 from inldl.methods import RegressorLDL
 from inldl.metrics import cosine
 from inldl.rows.given_limits import limits_of
-from inldl.tables import method_trials as _method_trials
+from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
-from inldl.tables.method_trials import Errors, completing_trials, predicting_trials, run_trial
+from inldl.tables.trial import Errors, completing_trials, predicting_trials, run_trial
 
 NAN = np.nan
 FAST = ["winldl", "bfgs-ldl"]
@@ -205,9 +205,7 @@ def test_standard_errors_are_those_of_a_bootstrap_over_rows():
 def test_constant_mean_completes_as_the_formula_says(budget, monkeypatch):
     X, y = budget
     with_errors = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
-    monkeypatch.setattr(
-        _method_trials, "FOLDS", None
-    )  # so it does not learn how errors go together
+    monkeypatch.setattr(trial_module, "FOLDS", None)  # so it does not learn how errors go together
     found = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
     squares, count = 0, 0
     for trial in completing_trials(y.to_numpy(), 0.2, 3):

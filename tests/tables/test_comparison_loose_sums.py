@@ -6,7 +6,7 @@ import pytest
 
 from inldl import hide
 from inldl.tables import compare
-from inldl.tables.method_trials import completing_trials, divided
+from inldl.tables.trial import completing_trials, divided
 
 
 @pytest.fixture

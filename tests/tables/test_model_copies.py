@@ -7,7 +7,7 @@ import pytest
 from inldl import hide
 from inldl.datasets import load_budget_shares
 from inldl.files import load_model, save_model
-from inldl.tables import TableModel, compare, quality
+from inldl.tables import TableModel, audit, compare
 
 AUTO = pytest.param("auto", marks=pytest.mark.slow)
 
@@ -27,8 +27,11 @@ def thrice(table):
 def test_copies_make_no_error_look_small(table, thrice, method):
     once, copied = TableModel(method).fit(*table), TableModel(method).fit(*thrice)
     assert (once.n_copies_, copied.n_copies_) == (0, 200)
-    completing = [quality.of_completion(model) for model in (once, copied)]
-    predicting = [quality.of_new_rows(once, table[1]), quality.of_new_rows(copied, thrice[1])]
+    completing = [audit.measure_completion(model) for model in (once, copied)]
+    predicting = [
+        audit.measure_new_rows(once, table[1]),
+        audit.measure_new_rows(copied, thrice[1]),
+    ]
     for errors in (completing, predicting):
         plain, other = (each.overall()["mae"] for each in errors)
         assert other == pytest.approx(plain, rel=0.02)
@@ -65,7 +68,7 @@ def test_rows_of_a_group_are_held_out_together(method):
     y = pd.DataFrame(rng.dirichlet(np.ones(4), 30)[groups])
     together = TableModel(method).fit(X, y, groups=[f"group {g}" for g in groups])
     apart = TableModel(method).fit(X, y)
-    known, unknown = (quality.of_new_rows(m, y).overall()["mae"] for m in (apart, together))
+    known, unknown = (audit.measure_new_rows(m, y).overall()["mae"] for m in (apart, together))
     assert unknown > (1.05 if method == "ridge" else 1.5) * known
     kept = together.examples_.groups
     assert np.array_equal(kept[:, None] == kept, groups[:, None] == groups)

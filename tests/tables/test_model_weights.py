@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.metrics import kl_divergence
-from inldl.tables import TableModel, compare, quality
-from inldl.tables.method_trials import Errors
+from inldl.tables import TableModel, audit, compare
+from inldl.tables.trial import Errors
 
 RNG = np.random.default_rng(0)
 N = 58
@@ -76,17 +76,17 @@ def test_copies_have_their_weights_together():
 def test_errors_count_as_much_as_their_rows():
     model = TableModel("winldl").fit(X, Y, sample_weight=W)
     weights = W[model.held_out_rows_]
-    found = quality.of_new_rows(model, Y, weights).overall()
+    found = audit.measure_new_rows(model, Y, weights).overall()
     y = Y.to_numpy()[model.held_out_rows_]
     each = np.broadcast_to(weights[:, None], y.shape)
     errors = np.abs(model.held_out_ - y)
     seen = ~np.isnan(y)
     assert found["mae"] == pytest.approx(np.average(errors[seen], weights=each[seen]))
-    assert found["mae"] != quality.of_new_rows(model, Y).overall()["mae"]
+    assert found["mae"] != audit.measure_new_rows(model, Y).overall()["mae"]
     others = np.array([
         np.average(np.delete(y[:, 0], 0)[seen[1:, 0]], weights=weights[1:][seen[1:, 0]])
     ])  # fmt: skip
-    np.testing.assert_allclose(quality._means_of_others(y, weights)[0, 0], others[0])
+    np.testing.assert_allclose(audit._means_of_others(y, weights)[0, 0], others[0])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from scipy.special import rel_entr
 from inldl.datasets import hide
 from inldl.report.pages.table import completed, fitted
 from inldl.tables import TableFile, complete_table, evaluate_table, fit_table, predict_table
-from inldl.tables.pieces import SHOWN
+from inldl.tables.results import SHOWN_ROWS
 from inldl.tables.tasks import check_completion
 
 LABELS = ["a", "b", "c", "d"]
@@ -38,7 +38,7 @@ def test_rows_that_are_shown_are_those_of_the_file(file, learned, tmp_path):
     written = complete_table(file, learned.model, out, scale=learned.scale)
     whole, table = pd.read_csv(out)[LABELS], pd.read_csv(file.path)[LABELS]
     numbers = written.after.index
-    assert SHOWN // 2 < len(numbers) <= SHOWN
+    assert SHOWN_ROWS // 2 < len(numbers) <= SHOWN_ROWS
     assert numbers[0] == 1
     assert numbers[-1] > 290
     np.testing.assert_array_equal(written.before.index, numbers)

@@ -53,9 +53,8 @@ def ask(
         inldl ask survey.csv -l "emo_*" --simulate --page asking.html
     """
     from inldl.report.pages.asking import asked
-    from inldl.tables.asking import check_asked
+    from inldl.tables.ask import ASKING, check_asked, refuse_asking
     from inldl.tables.questions import ask_table, without_prices
-    from inldl.tables.ratio_tables import ASKING, refuse_asking
     from inldl.tables.writing import check_new
 
     how = {"budget": budget, "by": by, "row_cost": row_cost, "cell_cost": cell_cost}
@@ -96,7 +95,7 @@ def ask(
 def _simulate(table, labels, method, how, trial, options):
     """Play asking through on a table, and show how the errors fall."""
     from inldl.report.pages.asking import simulated
-    from inldl.tables.asking_trial import simulate_asking
+    from inldl.tables.ask_trial import simulate_asking
 
     file = options.open(table, labels)
     read = file.read(scale=options.scale, normalize=options.normalize)

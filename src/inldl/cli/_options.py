@@ -228,7 +228,7 @@ class FitOptions(ShareOptions):
         """Return a method that learns what --ratios says, and refuse what does not go with it."""
         if not self.ratios:
             return method
-        from inldl.tables.ratio_tables import method_of_ratios
+        from inldl.tables.tasks import method_of_ratios
 
         beside = {"total": self.total, "sums": self.sums, "votes": self.votes}
         return method_of_ratios(method, **beside, **asked)

@@ -178,7 +178,7 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
     from inldl.report.pages.inspection import inspection_page
-    from inldl.tables.looks import inspect_file
+    from inldl.tables.inspect import inspect_file
 
     file = options.open(table, labels)
     how = {name: getattr(options, name) for name in ("scale", "weight", "dates")}
@@ -205,8 +205,7 @@ def compare(
     """
     from inldl.report.pages.comparison import comparison_page
     from inldl.specs import split_list
-    from inldl.tables.comparison import CONSTANT, DEFAULT
-    from inldl.tables.looks import compare_file
+    from inldl.tables.comparison import CONSTANT, DEFAULT, compare_file
 
     file = options.open(table, labels)
     wanted = list(DEFAULT) if methods is None else split_list(methods)

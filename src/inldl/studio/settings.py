@@ -126,7 +126,7 @@ def method(settings):
     """Return the method as `fit_table` takes it, or refuse what does not go with ratios."""
     if not settings["ratios"]:
         return settings["method"]
-    from inldl.tables.ratio_tables import method_of_ratios  # takes a second
+    from inldl.tables.tasks import method_of_ratios  # takes a second
 
     beside = {"total": one(settings, "total"), "sums": sums_of(settings)}
     beside |= {"votes": settings["votes"], "n_draws": settings["draws"] or 0}

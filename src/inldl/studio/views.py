@@ -8,9 +8,9 @@ import numpy as np
 
 from inldl.files.replacing import write_text
 from inldl.report.html import pictures, table_data
+from inldl.tables.audit import form_of
 from inldl.tables.columns.values import level_name
 from inldl.tables.scale import WHOLE
-from inldl.tables.units import form_of
 
 MOST_OTHERS = 40  # columns beside the labels
 LONGEST = 120  # characters of a cell

@@ -13,12 +13,13 @@ from inldl.report.pages.table import completed, predicted
 from inldl.studio import settings as options
 from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
 from inldl.tables import TableFile
-from inldl.tables.comparison import CONSTANT, DEFAULT
+from inldl.tables.ask import ASKING
+from inldl.tables.comparison import COMPARING, CONSTANT, DEFAULT, compare_file
+from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.gathering import gathered
-from inldl.tables.looks import compare_file, inspect_file, understand_file
+from inldl.tables.inspect import inspect_file
 from inldl.tables.questions import Answers, ask_table
-from inldl.tables.ratio_tables import ASKING, COMPARING
 from inldl.tables.tasks import (
     check_completion,
     complete_table,
@@ -78,7 +79,7 @@ def look(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Reading", 1)
     os.chdir(job.path.parent)
-    found = understand_file(TableFile(job.name, None, **options.reading(job.settings)))
+    found = suggest_roles(TableFile(job.name, None, **options.reading(job.settings)))
     columns = found.columns.astype(object).to_dict("records")
     job.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
 

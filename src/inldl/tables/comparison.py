@@ -15,16 +15,22 @@ from inldl.rows.checks import (
 )
 from inldl.rows.given_limits import limits_of
 from inldl.rows.weights import as_weights
+from inldl.tables.audit import POINTS, error
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.method_trials import (
-    NOT_CONVERGED,
-    completing_trials,
-    predicting_trials,
-    try_method,
+from inldl.tables.row_columns import (
+    copies_note,
+    distinct_rows,
+    notes_on_counts,
+    take_weights,
+    weights_of_copies,
 )
-from inldl.tables.rows import copies_note, distinct_rows, weights_of_copies
-from inldl.tables.units import POINTS, error, whole_of
+from inldl.tables.scale import whole_of
+from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
 
+COMPARING = (
+    "Methods are compared on shares that are hidden and filled in, which takes more than ratios "
+    "of them; complete the table with a method of your choice."
+)
 CONSTANT = "constant-mean"
 DEFAULT = (
     CONSTANT, "ridge", "winldl", "inldl-p", "inldl-a", "bfgs-ldl", "knn", "ldm", "iis-ldl",
@@ -193,6 +199,52 @@ def compare(
             reason = "Too few shares could be hidden to measure how well methods complete"
         notes.append(f"{reason}; predicting decides.")
     return _comparison(attempts, kind, len(y), notes, whole_of(scale))
+
+
+def compare_file(
+    file,
+    methods=None,
+    *,
+    scale="auto",
+    normalize=False,
+    weight=None,
+    dates="auto",
+    max_rows=2000,
+    done=None,
+):
+    """Compare methods on a table in a file.
+
+    Returns a `Comparison`, and sentences on how the table was understood. `methods`, `max_rows`
+    and `done` are as in `inldl.tables.comparison`, the others as in `fit_table`.
+    """
+    read = file.read(scale=scale, normalize=normalize)
+    weights = take_weights(read.features, weight, file)
+    how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": dates}
+    how |= {"sample_weight": weights, "limits": read.known.limits}
+    found = compare(read.features, read.degrees, methods, **how, done=done)
+    return found, [*file.notes, *notes_on_counts(read), *_of_sums(read), *_of_limits(read)]
+
+
+def _of_sums(read):
+    """Return a note on methods that are compared on a table whose sums vary."""
+    if read.sums is None:
+        return []
+    return [
+        "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
+        "complete does; predictions are compared with rows that are divided by their sums."
+    ]
+
+
+def _of_limits(read):
+    """Return a note on bounds or sums of labels that comparing takes no account of."""
+    what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
+    what += ["sums of labels"] if read.groups else []
+    if not what or read.sums is None:
+        return []
+    return [
+        f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "
+        "takes them into account."
+    ]
 
 
 def _check(folds, hidden, max_rows, random_state):

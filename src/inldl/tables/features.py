@@ -1,19 +1,25 @@
-"""What the features are, what is odd about them, and whether they tell where degrees miss."""
+"""What the columns of a table seem to be, and what is odd about them."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from inldl.errors import DataError
 from inldl.tables.columns.kinds import MAX_LEVELS, choose
 from inldl.tables.columns.values import Cells
+from inldl.tables.gathering import gathered
+from inldl.text import counted
 
 NEARLY_EMPTY = 0.95
 COPY = 0.999  # a larger correlation with a label is no coincidence
-FEW_ROWS = 10  # fewer prove no copy
-WORDS = 10  # the most frequent ones of a text column, each of which is looked at
-EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else p is not exact
-DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
+ROWS_FOR_COPY = 10  # fewer prove no copy
+ROLE_ROWS = 50_000  # from which the kinds of columns are detected
+MOST_SUMMED = 2_000  # rows that are summed
+WIDEST_RUN = 150  # columns side by side that are tried as labels
+NEAR_WHOLE = 0.02  # of the whole, by which rounded shares may miss it
+COMPLETE = 2  # rows without a missing share, at least, that must sum to the whole
+EXAMPLE_CELLS = 3
 
 
 def describe_features(columns, where=None, date_order=None):
@@ -98,62 +104,121 @@ def _correlations(x, y):
         a, b = (np.where(both, part - part.sum(axis=0) / n, 0) for part in (a, b))
         squares = (a * a).sum(axis=0) * (b * b).sum(axis=0)
         r = (a * b).sum(axis=0) / np.sqrt(squares)
-    return np.where(np.isfinite(r) & (both.sum(axis=0) >= FEW_ROWS), r, 0)
+    return np.where(np.isfinite(r) & (both.sum(axis=0) >= ROWS_FOR_COPY), r, 0)
 
 
-def find_dependence(columns, y, labels):
-    """Correlate where each label is missing with each feature.
+@dataclass(frozen=True, eq=False)
+class ColumnRoles:
+    """What the columns of a table seem to be."""
 
-    Numbers and dates are taken as ranks, text as whether it is one of its ten most frequent
-    words; whether a feature is itself missing is looked at as well. So only what rises or falls
-    with a feature is found.
+    # For each one its name, kind, share of missing cells, number of distinct values, a remark, a
+    # role, and examples of its cells
+    columns: pd.DataFrame
+    n_rows: int  # rows that were looked at
+    notes: list  # what was detected, and why these columns are taken as labels
 
-    The frame has label, feature, value ("larger", "missing", or a word in quotes), rank
-    correlation, and p value times the number of tests, at most 1 (Bonferroni); the largest
-    correlations come first.
+    @property
+    def labels(self):
+        """Return the columns that seem to hold shares."""
+        return list(self.columns.loc[self.columns["role"] == "label", "column"])
+
+
+def suggest_roles(file):
+    """Look at all columns of a file, and suggest what they are.
+
+    Columns side by side that sum to 1 or 100 in complete rows seem to hold shares. Columns of
+    which a model would say that they are ids seem to name the rows. If the file has labels, these
+    are the labels.
     """
-    holes = np.isnan(y).astype(float)
-    asked = np.flatnonzero((holes.mean(axis=0) > 0) & (holes.mean(axis=0) < 1))
-    if not len(asked):
-        return pd.DataFrame(columns=DEPENDENCE)
-    names, holes = np.asarray(labels, dtype=object)[asked], holes[:, asked]
-    found = []
-    for feature, value, numbers in _questions(columns):
-        r, p = _missing_correlations(numbers, holes)
-        found += [(names[j], feature, value, r[j], p[j]) for j in np.flatnonzero(~np.isnan(p))]
-    found = pd.DataFrame(found, columns=DEPENDENCE)
-    found["p_value"] = np.minimum(found["p_value"] * len(found), 1)
-    order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
-    return found.loc[order].reset_index(drop=True)
+    values, frame, _, _ = gathered(file, ROLE_ROWS)
+    if file.labels:
+        frame = pd.DataFrame(values, columns=file.labels).join(frame)
+    if not len(frame):
+        raise ValueError(f"{file.path} has a header but no rows; add rows.")
+    columns = {name: frame[name] for name in frame}
+    found = describe_features(columns, file.source.where)
+    labels, why = (file.labels, []) if file.labels else _labels(columns)
+    ids = (found["kind"] == "id") & ~found["column"].isin(labels)
+    role = np.where(found["column"].isin(labels), "label", np.where(ids, "id", "feature"))
+    examples = [_examples(columns[name]) for name in found["column"]]
+    table = found.assign(role=role, examples=examples)
+    return ColumnRoles(table, len(frame), [*file.notes, *why])
 
 
-def _questions(columns):
-    """Yield (feature, value, numbers) for all that can be asked of the features."""
+def _examples(column):
+    """Return the first cells that differ, as texts."""
+    cells = column.dropna().iloc[:200].unique()[:EXAMPLE_CELLS]
+    return [f"{cell:g}" if isinstance(cell, float) else str(cell).strip()[:60] for cell in cells]
+
+
+def _labels(columns):
+    """Return the columns that seem to hold shares, and sentences that say why."""
+    names, values = _numbers(columns)
+    for whole in (1.0, 100.0):
+        found = _longest(values, whole, _sums_to)
+        if found:
+            chosen = names[found[0] : found[1]]
+            complete = int((~np.isnan(values[:, found[0] : found[1]])).all(axis=1).sum())
+            rows = counted(complete, "complete row")
+            return chosen, [
+                f"{counted(len(chosen), 'column')} side by side seem to hold the shares: in "
+                f"{rows}, they sum to about {whole:g}."
+            ]
+    for whole in (1.0, 100.0):
+        found = _longest(values, whole, _stays_below)
+        if found:
+            chosen = names[found[0] : found[1]]
+            return chosen, [
+                f"{counted(len(chosen), 'column')} side by side may hold the shares: all have "
+                f"missing cells, and no row sums to more than {whole:g}."
+            ]
+    return [], [
+        "No columns were found whose rows sum to 1 or 100; choose the columns with the shares."
+    ]
+
+
+def _numbers(columns):
+    """Return the names of all columns and some rows as numbers; NaN for columns of text."""
+    values = []
     for name, column in columns.items():
-        missing = column.isna()
-        if missing.any():
-            yield name, "missing", missing.to_numpy(float)
-        if Cells(name, column).stored is not None or column.dtype.kind in "mM":
-            ranks = column.rank()
-            yield name, "larger", ranks.fillna(ranks.mean()).fillna(0).to_numpy(float)
-        else:
-            words = column.astype(object).map(str, na_action="ignore")
-            for word in words.value_counts().index[:WORDS]:
-                yield name, repr(word), (words == word).to_numpy(float)
+        numbers = Cells(name, column.iloc[:MOST_SUMMED]).stored
+        blank = np.full(min(len(column), MOST_SUMMED), np.nan)
+        values.append(blank if numbers is None else np.asarray(numbers, dtype=float))
+    return list(columns), np.column_stack(values)
 
 
-def _missing_correlations(numbers, holes):
-    """Return the correlations of a column with the holes of each label, and their p values.
+def _longest(values, whole, fits):
+    """Return the first and the end of the longest run of columns that fits, if there is one."""
+    with np.errstate(invalid="ignore"):
+        low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        possible = (low >= 0) & (high <= whole * (1 + NEAR_WHOLE))
+    best = None
+    for start, stop in _runs(possible):
+        for first in range(start, stop - 1):
+            for end in range(min(stop, first + WIDEST_RUN), first + 1, -1):
+                if best and end - first <= best[1] - best[0]:
+                    break
+                if fits(values[:, first:end], whole):
+                    best = first, end
+    return best
 
-    These are NaN where a column hardly varies, so that its t test would not be exact.
-    """
-    n, rate = len(holes), holes.mean(axis=0)
-    usual = pd.Series(numbers).value_counts().iloc[0]
-    exact = (n - usual) * np.minimum(rate, 1 - rate) >= EXPECTED
-    if not exact.any():
-        return np.zeros(len(rate)), np.full(len(rate), np.nan)
-    products = (numbers - numbers.mean()) @ holes / n
-    r = (products / (numbers.std() * np.sqrt(rate * (1 - rate)))).clip(-1, 1)
-    with np.errstate(divide="ignore"):
-        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
-    return r, np.where(exact, 2 * stats.t.sf(t, n - 2), np.nan)
+
+def _runs(possible):
+    """Yield the first and the end of each run of columns that are possible."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], possible.astype(int), [0]])))
+    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+def _sums_to(values, whole):
+    """Return whether complete rows sum to the whole, and no row to more."""
+    sums, complete = np.nansum(values, axis=1), ~np.isnan(values).any(axis=1)
+    if complete.sum() < COMPLETE or np.any(np.fmax.reduce(values, axis=0) == 0):
+        return False
+    near = np.abs(sums[complete] / whole - 1) <= NEAR_WHOLE
+    return near.mean() >= 0.9 and np.mean(sums <= whole * (1 + NEAR_WHOLE)) >= 0.99
+
+
+def _stays_below(values, whole):
+    """Return whether all columns have missing cells, and no row sums to more than the whole."""
+    holes = np.isnan(values)
+    return bool(holes.any(axis=0).all() and (np.nansum(values, axis=1) <= whole * 1.001).all())

@@ -1,11 +1,10 @@
 """Say in sentences what a look at a table found, and what to do about it."""
 
-from inldl.tables.missingness import LEVEL, SMALL_EFFECT
-from inldl.tables.units import amount
+from inldl.tables.missingness import LEVEL, SMALL_EFFECT, amount
 from inldl.text import counted, listed
 
 STRONG = 0.1  # a weaker correlation explains less than a hundredth of the holes
-SHOWN, REMARKS = 3, 20
+SHOWN_RELATIONS, REMARKS = 3, 20
 RARE = 10  # observed degrees of a label, from which little is learned
 
 
@@ -45,7 +44,7 @@ def _rare_labels(by_label):
     for label in by_label["label"][observed == 0]:
         yield f"The label {label!r} has no known share; drop it, or fill in some rows."
     rare = by_label[(observed > 0) & (observed < RARE)]
-    if len(rare) > SHOWN:
+    if len(rare) > SHOWN_RELATIONS:
         most = counted(rare["observed"].max(), "row")
         yield (
             f"Labels that are known in at most {most}: {listed(map(repr, rare['label']))}; so few "
@@ -177,15 +176,15 @@ def _labels_by_size(by_label, size, unit):
 
 
 def _dependence(strong):
-    for row in strong.head(SHOWN).itertuples():
+    for row in strong.head(SHOWN_RELATIONS).itertuples():
         often = "more" if row.correlation > 0 else "less"
         yield (
             f"{row.label!r} is missing {often} often where {row.feature!r} is {row.value} "
             f"(rank correlation {row.correlation:.2f}); keep that column, so that completing "
             "takes it into account."
         )
-    if len(strong) > SHOWN:
-        more = len(strong) - SHOWN
+    if len(strong) > SHOWN_RELATIONS:
+        more = len(strong) - SHOWN_RELATIONS
         yield f"There {'is' if more == 1 else 'are'} {counted(more, 'more relation')} like this."
 
 

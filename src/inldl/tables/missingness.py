@@ -1,8 +1,9 @@
-"""Whether the size of a degree decides that it is missing: what the sums of the rows show."""
+"""Why degrees are missing: whether their size or the features decide it."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 from inldl.rows.checks import sum_tolerance
@@ -14,12 +15,21 @@ from inldl.rows.missingness import (
     t_test,
 )
 from inldl.rows.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism_of
-from inldl.tables.units import PERCENT, amount
+from inldl.tables.columns.values import Cells
 
+PERCENT = "percent"
 CONFIDENCE = 0.95
-COUNTS = "the totals of rows with a missing count are not known"
-RATIOS = "known shares are ratios, whose sum says nothing about the missing ones"
+UNKNOWN_TOTALS = "the totals of rows with a missing count are not known"
+UNKNOWN_SCALES = "known shares are ratios, whose sum says nothing about the missing ones"
 FEW_HOLES = 5  # rows in which a label is hidden: fewer tell nothing about it
+WORDS = 10  # the most frequent ones of a text column, each of which is looked at
+EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else p is not exact
+DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
+
+
+def amount(share, unit):
+    """Return a share as a sentence has it: 0.339, or 33.9%."""
+    return f"{share:.1f}%" if unit else f"{share:.3f}"
 
 
 @dataclass(frozen=True)
@@ -179,3 +189,61 @@ def _inverse(holes):
     products = holes.T @ holes
     inverse = np.linalg.pinv(products, rcond=1e-9, hermitian=True)
     return inverse, np.diag(inverse @ products) > 1 - 1e-6
+
+
+def find_dependence(columns, y, labels):
+    """Correlate where each label is missing with each feature.
+
+    Numbers and dates are taken as ranks, text as whether it is one of its ten most frequent
+    words; whether a feature is itself missing is looked at as well. So only what rises or falls
+    with a feature is found.
+
+    The frame has label, feature, value ("larger", "missing", or a word in quotes), rank
+    correlation, and p value times the number of tests, at most 1 (Bonferroni); the largest
+    correlations come first.
+    """
+    holes = np.isnan(y).astype(float)
+    asked = np.flatnonzero((holes.mean(axis=0) > 0) & (holes.mean(axis=0) < 1))
+    if not len(asked):
+        return pd.DataFrame(columns=DEPENDENCE)
+    names, holes = np.asarray(labels, dtype=object)[asked], holes[:, asked]
+    found = []
+    for feature, value, numbers in _questions(columns):
+        r, p = _missing_correlations(numbers, holes)
+        found += [(names[j], feature, value, r[j], p[j]) for j in np.flatnonzero(~np.isnan(p))]
+    found = pd.DataFrame(found, columns=DEPENDENCE)
+    found["p_value"] = np.minimum(found["p_value"] * len(found), 1)
+    order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    return found.loc[order].reset_index(drop=True)
+
+
+def _questions(columns):
+    """Yield (feature, value, numbers) for all that can be asked of the features."""
+    for name, column in columns.items():
+        missing = column.isna()
+        if missing.any():
+            yield name, "missing", missing.to_numpy(float)
+        if Cells(name, column).stored is not None or column.dtype.kind in "mM":
+            ranks = column.rank()
+            yield name, "larger", ranks.fillna(ranks.mean()).fillna(0).to_numpy(float)
+        else:
+            words = column.astype(object).map(str, na_action="ignore")
+            for word in words.value_counts().index[:WORDS]:
+                yield name, repr(word), (words == word).to_numpy(float)
+
+
+def _missing_correlations(numbers, holes):
+    """Return the correlations of a column with the holes of each label, and their p values.
+
+    These are NaN where a column hardly varies, so that its t test would not be exact.
+    """
+    n, rate = len(holes), holes.mean(axis=0)
+    usual = pd.Series(numbers).value_counts().iloc[0]
+    exact = (n - usual) * np.minimum(rate, 1 - rate) >= EXPECTED
+    if not exact.any():
+        return np.zeros(len(rate)), np.full(len(rate), np.nan)
+    products = (numbers - numbers.mean()) @ holes / n
+    r = (products / (numbers.std() * np.sqrt(rate * (1 - rate)))).clip(-1, 1)
+    with np.errstate(divide="ignore"):
+        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
+    return r, np.where(exact, 2 * stats.t.sf(t, n - 2), np.nan)

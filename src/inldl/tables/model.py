@@ -20,10 +20,10 @@ from inldl.methods.vote_weights import checked_votes, weights_by_votes
 from inldl.rows.checks import as_degrees, check_number, check_rows, framed, names_or_numbers
 from inldl.rows.given_limits import limits_of
 from inldl.rows.weights import as_weights
+from inldl.tables.audit import error_rises
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.columns.values import as_table, named_columns
-from inldl.tables.quality import error_rises
-from inldl.tables.rows import (
+from inldl.tables.row_columns import (
     distinct_rows,
     group_numbers,
     means_of_labels,
@@ -32,7 +32,7 @@ from inldl.tables.rows import (
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
-MOST_ROWS = 20_000  # held out to judge a model: more would not move its error noticeably
+MOST_HELD_OUT = 20_000  # held out to judge a model: more would not move its error noticeably
 
 
 class TableModel(IntervalMixin, DistributionEstimator):
@@ -207,7 +207,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
                 None if each is None else each[once] for each in (groups, sums, votes)
             )
             limits = None if limits is None else limits.take(once)
-        rows = evenly(len(degrees), MOST_ROWS)
+        rows = evenly(len(degrees), MOST_HELD_OUT)
         held_out = None if groups is None else groups[rows]
         with self._explained_errors(degrees):
             if votes is not None:
@@ -229,7 +229,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         self.estimator_ = fit_weighted(method, encoded, degrees, weights, **known)
         own = getattr(self.estimator_, "held_out_rows_", None)
         if own is not None and groups is None:  # a method of very many rows holds out some itself
-            some = evenly(len(own), MOST_ROWS)
+            some = evenly(len(own), MOST_HELD_OUT)
             self.held_out_ = self.estimator_.held_out_[some]
             return own[some]
         self.held_out_ = self._held_out(encoded, degrees, rows, groups, weights)

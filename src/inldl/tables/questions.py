@@ -9,17 +9,19 @@ import numpy as np
 import pandas as pd
 
 from inldl.files.replacing import goes_with
-from inldl.tables import TableFile
-from inldl.tables.asking import Part, Prices, Suggestion, suggestion
-from inldl.tables.pieces import id_columns, id_texts, pieces_for
-from inldl.tables.units import POINTS, whole_of
+from inldl.tables.ask import Prices, RowsToFill, Suggestion, suggestion
+from inldl.tables.audit import POINTS
+from inldl.tables.reading import TableFile
+from inldl.tables.row_columns import id_columns, id_texts
+from inldl.tables.scale import whole_of
+from inldl.tables.tasks import pieces_for
 from inldl.tables.writing import row_wholes, write_cells, write_frame
 from inldl.text import listed
 
 COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
-NEAR = 1e-6  # of the whole, by which numbers in files are rounded
-ROUNDED = 0.01  # of the whole, by which rounded answers may exceed what a row leaves
+FILE_ROUNDING = 1e-6  # of the whole, by which numbers in files are rounded
+ANSWER_ROUNDING = 0.01  # of the whole, by which rounded answers may exceed what a row leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def ask_table(
     for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(Part(given, predicted, model._beside_of(encoded), limits))
+        parts.append(RowsToFill(given, predicted, model._beside_of(encoded), limits))
         rows.add(piece)
     prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
     prices.check(rows.n)
@@ -267,7 +269,7 @@ class Answers:
                 f"{label!r} is {piece.values[row, column]:.6g} in {number} of the table already; "
                 "delete the answer, or empty the cell of the table.",
             )
-        if abs(left - self._left[i]) > NEAR * max(whole, 1):
+        if abs(left - self._left[i]) > FILE_ROUNDING * max(whole, 1):
             self._refuse(
                 i,
                 f"{number} has changed: its known shares leave {left:.6g} now, and left "
@@ -286,7 +288,7 @@ class Answers:
                 )
 
     def _check_sum(self, i, answered, left, whole):
-        if answered > left + ROUNDED * whole:
+        if answered > left + ANSWER_ROUNDING * whole:
             self._refuse(
                 i,
                 f"the answers in row {self.rows[i]:g} sum to {answered:.6g}, but its known shares "

@@ -379,3 +379,8 @@ def _span(numbers):
     """Return "99 to 101", or "99" if all numbers look the same."""
     ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
     return " to ".join(dict.fromkeys(ends))
+
+
+def whole_of(scale):
+    """Return what shares in a table sum to; counts are shown as fractions."""
+    return WHOLE.get(scale, 1.0)

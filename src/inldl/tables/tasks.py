@@ -1,43 +1,45 @@
 """Fit a model to a table in a file, complete the table, predict its rows, test a model on it."""
 
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import numpy as np
 
 from inldl.completion.examples import evenly
 from inldl.errors import DataError
 from inldl.methods.intervals import check_coverage
+from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.rows.cells import known_cells
-from inldl.rows.checks import check_predictable
+from inldl.rows.checks import check_number, check_predictable
 from inldl.rows.given_limits import limits_of
 from inldl.rows.ratios import check_ratios
-from inldl.tables import TableWriter, quality
+from inldl.tables import audit
+from inldl.tables.formats.registry import plain_name
 from inldl.tables.model import TableModel
-from inldl.tables.pieces import (
+from inldl.tables.results import (
+    Evaluation,
+    FitResult,
     ShownRows,
     Tally,
-    draw_files,
-    draw_paths,
-    id_columns,
-    pieces_for,
+    WriteResult,
     size_of_holes,
 )
-from inldl.tables.results import Evaluation, Learned, Written
-from inldl.tables.rows import (
+from inldl.tables.row_columns import (
     copies_note,
     group_numbers,
+    id_columns,
     rows_that_count,
     take_column,
     take_weights,
     votes_of,
     weights_notes,
 )
-from inldl.tables.units import paired_ends, rounded_rows, whole_of
-from inldl.tables.writing import check_writable, row_wholes
+from inldl.tables.scale import whole_of
+from inldl.tables.writing import TableWriter, check_writable, row_wholes
 
-MOST_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
-SAMPLE = 1000  # rows in which columns are shuffled
+LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
+INFLUENCE_ROWS = 1000  # rows in which columns are shuffled
 
 
 def fit_table(
@@ -78,10 +80,10 @@ def fit_table(
 
     Returns
     -------
-    Learned
+    FitResult
     """
     model = TableModel(method, n_jobs=n_jobs)
-    most_rows = most_rows or MOST_NUMBERS // len(file.source.names)
+    most_rows = most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
     sampled = table.rows is not None
     weights = take_weights(table.features, weight, file, table.rows)
@@ -91,7 +93,7 @@ def fit_table(
     groups, sums = _groups(table.features, group, file), table.sums
     votes = votes_of(table) if votes else None
     notes += [_SAMPLED.format(len(degrees))] if sampled else []
-    rows = evenly(len(degrees), SAMPLE)
+    rows = evenly(len(degrees), INFLUENCE_ROWS)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
         encoded, y = model._encode(table.features, degrees, weights, dates)
@@ -106,7 +108,7 @@ def fit_table(
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
-    return Learned(
+    return FitResult(
         model,
         scale,
         [name for name, hole in zip(degrees, missing.any(axis=0), strict=True) if hole or partly],
@@ -115,7 +117,7 @@ def fit_table(
         int(missing.size - missing.sum()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
         notes,
-        quality.of_new_rows(model, y, weights).in_units_of(scale),
+        audit.measure_new_rows(model, y, weights).in_units_of(scale),
         sample,
         _size_of_holes(y, list(degrees), scale, sums, limits, model.known == "ratios"),
     )
@@ -196,7 +198,7 @@ def complete_table(
 
     Returns
     -------
-    Written
+    WriteResult
     """
     extra = _added_to_completed(file, coverage, mark)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
@@ -222,7 +224,7 @@ def complete_table(
             writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
             write_draws(piece, known.y, scale, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
-    return Written(*tally.counts(), *shown.frames(), **found)
+    return WriteResult(*tally.counts(), *shown.frames(), **found)
 
 
 def _kept(y):
@@ -270,7 +272,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
 
     Returns
     -------
-    Written
+    WriteResult
     """
     labels = list(model.label_names_)
     whole = whole_of(getattr(model, "scale_", "fraction"))
@@ -294,7 +296,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    return Written(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
+    return WriteResult(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
 
 
 def _warned(n_outside, n_unseen):
@@ -333,17 +335,17 @@ def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, 
     if model.known == "ratios":
         with _placed(file.place_of()):
             check_ratios(y)
-        y, predicted, constant = quality.as_ratios(y, predicted, constant)
+        y, predicted, constant = audit.as_ratios(y, predicted, constant)
     about = model._signs(table.features), weights, constant
-    held_out = quality.of_test_rows(model, y, predicted, coverage, *about)
+    held_out = audit.measure_test_rows(model, y, predicted, coverage, *about)
     return Evaluation(
         _scores(y, predicted, weights),
         _scores(y, constant, weights),
         held_out.in_units_of(table.scale),
         len(predicted),
         coverage,
-        quality.of_bounds(table.known, predicted, weights, table.scale),
-        quality.n_learned(model, table.features, table.y),
+        audit.measure_bounds(table.known, predicted, weights, table.scale),
+        audit.count_learned_rows(model, table.features, table.y),
     )
 
 
@@ -387,3 +389,81 @@ def _interval_names(labels, coverage):
         return []
     check_coverage(coverage)
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
+
+
+def pieces_for(model, file, others, done=None, text=None):
+    """Yield the pieces of a file with the columns that a model needs, and some `others`.
+
+    Those in `text` are read as text; by default the others that the model does not use. `done` is
+    told the share of the rows that came so far.
+    """
+    columns = model.encoder_.columns_
+    names = [column.name for column in columns if column.name in file.features]
+    text = {*others} - {*names} if text is None else {*text}
+    text |= {column.name for column in columns if column.as_text}
+    bound = max(1, file.source.most_rows())
+    for piece in file.pieces(list(dict.fromkeys([*names, *others])), text):
+        yield piece
+        if done is not None:
+            done(min(1.0, piece.rows.stop / bound))
+
+
+def draw_paths(path, n_draws):
+    """Return the files of the draws: beside the completed table, and named in their order."""
+    check_number("n_draws", n_draws, low=0, integer=True)
+    path, width = Path(path), len(str(n_draws))
+    stem = plain_name(path).stem  # of survey.csv.gz, too
+    ending = path.name.removeprefix(stem)
+    return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
+
+
+@contextmanager
+def draw_files(file, paths, model, seed, **how):
+    """Give a function that writes the next rows of each draw of a completed table.
+
+    It takes a piece, its degrees as fractions, their scale, and what
+    `TableModel._to_complete` returns. Each file is a `TableWriter`, made with
+    `how`; the files appear when all pieces are there.
+    """
+    if paths:
+        model._check_draws(len(paths))
+    with ExitStack() as stack:
+        files = [stack.enter_context(TableWriter(file, path, **how)) for path in paths]
+
+        def write(piece, y, scale, known):
+            encoded, given, predicted, limits = known
+            about = {"first": piece.first, "limits": limits}
+            draws = model._draw(encoded, given, predicted, len(files), seed, **about)
+            for each, completed in zip(files, draws, strict=True):
+                each.write(piece, y, completed, scale)
+
+        yield write if files else lambda *_: None
+
+
+def paired_ends(lower, upper):
+    """Return the ends of the intervals, both of a label side by side."""
+    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
+
+
+def rounded_rows(values):
+    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
+    rounded = np.round(values, 9)
+    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
+    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
+    return rounded
+
+
+def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=None, n_draws=0):
+    """Return a method that learns from ratios, or refuse what does not go with them.
+
+    The others are options of `inldl.tables.TableFile`, `fit_table` and `complete_table`.
+    """
+    for option, used in (("--total", total), ("--sum", sums), ("--votes", votes)):
+        if used:
+            raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
+    if coverage is not None or n_draws:
+        raise ValueError(
+            "With --ratios there are no intervals and no draws, because the scale of each row is "
+            "unknown: leave out --uncertainty and --draws."
+        )
+    return with_ratios(method)

@@ -11,9 +11,9 @@ from inldl import report
 from inldl.metrics import METRICS, evaluate
 from inldl.report import prediction_page
 from inldl.report.pages.inspection import inspection_page
+from inldl.tables.audit import HeldOut
 from inldl.tables.comparison import Comparison, compare
-from inldl.tables.inspection import inspect_table
-from inldl.tables.quality import HeldOut
+from inldl.tables.inspect import inspect_table
 from parsed_page import Document
 
 EVIL = "<script>alert(1)</script>"

@@ -4,7 +4,7 @@ from functools import partial
 
 from inldl.report.document import Column, Document, Section, Table, picture
 from inldl.report.figures import error_against_cost
-from inldl.tables.units import error, form_of, in_unit
+from inldl.tables.audit import error, form_of, in_unit
 from inldl.text import counted
 
 FEW = 10  # questions on a terminal

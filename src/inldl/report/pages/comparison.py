@@ -6,7 +6,7 @@ import numpy as np
 
 from inldl.report.document import Column, Document, Items, Paragraph, Section, Table, picture
 from inldl.report.figures import comparison as comparison_figure
-from inldl.tables.units import form_of, in_unit
+from inldl.tables.audit import form_of, in_unit
 
 
 def comparison_page(comparison, title="Methods on a table", notes=()):
@@ -15,7 +15,7 @@ def comparison_page(comparison, title="Methods on a table", notes=()):
     Parameters
     ----------
     comparison : Comparison
-        What `inldl.tables.compare` found.
+        What `inldl.tables.comparison` found.
     title : str
         The title.
     notes : list of str

@@ -6,7 +6,7 @@ from inldl.report.document import Column, Paragraph, Section, Table, picture_and
 from inldl.report.figures import errors_by_label, influence, reliability
 from inldl.report.figures._maps import most_influential
 from inldl.report.style import FULL
-from inldl.tables.units import form_of, in_unit
+from inldl.tables.audit import form_of, in_unit
 
 FEW = 50  # shares: an error that is measured on fewer is a rough estimate
 

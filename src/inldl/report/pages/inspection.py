@@ -17,7 +17,7 @@ from inldl.report.document import (
 from inldl.report.figures import hidden_mass, holes_per_row, missing_map
 from inldl.report.figures._panels import shortened
 from inldl.report.style import FULL
-from inldl.tables.units import form_of, in_unit
+from inldl.tables.audit import form_of, in_unit
 from inldl.text import counted, listed
 
 MOST = 30

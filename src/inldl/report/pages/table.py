@@ -13,13 +13,13 @@ from inldl.report.document import Code, Column, Document, Facts, Paragraph, Sect
 from inldl.report.figures import completion_map, predicted_map
 from inldl.report.pages.error_sections import error_sentences, quality_sections
 from inldl.report.style import better
+from inldl.tables.audit import error, form_of
 from inldl.tables.findings import (
     depends_on_size,
     notes_on_completing,
     notes_on_known,
     notes_on_zeros,
 )
-from inldl.tables.units import error, form_of
 from inldl.text import counted, listed
 
 FILLED = (

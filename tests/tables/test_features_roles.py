@@ -7,7 +7,7 @@ import pytest
 from budget_survey import LABELS, budget_survey
 from inldl.datasets import hide, load_budget_shares
 from inldl.tables import TableFile
-from inldl.tables.looks import understand_file
+from inldl.tables.features import suggest_roles
 
 NAMES = LABELS.split(",")
 
@@ -15,7 +15,7 @@ NAMES = LABELS.split(",")
 def understood(frame, tmp_path, **options):
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False, **options)
-    return understand_file(TableFile(path, None))
+    return suggest_roles(TableFile(path, None))
 
 
 def test_columns_that_sum_to_one_are_labels(tmp_path):
@@ -58,7 +58,7 @@ def test_labels_of_a_long_table_are_known(tmp_path):
     path = tmp_path / "long.csv"
     rows = [f"{i},{name},{value}" for i in range(3) for name, value in (("x", 40), ("y", 60))]
     path.write_text("\n".join(["id,party,votes", *rows]) + "\n")
-    found = understand_file(TableFile(path, None, long="id=id,label=party,value=votes"))
+    found = suggest_roles(TableFile(path, None, long="id=id,label=party,value=votes"))
     assert found.labels == ["x", "y"]
 
 

@@ -1,4 +1,4 @@
-"""Which rows of a table count, and how much: weights, votes, groups, and copies of rows."""
+"""Columns about the rows of a table: ids, weights, groups; and rows that equal each other."""
 
 from dataclasses import replace
 
@@ -10,54 +10,42 @@ from inldl.errors import DataError
 from inldl.rows.cells import mean_degrees
 from inldl.rows.ratios import constant_distribution
 from inldl.rows.weights import WEIGHTLESS
+from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
+from inldl.tables.columns.values import level_name
 from inldl.text import counted, listed
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
 
-def distinct_rows(encoded, degrees):
-    """Return the first of all equal rows, or None if there are no copies.
+def id_columns(file, model):
+    """Return the columns that name the rows of a file, if there are some.
 
-    Rows with the same features are copies if nearly all of these have the same degrees, too; else
-    they are people who happen to look alike.
+    They are those that the user says, else the first that the model has left out as an id. An id
+    of several columns of a long table consists of features, but names the rows as well.
     """
-    _, alike, counts = np.unique(row_keys(encoded), return_inverse=True, return_counts=True)
-    if counts.max() == 1:
-        return None
-    whole = row_keys(np.column_stack([alike, np.where(np.isnan(degrees), -1, degrees)]))
-    _, first, same, copies = np.unique(
-        whole, return_index=True, return_inverse=True, return_counts=True
-    )
-    shared = counts[alike] > 1
-    if (copies[same] == counts[alike])[shared].mean() < COPIES:
-        return None
-    return np.sort(first)
+    if file.ids or file.things:
+        return list(file.ids or file.things)
+    left_out = model.encoder_.dropped_
+    found = [
+        name
+        for choice in (ID, RUNNING, NEARLY_ID)
+        for name in file.features
+        if left_out.get(name) == choice.reason
+    ]
+    return found[:1]
 
 
-def copies_note(n_copies):
-    """Return a sentence on rows that stand in a table more than once."""
-    equal = "equals" if n_copies == 1 else "equal"
-    return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
+def id_texts(features, ids):
+    """Return the ids of rows as texts, those of several columns with commas in between."""
+    columns = (features[name] for name in ids)
+    cells = zip(*columns, strict=True) if ids else [()] * len(features)
+    return [", ".join(filter(None, map(_text, row))) for row in cells]
 
 
-def weights_of_copies(encoded, degrees, weights, once):
-    """Return the weights of the first of equal rows: those of all their copies together."""
-    if weights is None or once is None:
-        return weights
-    keys = row_keys(np.column_stack([encoded, np.where(np.isnan(degrees), -1, degrees)]))
-    which = np.unique(keys, return_inverse=True)[1]
-    return np.bincount(which, weights)[which][once]
-
-
-def group_numbers(groups, n):
-    """Return the number of the group of each row; refuse rows without one."""
-    groups = np.asarray(groups, dtype=object)
-    if groups.shape != (n,):
-        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
-    empty = np.flatnonzero(pd.isna(groups))
-    if empty.size:
-        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
-    return np.unique(groups.astype(str), return_inverse=True)[1]
+def _text(cell):
+    if pd.isna(cell):
+        return ""
+    return level_name(cell) if isinstance(cell, float) else str(cell).strip()
 
 
 def take_column(features, name, file, option):
@@ -152,9 +140,60 @@ def weights_notes(name, n_left_out, weights, votes):
     return notes
 
 
+def group_numbers(groups, n):
+    """Return the number of the group of each row; refuse rows without one."""
+    groups = np.asarray(groups, dtype=object)
+    if groups.shape != (n,):
+        raise ValueError(f"groups must name one group for each of {n} rows, got {groups.shape}.")
+    empty = np.flatnonzero(pd.isna(groups))
+    if empty.size:
+        raise ValueError(f"Row {empty[0]} has no group; name one for each row.")
+    return np.unique(groups.astype(str), return_inverse=True)[1]
+
+
+def distinct_rows(encoded, degrees):
+    """Return the first of all equal rows, or None if there are no copies.
+
+    Rows with the same features are copies if nearly all of these have the same degrees, too; else
+    they are people who happen to look alike.
+    """
+    _, alike, counts = np.unique(row_keys(encoded), return_inverse=True, return_counts=True)
+    if counts.max() == 1:
+        return None
+    whole = row_keys(np.column_stack([alike, np.where(np.isnan(degrees), -1, degrees)]))
+    _, first, same, copies = np.unique(
+        whole, return_index=True, return_inverse=True, return_counts=True
+    )
+    shared = counts[alike] > 1
+    if (copies[same] == counts[alike])[shared].mean() < COPIES:
+        return None
+    return np.sort(first)
+
+
+def copies_note(n_copies):
+    """Return a sentence on rows that stand in a table more than once."""
+    equal = "equals" if n_copies == 1 else "equal"
+    return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
+
+
+def weights_of_copies(encoded, degrees, weights, once):
+    """Return the weights of the first of equal rows: those of all their copies together."""
+    if weights is None or once is None:
+        return weights
+    keys = row_keys(np.column_stack([encoded, np.where(np.isnan(degrees), -1, degrees)]))
+    which = np.unique(keys, return_inverse=True)[1]
+    return np.bincount(which, weights)[which][once]
+
+
 def means_of_labels(degrees, weights=None, ratios=False):
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
     if ratios:
         return constant_distribution(degrees, weights)
     means = mean_degrees(degrees, weights)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
+
+
+def notes_on_counts(read):
+    """Return a note on the units of a table of counts."""
+    whole = "sum" if read.totals is None else "total"
+    return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []

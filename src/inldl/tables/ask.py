@@ -13,9 +13,12 @@ from inldl.rows.checks import as_degrees, check_choice, check_number, label_name
 from inldl.rows.given_limits import limits_of
 from inldl.rows.side import NOTHING, Beside
 from inldl.tables.model import TableModel
-from inldl.tables.ratio_tables import refuse_asking
 
-KINDS = ("cell", "row")  # what is asked for
+ASKED_BY = ("cell", "row")  # what is asked for
+ASKING = (
+    "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
+    "Questions need a table of shares."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +160,7 @@ def suggest(
     >>> found.rmse_after < found.rmse
     True
     """
-    check_choice("by", by, KINDS)
+    check_choice("by", by, ASKED_BY)
     check_coverage(coverage)
     given = as_degrees(y)
     prices = Prices(*(c if c is None else np.asarray(c)[()] for c in (row_cost, cell_cost)))
@@ -167,13 +170,13 @@ def suggest(
     model, X = _fitted(model, X, y, limits)
     given, predicted = model._given_and_predicted(X, y)
     limits = limits_of(given, **limits, names=label_names(y))
-    part = Part(given, predicted, model._beside(X), limits)
+    part = RowsToFill(given, predicted, model._beside(X), limits)
     return suggestion(model, [part], names_or_numbers(y), budget, by, prices, coverage)
 
 
 def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
     """Refuse what cannot be asked for, before any work is done."""
-    check_choice("by", by, KINDS)
+    check_choice("by", by, ASKED_BY)
     if budget is not None:
         check_number("budget", budget, above=0)
     for name, price in (("row_cost", row_cost), ("cell_cost", cell_cost)):
@@ -200,8 +203,14 @@ def _fitted(model, X, y, limits):
     return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
 
 
+def refuse_asking(model):
+    """Refuse to say what to ask for with a model or estimator of ratios."""
+    if getattr(model, "known", "") == "ratios":
+        raise ValueError(ASKING)
+
+
 @dataclass(frozen=True, eq=False)
-class Part:
+class RowsToFill:
     """Some rows of a table that is to be completed, as `complete` has them."""
 
     given: np.ndarray  # (n, C) degrees, NaN = unobserved, and predictions

@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
-from inldl.tables.features import find_dependence
-from inldl.tables.inspection import inspect_table
-from inldl.tables.missingness import estimate_hidden_means, size_test
+from inldl.tables.inspect import inspect_table
+from inldl.tables.missingness import estimate_hidden_means, find_dependence, size_test
 
 NAN = np.nan
 
@@ -348,7 +347,7 @@ def test_columns_of_any_dtype(dtype):
 
 
 def test_a_large_table_is_sampled_and_says_so(monkeypatch):
-    monkeypatch.setattr("inldl.tables.inspection.MOST_CELLS", 2000)
+    monkeypatch.setattr("inldl.tables.inspect.CORRELATED_CELLS", 2000)
     rng = np.random.default_rng(0)
     X = frame(x=rng.normal(size=3000), z=rng.normal(size=3000))
     y = np.where(X[["x"]] > 0, NAN, [[0.5, 0.5]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from inldl.tables.units import POINTS, error, form_of
+from inldl.tables.audit import POINTS, error, form_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import pytest
 
 from inldl import TableModel, hide
 from inldl.datasets import load_budget_shares
-from inldl.tables import quality
+from inldl.tables import audit
+from inldl.tables.audit import HeldOut, measure_bounds
 from inldl.tables.limits import Known
-from inldl.tables.quality import HeldOut, hide_more, of_bounds
+from inldl.tables.trial import hide_more
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_units_of_the_table():
 
 def test_new_rows_are_judged_without_their_degrees(budget, fitted):
     y = budget[1]
-    found = quality.of_new_rows(fitted, y)
+    found = audit.measure_new_rows(fitted, y)
     seen = y.notna().to_numpy()
     np.testing.assert_array_equal(found.observed, y.to_numpy()[seen])
     np.testing.assert_array_equal(found.predicted, fitted.held_out_[seen])
@@ -101,12 +102,12 @@ def test_new_rows_are_judged_without_their_degrees(budget, fitted):
 def test_estimates_agree_with_the_truth(budget, fitted):
     """The error at degrees that are hidden once more is that at the real holes."""
     X, y, truth = budget
-    told = quality.of_completion(fitted).overall()
+    told = audit.measure_completion(fitted).overall()
     completed = fitted.complete(X, y).to_numpy()
     unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
     errors = np.abs(completed - truth.to_numpy())[unknown]
     assert told["mae"] == pytest.approx(errors.mean(), rel=0.08)
-    told = quality.of_new_rows(fitted, y).overall()
+    told = audit.measure_new_rows(fitted, y).overall()
     errors = np.abs(fitted.held_out_ - truth.to_numpy())
     assert told["mae"] == pytest.approx(errors.mean(), rel=0.08)
 
@@ -131,7 +132,7 @@ def test_test_rows(budget):
     X, _, truth = budget
     model = TableModel("winldl").fit(X[:1000], truth[:1000])
     predicted = model.predict(X[1000:]).to_numpy()
-    found = quality.of_test_rows(model, truth[1000:], predicted)
+    found = audit.measure_test_rows(model, truth[1000:], predicted)
     assert found.overall()["n"] == truth[1000:].size
     assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
     means = truth[:1000].mean()
@@ -149,20 +150,22 @@ def test_predictions_beside_bounds(weights, within, distance):
         upper=np.array([[np.nan, 0.2, 0.3], [0.05, 0.1, np.nan]]),
     )
     predicted = np.array([[0.4, 0.25, 0.3], [0.15, 0.05, 0.8]])
-    found = of_bounds(known, predicted, None if weights is None else np.array(weights), "percent")
+    found = measure_bounds(
+        known, predicted, None if weights is None else np.array(weights), "percent"
+    )
     assert (found.n, found.unit) == (4, "percentage points")
     assert found.within == pytest.approx(within)
     assert found.distance == pytest.approx(distance)
-    assert of_bounds(Known(y), predicted) is None
-    assert of_bounds(known, np.array([[0, 0.1, 0.3], [0.05, 0.1, 0.85]])).distance == 0
+    assert measure_bounds(Known(y), predicted) is None
+    assert measure_bounds(known, np.array([[0, 0.1, 0.3], [0.05, 0.1, 0.85]])).distance == 0
 
 
 def test_few_degrees(budget):
     X = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
     y = pd.DataFrame({"a": [0.4, np.nan, 0.5], "b": [0.6, 0.2, np.nan]})
     model = TableModel("winldl", cross_fit=2).fit(X, y)
-    assert quality.of_completion(model).overall()["n"] == 0
-    assert quality.of_new_rows(model, y).overall()["n"] == 4
+    assert audit.measure_completion(model).overall()["n"] == 0
+    assert audit.measure_new_rows(model, y).overall()["n"] == 4
 
 
 @pytest.mark.parametrize("mechanism", ["small", "labels"])
@@ -177,7 +180,7 @@ def test_estimates_hold_where_holes_are_not_spread_evenly(budget, mechanism):
     completed = model.complete(X, y).to_numpy()
     unknown = y.isna().to_numpy() & (y.isna().sum(axis=1) > 1).to_numpy()[:, None]
     real = np.abs(completed - truth.to_numpy())[unknown].mean()
-    found = quality.of_completion(model)
+    found = audit.measure_completion(model)
     assert found.overall()["mae"] == pytest.approx(real, rel=0.1)
     evenly = np.average(np.abs(found.predicted - found.observed))
     assert evenly > 1.15 * real

@@ -10,15 +10,15 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from inldl.datasets import hide
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
 from inldl.rows.limits import Limits
 from inldl.tables.model import TableModel
-from inldl.tables.quality import hide_more
 from inldl.uncertainty.heldout import with_every_label
 
 HIDINGS = 3
-EXACT = 1e-9  # between the bounds of a degree that is as good as known
+KNOWN_WIDTH = 1e-9  # between the bounds of a degree that is as good as known
 FOLDS = 5  # of the fits from whose errors completing is learned, as `TableModel` has them
 
 
@@ -53,9 +53,25 @@ def completing_trials(y, hidden, random_state, loose=False, limits=None):
         known = None if limits is None else limits.with_holes(left)
         if known is not None:
             low, high = known.possible
-            judged &= high - low > EXACT
+            judged &= high - low > KNOWN_WIDTH
         trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose, limits))
     return trials
+
+
+def hide_more(y, share, generator, loose=False):
+    """Return `y` with a share of its observed degrees hidden, and which of them count.
+
+    Each row keeps an observed degree, and each label. A degree that is the only hole of its row
+    does not count: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
+    """
+    left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
+    kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)
+    bare = np.flatnonzero(np.isnan(left).all(axis=1))
+    left[bare, kept[bare]] = y[bare, kept[bare]]
+    lost = np.isnan(left).all(axis=0)
+    left[:, lost] = y[:, lost]
+    judged = seen & np.isnan(left)
+    return left, judged if loose else judged & (np.isnan(left).sum(axis=1) > 1)[:, None]
 
 
 def predicting_trials(y, folds, random_state, limits=None):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from inldl.tables import simulate_asking
-from inldl.tables.asking import Prices
-from inldl.tables.asking_trial import within_budget
+from inldl.tables.ask import Prices
+from inldl.tables.ask_trial import within_budget
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,10 @@ from sklearn.utils import _safe_indexing
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
-from inldl.tables.asking import Part, Prices, check_asked, errors_of
+from inldl.tables.ask import Prices, RowsToFill, check_asked, errors_of
+from inldl.tables.audit import POINTS
 from inldl.tables.model import TableModel
-from inldl.tables.units import POINTS, whole_of
+from inldl.tables.scale import whole_of
 
 ASK = "ask"
 ALL_ROUNDS = 0.5  # of the hidden degrees are asked for in all rounds together
@@ -20,7 +21,7 @@ COVERAGE = 0.9  # of the intervals whose widths are compared
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RoundState:
     """What is known before a round."""
 
     X: object  # (n, k) the features
@@ -100,8 +101,8 @@ def simulate_asking(
     scale : {"fraction", "percent", "count"}, default="fraction"
         "percent" gives errors in percentage points.
     strategies : dict of str to callable, optional
-        Further ones: each takes a `Standing`, a budget, `Prices` and a generator, and returns rows
-        and labels in the order of asking. What exceeds the budget is left out.
+        Further ones: each takes a `RoundState`, a budget, `Prices` and a generator, and returns
+        rows and labels in the order of asking. What exceeds the budget is left out.
     done : callable, optional
         Called with the share of the work that is done.
 
@@ -179,11 +180,11 @@ class _Game:
     def standing(self, y):
         """Fit the method to what is known."""
         model = TableModel(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
-        part = Part(*model._given_and_predicted(self.X, y), model._beside(self.X))
+        part = RowsToFill(*model._given_and_predicted(self.X, y), model._beside(self.X))
         given, predicted, beside, _ = part.take(slice(None))
         how = given, predicted, COVERAGE, beside
         _, low, high = model._completer().fill_with_intervals(*how)
-        return Standing(self.X, y, errors_of(model, [part]), high - low)
+        return RoundState(self.X, y, errors_of(model, [part]), high - low)
 
     def play(self, strategy, first, generator):
         """Yield what was asked for so far and the error, before the first round and after each."""

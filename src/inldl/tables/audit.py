@@ -1,17 +1,45 @@
-"""How well a model does on degrees that it has not seen, and how much it needs each column."""
+"""Measure how well a model does on degrees that it has not seen.
 
+Errors are in the units of the table: fractions of 1, or percentages where it has these. A unit is
+the word for it, or nothing for fractions.
+"""
+
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from inldl.datasets import hide
 from inldl.methods.base import fill_rows
 from inldl.rows.ratios import known_ratios
 from inldl.solvers.gaussian import fill_in_proportion
-from inldl.tables.units import POINTS, whole_of
+from inldl.tables.scale import whole_of
 
-ROUNDING = 1e-9  # by which a prediction may miss a bound
+POINTS = "percentage points"
+MOST_ROUNDING = 0.025  # of an error, by which the printed one may differ
+MOST_DECIMALS = 8
+NONE = 1e-9  # smaller errors come from rounding in computing
+BOUND_TOLERANCE = 1e-9  # by which a prediction may miss a bound
+
+
+def form_of(unit, errors=()):
+    """Return the format of shares and errors: percentages need fewer decimals than fractions.
+
+    Small errors get more decimals, up to eight, so that rounding changes them by at most 2.5%.
+    """
+    least = min((each for each in errors if each > NONE), default=1.0)
+    needed = math.ceil(math.log10(0.5 / MOST_ROUNDING / least) - 1e-9)
+    return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
+
+
+def in_unit(unit):
+    """Return the end of a caption that names the unit."""
+    return f", in {unit}" if unit else ""
+
+
+def error(value, unit):
+    """Return an error as a sentence has it: 0.0576, or 5.76 percentage points."""
+    return f"{value:{form_of(unit, [value])}} {unit}".rstrip()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +146,17 @@ class HeldOut:
         return pd.DataFrame(rows, columns=["predicted", "observed", "error", "n"])
 
 
-def of_new_rows(model, y, weights=None):
+@dataclass(frozen=True)
+class Bounded:
+    """How predictions agree with degrees of which only bounds are known."""
+
+    n: int  # such degrees
+    within: float  # share of the predictions that lie within the bounds
+    distance: float  # by which the others miss the nearest bound on average; 0 if there are none
+    unit: str = ""  # of the distance: "percentage points", or nothing for fractions
+
+
+def measure_new_rows(model, y, weights=None):
     """Measure the predictions of training rows that were each made without the row.
 
     `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
@@ -133,7 +171,7 @@ def of_new_rows(model, y, weights=None):
     return _weighted(found, weights)
 
 
-def of_completion(model):
+def measure_completion(model):
     """Measure how well degrees that are hidden on purpose are completed.
 
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
@@ -191,14 +229,14 @@ def _unlike(completer):
     )
 
 
-def n_learned(model, X, y):
+def count_learned_rows(model, X, y):
     """Return how many rows of a table the model was fitted to, as far as it remembers them."""
     if model.examples_ is None:
         return 0
     return model.examples_.n_shared(model.encoder_.transform(X), np.asarray(y))
 
 
-def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
+def measure_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
     """Measure the predictions of rows that the model was not fitted to, and their intervals.
 
     `signs` are what the model says that tells how large the errors of the rows are, `constant` is
@@ -213,17 +251,7 @@ def of_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, co
     return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
 
 
-@dataclass(frozen=True)
-class Bounded:
-    """How predictions agree with degrees of which only bounds are known."""
-
-    n: int  # such degrees
-    within: float  # share of the predictions that lie within the bounds
-    distance: float  # by which the others miss the nearest bound on average; 0 if there are none
-    unit: str = ""  # of the distance: "percentage points", or nothing for fractions
-
-
-def of_bounds(known, predicted, weights=None, scale="fraction"):
+def measure_bounds(known, predicted, weights=None, scale="fraction"):
     """Compare predictions with bounds of missing degrees, which `known` has; None without any."""
     if not known.n_bounded:
         return None
@@ -234,7 +262,7 @@ def of_bounds(known, predicted, weights=None, scale="fraction"):
     off, each = off[at], None if weights is None else weights[np.nonzero(at)[0]]
     if each is not None and not each.any():
         each = None
-    outside = float(np.average(off > ROUNDING, weights=each))
+    outside = float(np.average(off > BOUND_TOLERANCE, weights=each))
     distance = float(np.average(off, weights=each)) / outside if outside else 0.0
     unit = POINTS if whole_of(scale) > 1 else ""
     return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
@@ -243,22 +271,6 @@ def of_bounds(known, predicted, weights=None, scale="fraction"):
 def _weighted(found, weights):
     """Let each degree count as much as its row."""
     return found if weights is None else replace(found, weights=weights[found.row])
-
-
-def hide_more(y, share, generator, loose=False):
-    """Return `y` with a share of its observed degrees hidden, and which of them count.
-
-    Each row keeps an observed degree, and each label. A degree that is the only hole of its row
-    does not count: it is 1 minus the others, whatever the method, unless sums of rows are `loose`.
-    """
-    left, seen = hide(y, share, random_state=generator), ~np.isnan(y)
-    kept = np.argmax(np.where(seen, generator.random(y.shape), -1), axis=1)
-    bare = np.flatnonzero(np.isnan(left).all(axis=1))
-    left[bare, kept[bare]] = y[bare, kept[bare]]
-    lost = np.isnan(left).all(axis=0)
-    left[:, lost] = y[:, lost]
-    judged = seen & np.isnan(left)
-    return left, judged if loose else judged & (np.isnan(left).sum(axis=1) > 1)[:, None]
 
 
 def _means_of_others(y, weights=None):

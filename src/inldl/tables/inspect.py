@@ -15,19 +15,27 @@ from inldl.rows.checks import (
 )
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.columns.values import as_table, named_columns
-from inldl.tables.features import describe_features, find_copies, find_dependence
+from inldl.tables.features import describe_features, find_copies
 from inldl.tables.findings import list_findings
-from inldl.tables.missingness import COUNTS, SizeTest, estimate_hidden_means, size_test
-from inldl.tables.units import PERCENT, whole_of
+from inldl.tables.missingness import (
+    PERCENT,
+    UNKNOWN_TOTALS,
+    SizeTest,
+    estimate_hidden_means,
+    find_dependence,
+    size_test,
+)
+from inldl.tables.row_columns import notes_on_counts, take_weights
+from inldl.tables.scale import whole_of
 
-MOST_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
-MOST_ROWS = 200_000  # for the means of hidden degrees
+CORRELATED_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
+HIDDEN_MEAN_ROWS = 200_000  # for the means of hidden degrees
 PATTERNS = 10
-EXAMPLES = 5  # rows that are named of those with a problem
+EXAMPLE_ROWS = 5  # rows that are named of those with a problem
 
 
 @dataclass(frozen=True)
-class Problem:
+class RowProblem:
     """Rows that share a problem, how many they are, and the first few in words.
 
     If it is severe, such rows cannot be distributions at all. What is wrong is a `kind` for
@@ -68,7 +76,7 @@ class Inspection:
     dependence : DataFrame
         Whether missing depends on features: label, feature, value ("larger", "missing", or a
         word), rank correlation with the holes, adjusted p value.
-    problems : list of Problem
+    problems : list of RowProblem
         Rows that cannot be distributions, and rows without an observed degree.
     features : DataFrame
         For each column its kind, share of holes, number of distinct values, a remark, and whether
@@ -159,8 +167,8 @@ def inspect_table(
     bounded, between = _bounded(holes, lower, upper)
     unexplained = np.where(bounded, between, degrees)  # bounds say why a degree is missing
     possible = unexplained if valid.all() else unexplained[valid]
-    some = possible[_sample(len(possible), MOST_ROWS, random_state)]
-    rows = _sample(len(degrees), MOST_CELLS // max(len(columns), 1), random_state)
+    some = possible[_sample(len(possible), HIDDEN_MEAN_ROWS, random_state)]
+    rows = _sample(len(degrees), CORRELATED_CELLS // max(len(columns), 1), random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
     untold = _untold_by_sums(degrees, holes, totals, whole)
@@ -186,6 +194,28 @@ def inspect_table(
     return Inspection(**results, findings=list_findings(results, totals=not untold))
 
 
+def inspect_file(file, *, scale="auto", weight=None, dates="auto"):
+    """Look at a table in a file.
+
+    A column of weights is checked, and is no feature; the rows are looked at as they stand.
+    Returns an `Inspection`, the `Table` that was read, and sentences on how it was understood.
+    `scale` is as in `inldl.tables.read_table`, `weight` and `dates` as in `fit_table`.
+    """
+    read = file.read(scale=scale, check=False)
+    take_weights(read.features, weight, file)
+    how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
+    how |= {"lower": read.lower, "upper": read.upper, "dates": dates}
+    found = inspect_table(read.features, read.degrees, file.source.where, **how)
+    return found, read, [*read.notes, *notes_on_counts(read), *_of_weights(weight)]
+
+
+def _of_weights(name):
+    """Return a note on weights that looking at a table takes no account of."""
+    if name is None:
+        return []
+    return [f"The column {name!r} can weigh rows, but here each row counts once."]
+
+
 def _bounded(holes, lower, upper):
     """Return which missing degrees have bounds, and the middle of these."""
     low, high = (np.full(holes.shape, np.nan) if a is None else a for a in (lower, upper))
@@ -199,7 +229,7 @@ def _untold_by_sums(y, holes, totals, whole):
     if not holes.any():
         return ""
     if not totals:
-        return COUNTS
+        return UNKNOWN_TOTALS
     with np.errstate(invalid="ignore"):  # inf - inf
         off = is_off(np.abs(y.sum(axis=1) - 1), y)[~holes.any(axis=1)]
     if off.sum() <= len(off) / 2:
@@ -236,11 +266,11 @@ def _problems(y, where, whole, lower=None, upper=None):
         rows = rows & free
         if rows.any():
             examples = []
-            for i in np.flatnonzero(rows)[:EXAMPLES]:
+            for i in np.flatnonzero(rows)[:EXAMPLE_ROWS]:
                 number = f" ({shown[0]} {whole * shown[1][i]:.6g})" if shown else ""
                 examples.append(f"{where(int(i))}{number}")
             about = kind, what, advice, severe
-            problems.append(Problem(*about, int(rows.sum()), tuple(examples)))
+            problems.append(RowProblem(*about, int(rows.sum()), tuple(examples)))
             free &= ~rows
             valid &= ~(rows & severe)
     return problems, valid
@@ -286,7 +316,7 @@ def _notes(n_correlated, n_estimated, n):
     notes = []
     if n_correlated < n:
         notes.append(f"Correlations come from a random sample of {n_correlated:,} rows.")
-    if n_estimated == MOST_ROWS < n:
+    if n_estimated == HIDDEN_MEAN_ROWS < n:
         notes.append(f"Means of missing shares come from a random sample of {n_estimated:,} rows.")
     return notes
 
