@@ -86,7 +86,7 @@ def related(budget):
 @pytest.mark.parametrize("coverage", [0.8, 0.9999])  # the second is more than errors can tell
 def test_intervals_of_completed_degrees_stay_within_the_row(related, coverage):
     X, y, truth, model = related
-    completed, lower, upper = (each.to_numpy() for each in model.complete(X, y, True, coverage))
+    completed, lower, upper = (each.to_numpy() for each in model.complete_interval(X, y, coverage))
     rest = 1 - y.sum(axis=1).to_numpy()[:, None]
     assert (lower >= 0).all()
     assert (lower <= completed).all()
