@@ -15,7 +15,7 @@ from inldl.experiments import Store, grid, run
 from inldl.experiments.paper_figures import growth, mu_histories, mu_metrics
 from inldl.experiments.reproduce import plan
 from inldl.experiments.statistics import nemenyi
-from inldl.report import critical_difference, figures, save, write_page
+from inldl.report import critical_difference, figures, run_page, save
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
@@ -61,7 +61,7 @@ def photograph(rows, page, picture):
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
-    write_page(rows, page)
+    run_page(rows).write(page)
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for flag in ("--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1160,1290"):

@@ -13,7 +13,7 @@ def test_questions_are_written_answered_and_put_in(inldl, survey):
     code, out, err = inldl("ask", *COMMON, "--budget", "5", "-o", "ask.csv", "--page", "ask.html")
     assert code == 0, err
     assert "The list has 5 missing shares in" in out
-    assert "should lower the expected error of the completed table from 0." in out
+    assert "the expected error of the completed table falls from 0." in out
     assert "Wrote ask.csv" in out
     assert "What to ask about survey.csv" in Path("ask.html").read_text()
     questions = pd.read_csv("ask.csv")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl.completion import Completer
-from inldl.report.pages.table import completed
+from inldl.report.pages.table import completion_page
 from inldl.tables import TableFile
 from inldl.tables.tasks import complete_table, fit_table
 
@@ -41,7 +41,7 @@ def test_the_expected_error_is_that_of_whole_rows(table, tmp_path):
     file = TableFile(tmp_path / "t.csv", LABELS)
     learned = fit_table(file, "constant-mean")
     written = complete_table(file, learned.model, tmp_path / "o.csv", scale=learned.scale)
-    told = " ".join(completed(written, learned, learned.model, "t.csv", "o.csv").summary)
+    told = " ".join(completion_page(written, learned, learned.model, "t.csv", "o.csv").summary)
     assert "most of the missing shares are in rows without a known one" in told
     whole = pd.read_csv(tmp_path / "o.csv")[LABELS].to_numpy()
     real = np.abs(whole - truth)[np.isnan(y)].mean()

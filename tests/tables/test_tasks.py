@@ -6,7 +6,7 @@ import pytest
 from scipy.special import rel_entr
 
 from inldl.datasets import hide
-from inldl.report.pages.table import completed, fitted
+from inldl.report.pages.table import completion_page, model_page
 from inldl.tables import TableFile, complete_table, evaluate_table, fit_table, predict_table
 from inldl.tables.results import SHOWN_ROWS
 from inldl.tables.tasks import check_completion
@@ -151,7 +151,7 @@ def test_no_error_is_told_that_does_not_hold(top, tmp_path):
     assert written.below_recorded
     off = np.abs(pd.read_csv(out)[LABELS].to_numpy() - truth)
     assert off.sum() / 120 < written.most_error < 5 * off.sum() / 120
-    said = completed(written, learned, learned.model, "top.csv", "out.csv")
+    said = completion_page(written, learned, learned.model, "top.csv", "out.csv")
     text = " ".join([*said.summary, *said.notes, said.html()])
     assert "Expected error" not in text
     assert "The error cannot be estimated" in said.summary[1]
@@ -163,14 +163,14 @@ def test_no_error_is_told_that_does_not_hold(top, tmp_path):
 
 
 def test_the_error_of_a_model_is_that_of_known_shares(top):
-    said = fitted(fit_table(top[0], "constant-mean", scale="percent"), "top.csv")
+    said = model_page(fit_table(top[0], "constant-mean", scale="percent"), "top.csv")
     assert said.summary[1].startswith("Error at known shares: ")
     assert said.notes[-1].endswith("which are larger on average than the missing ones.")
 
 
 def test_of_random_holes_nothing_is_said(file, learned, tmp_path):
     written = complete_table(file, learned.model, tmp_path / "out.csv", scale="percent")
-    said = completed(written, learned, learned.model, "table.csv", "out.csv")
+    said = completion_page(written, learned, learned.model, "table.csv", "out.csv")
     assert said.notes == learned.notes
     assert any(text.startswith("Expected error: ") for text in said.summary)
 
@@ -183,7 +183,7 @@ def test_an_earlier_model_says_the_same_of_the_holes(file, learned, top, tmp_pat
         for table in (file, top[0]):
             out = tmp_path / f"{name}.csv"
             written = complete_table(table, model, out, scale="percent", overwrite=True)
-            said = completed(written, None, model, table.path.name, "out.csv")
+            said = completion_page(written, None, model, table.path.name, "out.csv")
             notes[name, table.path.stem] = " ".join(said.notes)
     assert notes["other", "table"] == ""
     assert "The model was fitted to other rows" in notes["other", "top"]

@@ -52,7 +52,7 @@ def ask(
         inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
         inldl ask survey.csv -l "emo_*" --simulate --page asking.html
     """
-    from inldl.report.pages.asking import asked
+    from inldl.report.pages.advice import questions_page
     from inldl.tables.ask import ASKING, check_asked, refuse_asking
     from inldl.tables.questions import ask_table, without_prices
     from inldl.tables.writing import check_new
@@ -88,13 +88,13 @@ def ask(
     with bar("Reading") as done:
         found = ask_table(file, fitted, out, **how, overwrite=options.overwrite, done=done)
     notes = file.notes if learned is None else learned.notes
-    document = partial(asked, found, fitted, file.path.name, out.name, notes)
+    document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
     options.show(document(), out, lambda: document(most=ON_PAGE))
 
 
 def _simulate(table, labels, method, how, trial, options):
     """Play asking through on a table, and show how the errors fall."""
-    from inldl.report.pages.asking import simulated
+    from inldl.report.pages.advice import asking_trial_page
     from inldl.tables.ask_trial import simulate_asking
 
     file = options.open(table, labels)
@@ -104,7 +104,7 @@ def _simulate(table, labels, method, how, trial, options):
         found = simulate_asking(
             read.features, read.degrees, method, **how, **trial, scale=read.scale, done=done
         )
-    options.show(simulated(found, f"Asking about {file.path.name}", [*read.notes]))
+    options.show(asking_trial_page(found, f"Asking about {file.path.name}", [*read.notes]))
 
 
 COMMANDS = (ask,)

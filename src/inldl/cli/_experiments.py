@@ -86,11 +86,11 @@ def report(
     """
     from inldl.experiments import Store
     from inldl.files.replacing import check_free
-    from inldl.report import write_page
+    from inldl.report.pages.run import run_page
 
     o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
-    write_page(Store(run).frame(), out)
+    run_page(Store(run).frame()).write(out)
     say(f"Wrote {out}")
 
 

@@ -58,7 +58,7 @@ def complete(
         inldl complete survey.csv -l "emo_*" -o whole.csv --answers ask.csv
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
-    from inldl.report.pages.table import completed
+    from inldl.report.pages.table import completion_page
     from inldl.tables.tasks import check_completion, complete_table, draw_paths
 
     fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
@@ -80,7 +80,7 @@ def complete(
     read = {"scale": scale, "normalize": options.normalize, "holes": holes}
     with bar("Writing") as done:
         written = complete_table(file, fitted, out, **read, **asked, done=done)
-    document = partial(completed, written, learned, fitted, file.path.name, out.name)
+    document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
     known = learned is None or written.n_exact == written.n_filled
     options.show(document(), out, lambda: document(None if known else _influence(learned)))
     if draws:
@@ -107,7 +107,7 @@ def fit(
     """
     from inldl.files.model_file import check_savable, save_model
     from inldl.files.replacing import check_free
-    from inldl.report.pages.table import fitted
+    from inldl.report.pages.table import model_page
     from inldl.tables import TableModel
 
     method = options.method_for(method)
@@ -116,7 +116,7 @@ def fit(
     check_savable(TableModel(method))
     learned = fit_file(file, method, options)
     save_model(learned.model, out, info=learned.info(file.path.name), overwrite=options.overwrite)
-    document = partial(fitted, learned, file.path.name)
+    document = partial(model_page, learned, file.path.name)
     options.show(document(), out, lambda: document(_influence(learned)))
 
 
@@ -136,7 +136,7 @@ def predict(
         inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
         inldl predict survey.inldl new.parquet -o predicted.parquet
     """
-    from inldl.report.pages.table import predicted
+    from inldl.report.pages.table import prediction_page
     from inldl.tables.tasks import predict_table
     from inldl.tables.writing import check_writable
 
@@ -146,7 +146,7 @@ def predict(
     asked = {"coverage": uncertainty, "overwrite": options.overwrite}
     with bar("Writing") as done:
         written = predict_table(file, fitted, out, **asked, done=done)
-    options.show(predicted(written, fitted, file.path.name, out.name, file.notes), out)
+    options.show(prediction_page(written, fitted, file.path.name, out.name, file.notes), out)
 
 
 def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> None:
@@ -158,14 +158,14 @@ def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> N
         inldl evaluate survey.inldl test.csv --page test.html
         inldl evaluate survey.inldl test.csv --scale percent
     """
-    from inldl.report.pages.table import evaluated
+    from inldl.report.pages.table import evaluation_page
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
     file = options.open(table, list(fitted.label_names_), model=model)
     read = {"scale": options.scale, "normalize": options.normalize}
     found = evaluate_table(file, fitted, **read, weight=options.weight)
-    options.show(evaluated(found, fitted, file.path.name, file.notes))
+    options.show(evaluation_page(found, fitted, file.path.name, file.notes))
 
 
 def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) -> None:
@@ -203,7 +203,7 @@ def compare(
         inldl compare survey.csv --labels "emo_*" --methods auto,winldl,ridge
         inldl compare survey.csv --labels "emo_*" --page comparison.html
     """
-    from inldl.report.pages.comparison import comparison_page
+    from inldl.report.pages.advice import comparison_page
     from inldl.specs import split_list
     from inldl.tables.comparison import CONSTANT, DEFAULT, compare_file
 
@@ -223,10 +223,10 @@ def info(model: o.ModelFile) -> None:
         inldl model info survey.inldl
     """
     from inldl.files.model_file import model_info
-    from inldl.report.pages.table import model_facts
+    from inldl.report.pages.table import model_file_page
     from inldl.report.terminal import show
 
-    show(model_facts(model_info(model)))
+    show(model_file_page(model_info(model)))
 
 
 def export(

@@ -1,15 +1,16 @@
 """Show what was measured: figures, tables, and documents for the terminal and as pages.
 
-Nothing but the layout is computed here.
+One function makes the document of each result, and ``document.write("page.html")`` writes it as a
+page; `save` writes a figure. Nothing but the layout is computed here.
 """
 
 from typing import TYPE_CHECKING, Any
 
 from inldl.report.document import Document
 from inldl.report.figures import FIGURES, save, svg
-from inldl.report.pages.comparison import comparison_page
+from inldl.report.pages.advice import asking_trial_page, comparison_page, questions_page
 from inldl.report.pages.inspection import inspection_page
-from inldl.report.pages.run import write_page
+from inldl.report.pages.run import run_page
 from inldl.report.pages.table import (
     completion_page,
     evaluation_page,
@@ -22,15 +23,17 @@ globals().update(FIGURES)
 __all__ = [
     "Document",
     "ScoreTable",
+    "asking_trial_page",
     "comparison_page",
     "completion_page",
     "evaluation_page",
     "inspection_page",
     "model_page",
     "prediction_page",
+    "questions_page",
+    "run_page",
     "save",
     "svg",
-    "write_page",
 ]
 __all__ += sorted(FIGURES)
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from inldl.files.model_file import load_model, save_model
 from inldl.progress import heard_by
-from inldl.report.pages.asking import asked
-from inldl.report.pages.comparison import comparison_page
+from inldl.report.pages.advice import comparison_page, questions_page
 from inldl.report.pages.inspection import inspection_page
-from inldl.report.pages.table import completed, predicted
+from inldl.report.pages.table import completion_page, prediction_page
 from inldl.studio import settings as options
 from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
 from inldl.tables import TableFile
@@ -128,7 +127,7 @@ def complete(task, teller, warned):
     files |= {"detailed" if coverage else "marked": detailed}
     files |= {"model": job.out("model", ".inldl"), "report": job.out("report", ".html")}
     save_model(learned.model, files["model"], info=learned.info(job.name))
-    document = completed(
+    document = completion_page(
         written, learned, learned.model, job.name, plain.name, learned.influence()
     )
     document.write(files["report"])
@@ -157,7 +156,7 @@ def ask(task, teller, warned):
     how = {name: task[name] for name in ASKED if name in task}
     how |= {"scale": task["scale"], "normalize": job.settings["normalize"], "cost": cost}
     found = ask_table(file, model, out, **how, done=teller.share)
-    document = asked(found, model, job.name, out.name, most=QUESTIONS)
+    document = questions_page(found, model, job.name, out.name, most=QUESTIONS)
     job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
 
 
@@ -213,7 +212,7 @@ def predict(task, teller, warned):
     written = predict_table(file, model, out, coverage=coverage, done=teller.share)
     teller.step("Drawing the report")
     files = {"predicted": out, "report": job.out("report", ".html")}
-    document = predicted(written, model, file.path.name, out.name, file.notes)
+    document = prediction_page(written, model, file.path.name, out.name, file.notes)
     document.write(files["report"])
     job.finish(document, files)
 

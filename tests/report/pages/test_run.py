@@ -15,7 +15,7 @@ from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.measure import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
-from inldl.report import ScoreTable, svg, write_page
+from inldl.report import ScoreTable, run_page, svg
 from inldl.report._renderings import markdown_document
 from inldl.report.document import (
     Choices,
@@ -34,7 +34,6 @@ from inldl.report.document import (
 from inldl.report.document import Document as Page
 from inldl.report.figures._saving import small_svg
 from inldl.report.html import script_json
-from inldl.report.pages.run import run_page
 from parsed_page import Document
 
 in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
@@ -239,7 +238,7 @@ def test_small_runs(methods, datasets, rates, splits, told):
 
 
 def test_an_empty_run(few, tmp_path):
-    write_page(few.head(0), tmp_path / "page.html")
+    run_page(few.head(0)).write(tmp_path / "page.html")
     assert "no finished cell" in (tmp_path / "page.html").read_text()
 
 
@@ -265,7 +264,7 @@ def test_a_real_run(tmp_path):
     cells = grid(names, ["winldl", "ridge", "constant-mean"], rates=[0.5], splits=2)
     run(cells, tmp_path / "run.sqlite")
     frame = Store(tmp_path / "run.sqlite").frame()
-    write_page(frame, tmp_path / "page.html", title="Three methods")
+    run_page(frame, "Three methods").write(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     found = Document(text)
     assert "<title>Three methods</title>" in text
@@ -295,11 +294,11 @@ def test_infinite_scores_are_shown_but_not_ranked(few):
 
 def test_what_cannot_be_written(few, tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
-        write_page(few.head(0), tmp_path / "nowhere" / "page.html")
+        run_page(few.head(0)).write(tmp_path / "nowhere" / "page.html")
     with pytest.raises(IsADirectoryError, match="is a folder"):
-        write_page(few.head(0), tmp_path)
+        run_page(few.head(0)).write(tmp_path)
     with pytest.raises(ValueError, match=r"lacks the column\(s\) status"):
-        write_page(few.drop(columns="status"), tmp_path / "page.html")
+        run_page(few.drop(columns="status"))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from inldl.experiments import summarize
 from inldl.experiments.results import common_ground
 from inldl.experiments.statistics import mean_ranks
 from inldl.metrics import METRICS
-from inldl.report import ScoreTable, write_page
+from inldl.report import ScoreTable, run_page
 
 METHODS = ["winldl", "ldm", "ridge", "package.module:Class_with_a_long_name(argument='a & b')"]
 DATASETS = ["Gene", "Movie", "Scene_100%", "random(C=5, k=20, n=1000)"]
@@ -28,7 +28,7 @@ def rows():
 @pytest.fixture(scope="module")
 def page(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_page(rows, path, title="A run <in> a browser")
+    run_page(rows, "A run <in> a browser").write(path)
     return path
 
 

@@ -7,17 +7,23 @@ import pandas as pd
 import pytest
 
 from downloads import downloaded
-from inldl import report
+from file_results import evaluation_of, learned_of, model_of, written_of
 from inldl.metrics import METRICS, evaluate
-from inldl.report import prediction_page
-from inldl.report.pages.inspection import inspection_page
+from inldl.report import (
+    comparison_page,
+    completion_page,
+    evaluation_page,
+    inspection_page,
+    model_page,
+    prediction_page,
+)
 from inldl.tables.audit import HeldOut
 from inldl.tables.comparison import Comparison, compare
 from inldl.tables.inspect import inspect_table
 from parsed_page import Document
 
 EVIL = "<script>alert(1)</script>"
-FACTS = [("Table", "survey <2024>.csv"), ("Rows", "60")]
+TABLE = "survey <2024>.csv"
 NOTES = ["The column 'id' was left out.", EVIL]
 MEGABYTE = 1_000_000
 in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
@@ -74,9 +80,28 @@ def compared():
     return Comparison(table, "auto", f"auto is best {EVIL}.", 1234, [f"A sample {EVIL}."])
 
 
-def completion(n=60, n_labels=40, evil=False, **more):
+def completion(n=60, n_labels=40, evil=False, held=None, influence=None, **more):
+    """Return the page of a completed file; with `held` its model was fitted to it."""
     labels = labels_of(n_labels, evil)
-    return report.completion_page("A title", FACTS, NOTES, *degrees(n, n_labels), labels, **more)
+    written = written_of(*degrees(n, n_labels), labels, **more)
+    learned = None if held is None else learned_of(held, labels, NOTES)
+    return completion_page(written, learned, model_of(labels), TABLE, "out.csv", influence)
+
+
+def model(held, influence=None, report="", labels=None):
+    """Return the page of a model."""
+    return model_page(learned_of(held, labels or held.labels, NOTES, report), TABLE, influence)
+
+
+def evaluation(scores, held, table=TABLE):
+    """Return the page of a test of a model."""
+    return evaluation_page(evaluation_of(scores, held), model_of(held.labels), table, NOTES)
+
+
+def prediction(after, labels, table=TABLE):
+    """Return the page of 300 predicted rows, of which some are shown."""
+    written = written_of(np.full(np.shape(after), np.nan), after, labels, n_rows=300)
+    return prediction_page(written, model_of(labels), table, "out.csv")
 
 
 def every_page(n_labels, evil):
@@ -86,13 +111,13 @@ def every_page(n_labels, evil):
     X, y = inspected(100, n_labels, evil)
     found = inspect_table(X, y)
     pages = {
-        "completion": completion(60, n_labels, evil, held_out=held, influence=features),
-        "prediction": prediction_page(EVIL, FACTS, 500, degrees(60, n_labels)[1], labels),
-        "model": report.model_page(EVIL, FACTS, NOTES, held, features, EVIL),
-        "evaluation": report.evaluation_page(EVIL, FACTS, NOTES, scores, held),
+        "completion": completion(60, n_labels, evil, held, features),
+        "prediction": prediction(degrees(60, n_labels)[1], labels, EVIL),
+        "model": model(held, features, EVIL),
+        "evaluation": evaluation(scores, held, EVIL),
         "inspection": inspection_page(found, y.notna().to_numpy(), EVIL),
         "patterns": inspection_page(found),
-        "comparison": report.comparison_page(compared(), EVIL),
+        "comparison": comparison_page(compared(), EVIL),
     }
     return {name: page.html() for name, page in pages.items()}
 
@@ -151,7 +176,7 @@ def test_each_picture_has_a_caption_and_each_table_a_file(pages, name):
 def test_a_completion_page_shows_rows_errors_and_influence():
     labels = labels_of(5)
     held, features = held_out(labels), influence_of(labels)
-    found = document(completion(60, 5, held_out=held, influence=features))
+    found = document(completion(60, 5, held=held, influence=features))
     before, after = degrees(60, 5)
 
     rows = table_of(found, "row")
@@ -178,13 +203,13 @@ def test_a_completion_page_shows_rows_errors_and_influence():
 @in_words
 def test_the_result_is_said_in_words_with_the_numbers_and_how():
     held = held_out(labels_of(4))
-    found = document(report.model_page("A model", FACTS, NOTES, held))
+    found = document(model(held))
     overall = held.overall()
     assert held.how in found.text
     assert (
         f"Expected error: {overall['mae']:.4f} (using column means: "
         f"{np.abs(held.observed - held.observed.mean()).mean():.4f}), "
-        "measured on 600 known shares."
+        "measured on 600 known shares of rows that were left out."
     ) in found.text
     assert f"The squared error is {overall['explained']:.0%} smaller" in found.text
     inside = np.mean(np.abs(held.observed - held.predicted) <= 0.05 + 1e-12)
@@ -196,9 +221,8 @@ def test_numbers_of_percentages_have_their_unit():
     labels = labels_of(4)
     held, features = held_out(labels).in_units_of("percent"), influence_of(labels)
     before, after = degrees(60, 4)
-    page = report.completion_page(
-        "A table", FACTS, NOTES, 100 * before, 100 * after, labels, held, features
-    )
+    written, learned = written_of(100 * before, 100 * after, labels), learned_of(held, labels)
+    page = completion_page(written, learned, learned.model, TABLE, "out.csv", features)
     found = document(page)
     overall = held.overall()
     assert f"Expected error: {overall['mae']:.2f} percentage points" in found.text
@@ -211,18 +235,18 @@ def test_numbers_of_percentages_have_their_unit():
 
 
 @in_words
-def test_the_summary_of_a_completion_can_be_given():
-    found = document(completion(5, 3, summary="All is exact."))
-    assert "All is exact." in found.text
-    assert "cannot be estimated" not in found.text
+def test_a_completion_says_how_shares_were_filled_in():
+    found = document(completion(5, 3))
     assert "from the known shares of its row, and from the features if there are any" in found.text
+    found = document(completion(5, 3, below_recorded=True))
+    assert "Only the largest shares of each row seem to be recorded." in found.text
 
 
 @in_words
 def test_a_prediction_page_shows_predictions_and_nothing_else():
     labels, after = labels_of(4), degrees(30, 4)[1]
     frame = pd.DataFrame(after, index=np.arange(1, 300, 10))
-    found = document(prediction_page("Predicted", FACTS, 300, frame, labels))
+    found = document(prediction(frame.set_axis(labels, axis=1), labels))
     rows = table_of(found, "row")
     assert list(rows["row"]) == [str(number) for number in frame.index]
     np.testing.assert_allclose(rows[labels].astype(float), after, atol=5.1e-5)
@@ -234,13 +258,13 @@ def test_a_prediction_page_shows_predictions_and_nothing_else():
 @in_words
 def test_influence_is_said_to_be_that_of_known_rows():
     labels = labels_of(3)
-    found = document(report.model_page("A model", [], [], None, influence_of(labels)))
+    found = document(model(held_out(labels), influence_of(labels)))
     assert "some of those that the model has learned from" in found.text
 
 
 @in_words
 def test_a_model_that_is_no_better_than_the_mean_is_said_to_be_so():
-    found = document(report.model_page("A model", [], [], held_out(labels_of(4), noise=0.5)))
+    found = document(model(held_out(labels_of(4), noise=0.5)))
     assert "no better than the column means" in found.text
     assert "The squared error is" not in found.text
 
@@ -250,15 +274,21 @@ def test_a_model_that_is_hardly_better_is_said_to_be_so():
     held = held_out(labels_of(4))
     near = held.constant + 0.02 * (held.observed - held.constant)
     barely = HeldOut(held.observed, near, held.constant, held.label, held.row, held.labels, "How.")
-    text = document(report.model_page("A model", [], [], barely)).text
+    text = document(model(barely)).text
     assert "That is hardly better." in text
     assert "interval" not in text
 
 
-@pytest.mark.parametrize("held", [None, HeldOut(*[np.empty(0)] * 5, ["a", "b"], "How.")])
-def test_without_held_out_degrees_the_page_says_that_it_cannot_tell(held):
-    found = document(completion(2, 3, held_out=held))
-    assert "The error cannot be estimated" in found.text
+@pytest.mark.parametrize(
+    ("held", "words"),
+    [
+        (None, "its error on this table is not known"),
+        (HeldOut(*[np.empty(0)] * 5, ["a", "b"], "How."), "The error cannot be estimated"),
+    ],
+)
+def test_without_held_out_degrees_the_page_says_that_it_cannot_tell(held, words):
+    found = document(completion(2, 3, held=held))
+    assert words in found.text
     assert [each["id"] for tag, each in found.tags if tag == "section"] == ["before-and-after"]
 
 
@@ -268,19 +298,19 @@ def test_a_label_that_was_never_held_out_has_dashes():
     held = HeldOut(
         held.observed, held.predicted, held.constant, held.label, held.row, labels, "How."
     )
-    rows = table_of(document(report.model_page("A model", [], [], held)), "label")
+    rows = table_of(document(model(held)), "label")
     assert list(rows.iloc[2][["shares", "error", "explained"]]) == ["0", "–", "–"]
 
 
 def test_the_report_of_a_model_keeps_its_lines():
-    found = document(report.model_page("A model", [], [], report="one\n  two <three>"))
+    found = document(model(held_out(labels_of(3)), report="one\n  two <three>"))
     assert "one\n  two <three>" in found.texts
 
 
 @in_words
 def test_small_errors_keep_their_digits():
-    scores = pd.DataFrame({"model": [0.000123, 0.9], "mean": [0.02, 0.8]}, ["mae", "cosine"])
-    page = report.evaluation_page("A test", FACTS, NOTES, scores, held_out(labels_of(3)))
+    numbers = {"model": [0.000123, 0.9], "constant mean": [0.02, 0.8]}
+    page = evaluation(pd.DataFrame(numbers, ["mae", "cosine"]), held_out(labels_of(3)))
     table = page.sections[0].blocks[0]
     assert [list(row[1:3]) for row in table.rows] == [
         ["0.000123", "0.020000"],
@@ -293,7 +323,7 @@ def test_an_evaluation_has_all_scores_with_their_direction():
     scores = pd.DataFrame(
         {"model": evaluate(before, after), "constant mean": evaluate(before, after[::-1])}
     )
-    page = report.evaluation_page("A test", FACTS, NOTES, scores, held_out(labels_of(5)))
+    page = evaluation(scores, held_out(labels_of(5)))
     rows = table_of(document(page), "measure")
     assert len(rows) == len(scores)
     np.testing.assert_allclose(rows["model"].astype(float), scores["model"], atol=5.1e-5)
@@ -342,7 +372,7 @@ def test_long_sets_of_missing_labels_are_cut_short():
 
 @in_words
 def test_a_comparison_marks_the_recommended_and_names_failures():
-    found = document(report.comparison_page(compared()))
+    found = document(comparison_page(compared()))
     (rows,) = found.tables
     names = ["auto", "winldl", f"package:{EVIL}", "constant-mean", "ldm"]
     assert [row[0] for row in rows[1:]] == names
@@ -353,7 +383,7 @@ def test_a_comparison_marks_the_recommended_and_names_failures():
     assert f"ldm failed: broken {EVIL}" in found.texts
     whole = compared()
     table = whole.table.iloc[:4]
-    page = report.comparison_page(Comparison(table, "auto", "Why.", 5, []))
+    page = comparison_page(Comparison(table, "auto", "Why.", 5, []))
     assert "Methods that failed" not in document(page).text
 
 
@@ -364,15 +394,14 @@ def test_a_real_comparison_can_be_shown():
     share = 1 / (1 + np.exp(-X["x"]))
     y = pd.DataFrame({"a": share / 2, "b": (1 - share) / 2, "c": 0.5})
     found = compare(X, y, ["ridge"])
-    page = document(report.comparison_page(found))
+    page = document(comparison_page(found))
     assert found.why in page.text
     (rows,) = page.tables
     assert {row[0] for row in rows[1:]} == {"ridge", "constant-mean"}
 
 
 def test_a_table_too_large_for_a_page_is_left_out():
-    before, after = degrees(300, 40)
-    page = report.completion_page("A table", [], [], before, after, labels_of(40)).html()
+    page = completion(300, 40).html()
     found = document(page)
     assert "left out to keep the page small" in found.text
     assert found.tables == []
@@ -382,8 +411,9 @@ def test_a_table_too_large_for_a_page_is_left_out():
 @in_words
 def test_rows_have_the_names_of_the_frame():
     before, after = degrees(3, 3)
-    after = pd.DataFrame(after, index=["line 7", EVIL, "line 9"])
-    page = report.completion_page("A table", [], [], before, after, labels_of(3))
+    names, labels = ["line 7", EVIL, "line 9"], labels_of(3)
+    written = written_of(before, pd.DataFrame(after, names, labels), labels)
+    page = completion_page(written, None, model_of(labels), TABLE, "out.csv")
     assert list(table_of(document(page), "row")["row"]) == ["line 7", EVIL, "line 9"]
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.report import completion_page
-from inldl.report.pages.comparison import comparison_page
+from file_results import model_of, written_of
+from inldl.report import comparison_page, completion_page
 from inldl.tables.comparison import DEFAULT, Comparison
 
 SCHEMES = ["light", "dark"]
@@ -34,8 +34,8 @@ def page_of(n_labels, folder):
     before = after.mask(rng.random(after.shape) < 0.4)
     ends = tuple((after * factor).where(before.isna()) for factor in (0.9, 1.1))
     page = folder / f"completed-{n_labels}.html"
-    about = ("A table", [], [], before, after, labels)
-    completion_page(*about, ends=ends if n_labels < 10 else (), coverage=0.9).write(page)
+    written = written_of(before, after, labels, ends=ends if n_labels < 10 else (), coverage=0.9)
+    completion_page(written, None, model_of(labels), "towns.csv", "completed.csv").write(page)
     return page, after
 
 

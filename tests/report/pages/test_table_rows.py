@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pandas as pd
 
+from file_results import model_of, written_of
 from inldl.report import completion_map, completion_page, predicted_map, prediction_page
-from inldl.report.pages.table import completed
 from inldl.report.style import COLUMN
 from inldl.tables import TableFile, complete_table, fit_table
 
@@ -37,8 +37,8 @@ def small(page):
 
 
 def page_of(before, after, ends=(), coverage=None):
-    about = ("A table", [], [], before, after, LABELS)
-    return completion_page(*about, ends=ends, coverage=coverage)
+    written = written_of(before, after, LABELS, ends=ends, coverage=coverage)
+    return completion_page(written, None, model_of(LABELS), "t.csv", "o.csv")
 
 
 def test_the_heading_of_ids_is_the_name_of_their_column():
@@ -46,9 +46,8 @@ def test_the_heading_of_ids_is_the_name_of_their_column():
     table = table_of(page_of(before, after))
     assert [column.name for column in table.columns] == ["town", *LABELS]
     assert [row[0] for row in table.rows] == list(after.index)
-    unnamed = table_of(page_of(before.to_numpy(), after.to_numpy()))
+    unnamed = table_of(page_of(before, after.rename_axis(None)))
     assert unnamed.columns[0].name == "row"
-    assert [row[0] for row in unnamed.rows] == ["1", "2", "3", "4"]
 
 
 def test_intervals_stand_below_the_shares_that_were_filled_in():
@@ -85,8 +84,8 @@ def test_intervals_of_percentages_have_two_decimals():
 def test_each_predicted_share_has_its_interval():
     _, after, _ = rows()
     ends = 0.9 * after, 1.1 * after
-    about = ("Predicted", [], 4, after, LABELS)
-    page = prediction_page(*about, ends=ends, coverage=0.9)
+    written = written_of(0 * after, after, LABELS, ends=ends, coverage=0.9)
+    page = prediction_page(written, model_of(LABELS), "t.csv", "o.csv")
     assert all(map(all, small(page)))
     assert "about 90% of them contain the true share" in table_of(page).caption
 
@@ -116,7 +115,7 @@ def test_the_page_of_a_file_has_its_ids_and_intervals(tmp_path):
     learned = fit_table(file, "winldl")
     asked = {"scale": learned.scale, "coverage": 0.9}
     written = complete_table(file, learned.model, tmp_path / "whole.csv", **asked)
-    page = completed(written, learned, learned.model, "towns.csv", "whole.csv")
+    page = completion_page(written, learned, learned.model, "towns.csv", "whole.csv")
     assert table_of(page).columns[0].name == "town"
     assert [row[0] for row in table_of(page).rows] == list(after.index)
     shown = [text for line in small(page) for text in line if text]

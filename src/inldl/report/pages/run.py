@@ -1,7 +1,6 @@
 """What a run says: what was run, scores, tests, times, failures, how to do it again."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -36,23 +35,16 @@ MOST_REMARKS = 200
 _PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
-def write_page(rows: pd.DataFrame, out: str | Path, *, title: str = "Results of a run") -> None:
-    """Write one HTML page that shows a run and needs no other file.
+def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
+    """Return the page of a run.
 
     Parameters
     ----------
     rows : DataFrame
         Rows of a store, ``Store("run.sqlite").frame()``.
-    out : str or path-like
-        The file to write; it is replaced only when the new page is whole.
     title : str
         The title of the page.
     """
-    run_page(rows, title).write(out)
-
-
-def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
-    """Return the document that `write_page` writes."""
     rows = _checked(rows)
     if rows.empty:
         return Document(title, ["This run has no finished cell yet."])

@@ -1,10 +1,8 @@
-"""What is said about a table: completed, predicted, learned from, tested.
+"""Pages of files that were completed, predicted, learned from, and tested on."""
 
-Each function returns a `Document`, which the commands print and write as a page. They name files
-by `table` (what was read) and `out` (what was written).
-"""
-
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +18,8 @@ from inldl.tables.findings import (
     notes_on_known,
     notes_on_zeros,
 )
+from inldl.tables.model import TableModel
+from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.text import counted, listed
 
 FILLED = (
@@ -48,111 +48,34 @@ EARLIER = (
 
 
 def completion_page(
-    title,
-    facts,
-    notes,
-    before,
-    after,
-    labels,
-    held_out=None,
-    influence=None,
-    *,
-    summary=None,
-    ends=(),
-    coverage=None,
-    how=FILLED,
-):
-    """Return what is said about a completed table.
+    written: WriteResult,
+    learned: FitResult | None,
+    model: TableModel,
+    table: str,
+    out: str,
+    influence: pd.DataFrame | None = None,
+) -> Document:
+    """Return the page of a completed file.
 
     Parameters
     ----------
-    title : str
-        The title.
-    facts : list of (str, str)
-        Names and what they stand for, such as ("Rows", "500").
-    notes : list of str
-        What the owner of the table should know.
-    before, after : DataFrame or array of shape (n, C)
-        About 60 rows before and after, NaN = missing. The index of `after` names the rows; its
-        name is the heading of their names, "row" by default.
-    labels : sequence of str
-        Names of the labels.
-    held_out : HeldOut, optional
-        Shares that were hidden on purpose, beside what was filled in.
+    written : WriteResult
+        What `inldl.tables.complete_table` returned.
+    learned : FitResult or None
+        What `inldl.tables.fit_table` returned; None if the model was fitted before, so that its
+        error on this table is not known.
+    model : TableModel
+        The model that completed the file.
+    table, out : str
+        The names of the file and of the completed file.
     influence : DataFrame of shape (features, labels), optional
         By how much the error of each label rises when a feature is shuffled.
-    summary : str or list of str, optional
-        What is said first; the error at `held_out` by default.
-    ends : pair of DataFrame or array of shape (n, C), optional
-        The lower and the upper ends of the intervals of what was filled in, NaN elsewhere.
-    coverage : float, optional
-        How many of the true shares such intervals contain, such as 0.9.
-    how : str
-        How shares were filled in.
 
     Returns
     -------
     Document
         ``page.write("completed.html")`` writes it.
     """
-    caption = (
-        f"{counted(len(after), 'row')} of the table, before and after. Hatched cells were "
-        "missing, a dot marks a share that was filled in; known shares stay as they are. The "
-        "stronger the colour, the larger."
-    )
-    marks = np.where(np.isnan(np.asarray(before, dtype=float)), "best", "")
-    told = f"The completed rows; shares that were filled in are bold.{_below(ends, coverage)}"
-    blocks = [
-        Paragraph(how),
-        picture(partial(completion_map, before, after, labels), caption, "completion"),
-        _rows(after, marks, labels, told, "completed", ends),
-    ]
-    shown = Section("Before and after", blocks, page_only=True)
-    sections = [shown, *quality_sections(held_out, influence)]
-    return Document(title, _sentences(summary, held_out), facts, notes, sections)
-
-
-def _sentences(summary, held_out):
-    if summary is None:
-        return error_sentences(held_out)
-    return [summary] if isinstance(summary, str) else summary
-
-
-def _rows(shares, marks, labels, caption, name, ends=()):
-    """Return a table of rows of shares, with their intervals if there are some."""
-    index = getattr(shares, "index", pd.RangeIndex(1, len(shares) + 1))
-    values = np.asarray(shares, dtype=float)
-    form = form_of(np.fmax.reduce(values, axis=None, initial=0) > 1)
-    columns = [Column(str(index.name or "row")), *(Column(str(each), form) for each in labels)]
-    parts = [values.tolist(), marks.tolist()] + ([_intervals(*ends, form)] if len(ends) else [])
-    rows = [
-        [str(each), *zip(*line, strict=True)] for each, *line in zip(index, *parts, strict=True)
-    ]
-    return Table(columns, rows, caption=caption, name=name)
-
-
-def _intervals(lower, upper, form):
-    """Return each interval as a text, and nothing where there is none."""
-
-    def interval(low, high):
-        if np.isnan(low):
-            return ""
-        return "exact" if low == high else f"{low:{form}}–{high:{form}}"
-
-    ends = (np.asarray(each, dtype=float).tolist() for each in (lower, upper))
-    return [list(map(interval, *lines)) for lines in zip(*ends, strict=True)]
-
-
-def _below(ends, coverage):
-    """Return the end of a caption that says what stands below the shares."""
-    if not len(ends):
-        return ""
-    told = "" if coverage is None else f"; about {coverage:.0%} of them contain the true share"
-    return f" Small numbers below are intervals{told}."
-
-
-def completed(written, learned, model, table, out, influence=None):
-    """Return what is said about a completed file; `learned` is None if the model is older."""
     summary, held_out = _filled_in(written), None
     if written.n_exact == written.n_filled:
         influence = None
@@ -167,11 +90,52 @@ def completed(written, learned, model, table, out, influence=None):
     facts = [("Table", table), ("Completed table", out), ("Method", str(model.method))]
     facts.append(("Rows", f"{written.n_rows:,}"))
     notes = [*([] if learned is None else learned.notes), *_of_holes(written, held_out)]
-    labels = list(written.after.columns)
-    about = (f"{table}, completed", facts, notes, written.before, written.after, labels)
-    intervals = {"ends": written.ends, "coverage": written.coverage}
-    how = BELOW_RECORDED if written.below_recorded else FILLED
-    return completion_page(*about, held_out, influence, summary=summary, how=how, **intervals)
+    sections = [_before_and_after(written), *quality_sections(held_out, influence)]
+    return Document(f"{table}, completed", summary, facts, notes, sections)
+
+
+def _before_and_after(written):
+    caption = (
+        f"{counted(len(written.after), 'row')} of the table, before and after. Hatched cells were "
+        "missing, a dot marks a share that was filled in; known shares stay as they are. The "
+        "stronger the colour, the larger."
+    )
+    marks = np.where(written.before.isna(), "best", "")
+    draw = partial(completion_map, written.before, written.after, list(written.after.columns))
+    rows = "The completed rows; shares that were filled in are bold."
+    blocks = [
+        Paragraph(BELOW_RECORDED if written.below_recorded else FILLED),
+        picture(draw, caption, "completion"),
+        _rows(written, marks, rows, "completed"),
+    ]
+    return Section("Before and after", blocks, page_only=True)
+
+
+def _rows(written, marks, caption, name):
+    """Return a table of rows of shares, with their intervals if there are some."""
+    values = written.after.to_numpy(dtype=float)
+    form = form_of(np.fmax.reduce(values, axis=None, initial=0) > 1)
+    labels = [Column(str(label), form) for label in written.after.columns]
+    parts = [values.tolist(), marks.tolist()]
+    if len(written.ends):
+        parts.append(_intervals(*written.ends, form))
+        coverage = f"about {written.coverage:.0%} of them contain the true share"
+        caption += f" Small numbers below are intervals; {coverage}."
+    index = written.after.index
+    rows = [[str(row), *zip(*line, strict=True)] for row, *line in zip(index, *parts, strict=True)]
+    return Table([Column(str(index.name or "row")), *labels], rows, caption=caption, name=name)
+
+
+def _intervals(lower, upper, form):
+    """Return each interval as a text, and nothing where there is none."""
+
+    def interval(low, high):
+        if np.isnan(low):
+            return ""
+        return "exact" if low == high else f"{low:{form}}–{high:{form}}"
+
+    ends = (np.asarray(each, dtype=float).tolist() for each in (lower, upper))
+    return [list(map(interval, *lines)) for lines in zip(*ends, strict=True)]
 
 
 def _filled_in(written):
@@ -234,67 +198,52 @@ def _measured_at(learned):
     return learned.new_rows, f"known shares of rows that were left out ({why})"
 
 
-def prediction_page(title, facts, n_rows, predicted, labels, notes=(), *, ends=(), coverage=None):
-    """Return what is said about predicted rows.
+def prediction_page(
+    written: WriteResult, model: TableModel, table: str, out: str, notes: Sequence[str] = ()
+) -> Document:
+    """Return the page of a file with predictions.
 
     Parameters
     ----------
-    title, facts, notes, ends, coverage
+    written : WriteResult
+        What `inldl.tables.predict_table` returned.
+    model, table, out
         As in `completion_page`.
-    n_rows : int
-        Number of predicted rows.
-    predicted : DataFrame or array of shape (n, C)
-        About 60 of them. The index names the rows.
-    labels : sequence of str
-        Names of the labels.
+    notes : sequence of str
+        How the file was read.
     """
-    shown = f"{counted(len(predicted), 'row')} of the {n_rows:,}"
+    shown = f"{counted(len(written.after), 'row')} of the {written.n_rows:,}"
+    labels = list(written.after.columns)
+    draw = partial(predicted_map, written.after, labels)
     caption = f"{shown}. The stronger the colour, the larger the share."
-    marks = np.full(np.shape(predicted), "")
-    told = f"The same in numbers.{_below(ends, coverage)}"
+    marks = np.full(written.after.shape, "")
     blocks = [
         Paragraph("To see how good they are, run inldl evaluate on rows with known shares."),
-        picture(partial(predicted_map, predicted, labels), caption, "prediction"),
-        _rows(predicted, marks, labels, told, "predicted", ends),
+        picture(draw, caption, "prediction"),
+        _rows(written, marks, "The same in numbers.", "predicted"),
     ]
-    summary = [f"Predicted {listed(labels, 20)} for {counted(n_rows, 'row')}."]
-    sections = [Section("Predicted shares", blocks, page_only=True)]
-    return Document(title, summary, facts, notes, sections)
+    return Document(
+        f"{table}, predicted",
+        [f"Predicted {listed(labels, 20)} for {counted(written.n_rows, 'row')}."],
+        [("Table", table), ("Predicted table", out), ("Method", str(model.method))],
+        [*notes, *written.notes],
+        [Section("Predicted shares", blocks, page_only=True)],
+    )
 
 
-def predicted(written, model, table, out, notes=()):
-    """Return what is said about a file with predictions; `notes` say how it was read."""
-    facts = [("Table", table), ("Predicted table", out), ("Method", str(model.method))]
-    labels, notes = list(written.after.columns), [*notes, *written.notes]
-    title = f"{table}, predicted"
-    about = (title, facts, written.n_rows, written.after, labels, notes)
-    return prediction_page(*about, ends=written.ends, coverage=written.coverage)
-
-
-def model_page(title, facts, notes, held_out=None, influence=None, report="", *, summary=None):
-    """Return what is said about a fitted model.
+def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = None) -> Document:
+    """Return the page of a model that was fitted to a file.
 
     Parameters
     ----------
-    title, facts, notes, influence, summary
+    learned : FitResult
+        What `inldl.tables.fit_table` returned.
+    table, influence
         As in `completion_page`.
-    held_out : HeldOut, optional
-        Training shares beside predictions that were made without their rows.
-    report : str
-        What the model says about itself; lines are kept.
     """
-    sections = quality_sections(held_out, influence)
-    if report:
-        sections.append(Section("What the model says", [Code(report)], page_only=True))
-    return Document(title, _sentences(summary, held_out), facts, notes, sections)
-
-
-def fitted(learned, table, influence=None):
-    """Return what is said about a model that was fitted to a file."""
     labels = learned.model.label_names_
     facts = [("Table", table), ("Method", str(learned.model.method))]
     facts.append(("Labels", ", ".join(labels)))
-    notes = [*learned.notes, *notes_on_known(learned.size)]
     error = "Error at known shares" if depends_on_size(learned.size) else "Expected error"
     measured = ("known shares of rows that were left out", error)
     measured = OF_RATIOS if learned.model.known == "ratios" else measured
@@ -303,55 +252,55 @@ def fitted(learned, table, influence=None):
         f"{learned.missing:.1%} of the shares missing.",
         *error_sentences(learned.new_rows, *measured),
     ]
-    report = str(getattr(learned.model.estimator_, "report_", ""))
-    about = (f"A model of {table}", facts, notes, learned.new_rows)
-    return model_page(*about, influence, report, summary=summary)
+    sections = quality_sections(learned.new_rows, influence)
+    if report := str(getattr(learned.model.estimator_, "report_", "")):
+        sections.append(Section("What the model says", [Code(report)], page_only=True))
+    notes = [*learned.notes, *notes_on_known(learned.size)]
+    return Document(f"A model of {table}", summary, facts, notes, sections)
 
 
-def evaluation_page(title, facts, notes, metrics, held_out, *, summary=None):
-    """Return what is said about a model that was tested on a table.
+def evaluation_page(
+    evaluation: Evaluation, model: TableModel, table: str, notes: Sequence[str] = ()
+) -> Document:
+    """Return the page of a model that was tested on a file.
 
     Parameters
     ----------
-    title, facts, notes, summary
-        As in `completion_page`.
-    metrics : DataFrame
-        One row per metric, by name; one column per method, such as "model", "constant mean".
-    held_out : HeldOut
-        Shares of the table beside what was predicted.
+    evaluation : Evaluation
+        What `inldl.tables.evaluate_table` returned.
+    model, table, notes
+        As in `prediction_page`.
     """
-    columns = [Column("measure"), *(Column(str(name)) for name in metrics.columns)]
-    rows = [
-        [str(name), *(Column("", form_of("", row)).cell(x).text for x in row), better(name)]
-        for name, *row in metrics.astype(float).itertuples()
-    ]
+    rows, held_out = counted(evaluation.n_rows, "row"), evaluation.held_out
+    facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{evaluation.n_rows:,}")]
+    summary = error_sentences(held_out, f"known shares of {rows}")
+    if evaluation.n_learned > FEW_LEARNED * evaluation.n_rows:
+        summary.append(
+            f"The model was fitted to {evaluation.n_learned:,} of these rows; new rows have "
+            "larger errors."
+        )
+    covered = held_out.overall()["coverage"]
+    if covered is not None:
+        promised = f"The {evaluation.coverage:.0%} intervals"
+        summary.append(f"{promised} contain {covered:.1%} of the shares.")
+    if evaluation.bounded is not None:
+        summary += _bounded_sentences(evaluation.bounded)
+    sections = [Section("Scores", [_scores(evaluation)]), *quality_sections(held_out)]
+    return Document(f"The model on {table}", summary, facts, notes, sections)
+
+
+def _scores(evaluation):
+    rows = []
+    for name, score in evaluation.metrics.items():
+        pair = (score, evaluation.constant[name])
+        texts = (Column("", form_of("", pair)).cell(x).text for x in pair)
+        rows.append([name, *texts, better(name)])
     caption = (
         "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
         "shares of a row count as one, whose sum is known."
     )
-    table = Table([*columns, Column("better is")], rows, caption=caption, name="metrics")
-    sections = [Section("Scores", [table]), *quality_sections(held_out)]
-    return Document(title, _sentences(summary, held_out), facts, notes, sections)
-
-
-def evaluated(found, model, table, notes=()):
-    """Return what is said about a model that was tested on a file."""
-    metrics = pd.DataFrame({"model": found.metrics, "constant mean": found.constant})
-    facts = [("Table", table), ("Method", str(model.method)), ("Rows", f"{found.n_rows:,}")]
-    summary = error_sentences(found.held_out, f"known shares of {counted(found.n_rows, 'row')}")
-    if found.n_learned > FEW_LEARNED * found.n_rows:
-        summary.append(
-            f"The model was fitted to {found.n_learned:,} of these rows; new rows have larger "
-            "errors."
-        )
-    covered = found.held_out.overall()["coverage"]
-    if covered is not None:
-        summary.append(f"The {found.coverage:.0%} intervals contain {covered:.1%} of the shares.")
-    if found.bounded is not None:
-        summary += _bounded_sentences(found.bounded)
-    return evaluation_page(
-        f"The model on {table}", facts, notes, metrics, found.held_out, summary=summary
-    )
+    columns = [Column(name) for name in ("measure", "model", "constant mean", "better is")]
+    return Table(columns, rows, caption=caption, name="metrics")
 
 
 def _bounded_sentences(bounded):
@@ -368,8 +317,8 @@ def _bounded_sentences(bounded):
     return texts
 
 
-def model_facts(info):
-    """Return what a model file says about itself; `info` is from `inldl.files.model_info`."""
+def model_file_page(info: Mapping[str, Any]) -> Document:
+    """Return the page of a model file; `info` is what `inldl.files.model_info` returned."""
     facts = {key: value for key, value in info.items() if key != "info"} | info["info"]
     write = {list: lambda names: listed(names, 20), float: "{:.4g}".format}
     pairs = [(key, write.get(type(value), str)(value)) for key, value in facts.items()]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.report.pages.asking import asked, simulated
+from inldl.report import asking_trial_page, questions_page
 from inldl.tables import AskingTrial, Suggestion
 from inldl.tables.questions import Asked
 
@@ -31,7 +31,7 @@ def questions(n, n_missing=30, cost=1.0):
 
 
 def test_questions():
-    page = asked(questions(12), MODEL, "t.csv", "ask.csv", ["A note."])
+    page = questions_page(questions(12), MODEL, "t.csv", "ask.csv", ["A note."])
     assert page.summary[0] == "The list has 12 missing shares in 12 rows, of 30 that are missing."
     assert "from 6.00 percentage points to 3.90 percentage points" in page.summary[1]
     [table] = page.blocks()
@@ -39,7 +39,8 @@ def test_questions():
         "rank", "row", "town", "label", "estimate", "from", "to", "error then", "cost",
     ]  # fmt: skip
     assert len(table.rows) == 10
-    assert len(asked(questions(12), MODEL, "t.csv", "ask.csv", most=100).blocks()[0].rows) == 12
+    [longer] = questions_page(questions(12), MODEL, "t.csv", "ask.csv", most=100).blocks()
+    assert len(longer.rows) == 12
     assert page.notes == ["A note."]
     assert "&lt;b&gt;Rome" in page.html()
 
@@ -48,12 +49,12 @@ def test_questions():
 def test_counts_have_fewer_decimals_than_fractions(estimate, text):
     found = questions(2)
     found = replace(found, table=found.table.assign(estimate=estimate), whole=1.0)
-    [table] = asked(found, MODEL, "t.csv", "ask.csv").blocks()
+    [table] = questions_page(found, MODEL, "t.csv", "ask.csv").blocks()
     assert table.cells(table.rows)[0][4].text == text
 
 
 def test_prices_are_summed():
-    page = asked(questions(4, cost=2.5), MODEL, "t.csv", "ask.csv")
+    page = questions_page(questions(4, cost=2.5), MODEL, "t.csv", "ask.csv")
     assert page.summary[0].startswith("The list has 4 missing shares in 4 rows, for 10 in all, of")
 
 
@@ -61,7 +62,7 @@ def test_prices_are_summed():
     ("n_missing", "words"), [(0, "No share is missing in 40 rows"), (3, "Nothing to ask for: the")]
 )
 def test_nothing_to_ask(n_missing, words):
-    page = asked(questions(0, n_missing), MODEL, "t.csv", "ask.csv")
+    page = questions_page(questions(0, n_missing), MODEL, "t.csv", "ask.csv")
     assert page.summary[0].startswith(words)
     assert page.blocks() == []
 
@@ -74,7 +75,7 @@ def test_a_trial():
         }
     )  # fmt: skip
     trial = AskingTrial(curves, {"ask": 0.75, "random": 0.875}, 50, 60, "percentage points")
-    page = simulated(trial, notes=["A note."])
+    page = asking_trial_page(trial, notes=["A note."])
     assert "The error was 8.00 percentage points at first" in page.summary[0]
     assert page.summary[0].endswith("with the strategy 'ask'.")
     figure, table = page.blocks()
