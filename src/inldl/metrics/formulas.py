@@ -8,7 +8,8 @@ contiguous rows of data.
 import numpy as np
 import numpy.typing as npt
 
-from inldl.metrics.registry import FloatArray, Pair, metric, ratio
+from inldl.metrics.pairs import FloatArray, Pair, ratio
+from inldl.metrics.registry import metric
 
 
 @metric(higher_is_better=True, perfect=1.0)

@@ -5,44 +5,14 @@ from __future__ import annotations  # keeps the signatures in help() short
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import make_scorer
 
+from inldl.metrics.pairs import FloatArray, Pair, check_pair
 from inldl.rows.weights import as_weights
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-
-FLOOR = 1e-6
-"""Clark, Canberra and Kullback-Leibler replace a predicted 0 by this."""
-
-
-class Pair(NamedTuple):
-    """True rows ``p`` and predicted rows ``q``, both (n, C) and both 0 where missing."""
-
-    p: FloatArray
-    q: FloatArray
-    observed: BoolArray
-
-    @classmethod
-    def of(cls, truth: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> Self:
-        """Reduce both to the observed entries, in double precision, without any check."""
-        observed = ~np.isnan(truth)
-        # One memory order, so that sums do not depend on where the table came from.
-        p, q = (np.where(observed, y, 0).astype(np.float64, order="C") for y in (truth, predicted))
-        return cls(p, q, observed)
-
-    def floored(self) -> FloatArray:
-        """Return ``q`` with 0 replaced by ``FLOOR`` where the true degree is observed."""
-        return np.where(self.observed & (self.q == 0), FLOOR, self.q)
-
-
-def ratio(above: FloatArray, below: FloatArray, *, otherwise: float = 0.0) -> FloatArray:
-    """Divide where ``below`` is positive, and return ``otherwise`` elsewhere."""
-    return np.divide(above, below, out=np.full_like(above, otherwise), where=below > 0)
-
 
 Weights = npt.ArrayLike | None
 Formula = Callable[[Pair], FloatArray]
@@ -105,7 +75,7 @@ class Metric:
     formula: Formula = field(repr=False)
 
 
-WHOLE_ROWS = (
+RECOVERY_METRICS = (
     "canberra",
     "clark",
     "kl_divergence",
@@ -121,7 +91,7 @@ def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Met
 
     def register(formula: Formula) -> MetricFunction:
         def per_row(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> FloatArray:
-            return _row_values(formula, _checked(y_true, y_pred))
+            return _row_values(formula, check_pair(y_true, y_pred))
 
         def measure(
             y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: Weights = None
@@ -178,7 +148,7 @@ def evaluate(
     {'intersection': 0.75, 'chebyshev': 0.25}
     """
     chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
-    pair = _checked(y_true, y_pred)
+    pair = check_pair(y_true, y_pred)
     weights = as_weights(sample_weight, len(pair.p))
     return {each.name: mean_of_rows(_row_values(each.formula, pair), weights) for each in chosen}
 
@@ -187,7 +157,7 @@ def recovery(
     y_true: npt.ArrayLike,
     y_given: npt.ArrayLike,
     y_completed: npt.ArrayLike,
-    metrics: Iterable[str] = WHOLE_ROWS,
+    metrics: Iterable[str] = RECOVERY_METRICS,
 ) -> dict[str, float]:
     """Measure how well rows with holes were recovered.
 
@@ -219,7 +189,7 @@ def recovery(
     >>> round(found["rmse_at_holes"], 6), round(found["cosine"], 4)
     (0.1, 0.9762)
     """
-    pair, holes = _checked(y_true, y_completed), np.isnan(np.asarray(y_given, dtype=float))
+    pair, holes = check_pair(y_true, y_completed), np.isnan(np.asarray(y_given, dtype=float))
     if holes.shape != pair.p.shape:
         raise ValueError(
             f"y_given has the shape {holes.shape}, but y_true has {pair.p.shape}; give the same "
@@ -240,7 +210,7 @@ def measure_any(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str, sample_weight: Weights = None
 ) -> float:
     """Compute the mean of one metric for any true degrees that `fit` accepts."""
-    pair = _checked(y_true, y_pred, any_truth=True)
+    pair = check_pair(y_true, y_pred, any_truth=True)
     weights = as_weights(sample_weight, len(pair.p))
     return mean_of_rows(_row_values(find_metric(name).formula, pair), weights)
 
@@ -261,9 +231,6 @@ def scorer(name: str) -> Scorer:
         ``fit`` accepts, even with a warning: complete rows that do not sum to 1 are divided by
         their sum, and negative degrees count as 0.
     """
-    # scikit-learn imports pandas if it is installed: do not load both with the metrics.
-    from sklearn.metrics import make_scorer
-
     metric = find_metric(name)
     # An error in a scorer becomes NaN in cross_val_score, where every candidate then looks equal.
     return make_scorer(measure_any, greater_is_better=metric.higher_is_better, name=metric.name)
@@ -283,13 +250,6 @@ def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:
         One scorer per name.
     """
     return {name: scorer(name) for name in (METRICS if names is None else names)}
-
-
-def _checked(y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, any_truth: bool = False) -> Pair:
-    # The checks need scikit-learn, which imports pandas: load it on first use.
-    from inldl.metrics.checks import check_pair
-
-    return check_pair(y_true, y_pred, any_truth=any_truth)
 
 
 def _row_values(formula: Formula, pair: Pair) -> FloatArray:
