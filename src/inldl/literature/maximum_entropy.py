@@ -1,20 +1,68 @@
-"""BFGS-LDL and IIS-LDL, and the base of those that learn with BFGS-LDL what they recovered."""
+"""Softmax models of a linear score: their base, BFGS-LDL and IIS-LDL."""
 
-from dataclasses import replace
 from typing import ClassVar, Literal
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
-from inldl.file_state import Array, FileState
+from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import CountOrZero, NotNegative, parameters
-from inldl.methods.softmax_base import SoftmaxDistributionEstimator
+from inldl.rows.checks import (
+    FLOATS,
+    check_predictable,
+    validate_features,
+    validate_weighted_fit,
+)
 from inldl.solvers import iis
 from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
-from inldl.solvers.neighbours import distinct_rows
-from inldl.solvers.softmax import Features
+from inldl.solvers.softmax import Features, linear_scores, softmax
 
-MOST_ITERATIONS = 2000  # for what was recovered: small penalties take more than the usual 400
+
+class SoftmaxDistributionEstimator(DistributionEstimator):
+    """Base of estimators that predict the softmax of a linear function.
+
+    A method states `_check_parameters()`, `_solve(features, y, weights)`, where weights are those
+    of the rows or None, and, in `_rescale`, whether its parameters count in units of the largest
+    feature.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to add a bias; it is penalised like the rest of W.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met.
+    """
+
+    fit_intercept: bool = True
+    _rescale = False
+
+    def _to_onnx(self, graph, features):
+        return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
+
+    def _fit(self, X, y, sample_weight):
+        X, y, self.label_names_, weights = validate_weighted_fit(
+            self, X, y, sample_weight, accept_sparse=False
+        )
+        self.n_labels_ = y.shape[1]
+        features = Features(X, bool(self.fit_intercept), self._rescale)
+        with one_blas_thread():  # products this small lose more than they gain by threads
+            result = self._solve(features, y, weights)
+        self.coef_, self.intercept_ = features.split(result.shared)
+        self._set_history(result)
+
+    def _predict(self, X):
+        X = validate_features(self, X, dtype=FLOATS)
+        with np.errstate(over="ignore", invalid="ignore"):
+            predicted = softmax(linear_scores(X, self.coef_, self.intercept_))
+        check_predictable(predicted)
+        return predicted
 
 
 @parameters
@@ -36,8 +84,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     ----------
     l2 : float, default=1e-3
         The penalty. With 0 the model overfits where features are many.
-    fit_intercept : bool, default=True
-        Whether to add a bias; it is penalised by `l2` like the rest of W.
     max_iter : int, default=400
         Iterations at most; 0 keeps the start.
     tol : float, default=2e-9
@@ -49,8 +95,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
-        Coefficients W', and the bias of each label.
     n_iter_, converged_ : int, bool
         Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
     history_ : dict of str to ndarray of shape (n_iter_,)
@@ -67,7 +111,6 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     """
 
     l2: NotNegative = 1e-3
-    fit_intercept: bool = True
     max_iter: CountOrZero = 400
     tol: NotNegative = 2e-9
     start: Literal["zero", "eye"] = "zero"
@@ -132,8 +175,6 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     Attributes
     ----------
-    coef_, intercept_
-        As in :class:`BFGSLDL`.
     n_iter_, converged_ : int, bool
         Iterations done, and whether the fit ended by `tol`. It usually ends at `max_iter`
         instead; that is how the method is meant, and no warning is given.
@@ -155,7 +196,6 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     max_iter: CountOrZero = 50
     tol: NotNegative = 1e-6
-    fit_intercept: bool = True
     mass: Literal["unit", "observed"] = "unit"
     start: Literal["zero", "eye"] = "zero"
 
@@ -179,29 +219,3 @@ class IISLDL(SoftmaxDistributionEstimator):
             tol=self.tol,
             unit_mass=self.mass == "unit",
         )
-
-
-class RecoveringEstimator(SoftmaxDistributionEstimator):
-    """Base of estimators that learn a softmax model from distributions that they recovered.
-
-    A method states `_check_parameters()`, `_recover(X, y, weights)`, which returns a result whose
-    `shared` is the distributions of distinct rows, and has the parameters `l2` and
-    `fit_intercept`.
-
-    Attributes
-    ----------
-    recovered_ : ndarray of shape (n_samples, n_labels)
-        The distributions of the training rows that have a weight. Model files do not keep them.
-    """
-
-    _in_file = FileState({"recovered_": Array(2, rows=False)})
-
-    def _solve(self, features, y, weights):
-        rows = distinct_rows(features.X, y, weights)
-        X = features.X[rows.first]
-        recovery = self._recover(X.astype(float), y[rows.first].astype(float), rows.weights)
-        self.recovered_ = recovery.shared[rows.kind]
-        learner = BFGSLDL(self.l2, self.fit_intercept, max_iter=MOST_ITERATIONS)
-        few = Features(X, features.fit_intercept)
-        learned = learner._solve(few, recovery.shared, rows.weights)
-        return replace(recovery, shared=learned.shared)

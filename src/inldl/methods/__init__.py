@@ -1,25 +1,21 @@
 """One method, one file: its parameters, how it is fitted, and what it learned.
 
-`registry` lists the methods by name. Classes are imported when they are first asked for; those
-of the literature are in `inldl.literature`.
+`registry` lists the methods by name. Their classes are imported when they are first used; those of
+other papers are in `inldl.literature`.
 """
 
 from inldl.lazy import lazy_names
+from inldl.methods.registry import modules
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
-    {
-        "AutoInLDL": "inldl.methods.auto.estimator",
-        "ConstantLDL": "inldl.methods.constant",
+    modules(__name__)
+    | {
+        "AutoReport": "inldl.methods.auto.summary",
         "DistributionEstimator": "inldl.methods.base",
-        "ForestLDL": "inldl.methods.forest",
-        "KernelRidgeLDL": "inldl.methods.kernel_ridge",
-        "KernelSoftmaxLDL": "inldl.methods.kernel_softmax",
         "METHODS": "inldl.methods.registry",
+        "MemberReport": "inldl.methods.auto.summary",
         "Method": "inldl.methods.registry",
-        "RegressorLDL": "inldl.methods.regressor",
-        "TunedLDL": "inldl.methods.tuned",
-        "WInLDL": "inldl.methods.winldl",
         "canonical_method": "inldl.methods.registry",
         "make_method": "inldl.methods.registry",
         "register": "inldl.methods.registry",

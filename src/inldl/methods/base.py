@@ -12,6 +12,7 @@ from inldl import kernels
 from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
 from inldl.file_state import Array, FileState
 from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
+from inldl.methods.parameters import Count, Jobs, NotNegative
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
 from inldl.rows.checks import (
@@ -41,10 +42,10 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
 
     Attributes
     ----------
-    n_labels_ : int
-        Number of labels. A method sets it in its `fit`.
-    label_names_ : ndarray of str or None
-        Label names, when `y` is a frame with such names. A method sets it in its `fit`.
+    n_features_in_, n_labels_ : int
+        Number of features, and of labels.
+    feature_names_in_, label_names_ : ndarray of str
+        Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
     """
 
     _in_file = FileState(
@@ -239,7 +240,35 @@ class LinearDistributionEstimator(DistributionEstimator):
     A method states `_check_parameters()` and ``_problem(fit_intercept, expand, initial)``: what
     to solve, where `expand` maps the coefficients that are solved for to those of X (None if they
     are the same) and `initial` are coefficients and intercept to start from, or None.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default=True
+        Whether to add a bias, penalised like the rest.
+    max_iter : int, default=100
+        Iterations at most.
+    tol : float, default=1e-3
+        Stop when both residuals are below this part of the distributions.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+    verbose : int, default=0
+        1 prints a line per iteration.
+
+    Attributes
+    ----------
+    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
+        Coefficients W', and the bias of each label.
+    n_iter_, converged_ : int, bool
+        Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
+    history_ : dict of str to ndarray of shape (n_iter_,)
+        "primal_residual" and "dual_residual".
     """
+
+    fit_intercept: bool = True
+    max_iter: Count = 100
+    tol: NotNegative = 1e-3
+    n_jobs: Jobs = None
+    verbose: int = 0
 
     _takes_chunks = True
     _free_bias = False  # whether the bias is not penalised

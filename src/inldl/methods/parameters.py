@@ -3,10 +3,20 @@
 The kinds below are types that know which values they refuse; a `Literal` lists all it takes.
 """
 
+import re
+from ast import literal_eval
 from dataclasses import dataclass
 from functools import partial
 from inspect import cleandoc
-from typing import Annotated, Literal, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    ClassVar,
+    Literal,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from inldl.rows.checks import check_choice, check_number
 
@@ -41,11 +51,6 @@ Jobs = Annotated[int | None, _unless(None, integer=True)]
 Seconds = Annotated[float | None, _unless(None, above=0)]
 Known = Literal["degrees", "ratios"]
 
-_ATTRIBUTES = """
-n_features_in_, n_labels_ : int
-    Number of features, and of labels.
-feature_names_in_, label_names_ : ndarray of str
-    Their names, if `X` and `y` are frames that have names; else `label_names_` is None."""
 _EXAMPLES = """Examples
 --------
 >>> from inldl import hide
@@ -63,26 +68,69 @@ True"""
 def parameters(cls):
     """Give a class the constructor that scikit-learn asks for: it stores the annotated attributes.
 
-    Python's `dataclass` writes it, but the class does not stay one: Dask tells two dataclasses
-    apart by their fields alone, and would take two fits with the same parameters for one. The
-    method `_check_parameters` refuses wrong values when a fit begins, and when a method is named.
-    A class that has more to refuse states its own, which calls `check_parameters`. The docstring
-    gets the attributes that every fitted estimator has, behind its own, and an example if it has
-    none.
+    Parameters that several classes share are annotated, and documented, in a base of theirs; they
+    come after those of the class itself, which may give them another default.
+
+    Python's `dataclass` writes the constructor, but the class does not stay one: Dask tells two
+    dataclasses apart by their fields alone, and would take two fits with the same parameters for
+    one. The method `_check_parameters` refuses wrong values when a fit begins, and when a method
+    is named. A class that has more to refuse states its own, which calls `check_parameters`. The
+    docstring gets the entries of the bases, and an example if it has none.
     """
+    bases = [base for base in cls.__mro__[1:] if base.__module__.startswith("inldl.")]
+    cls.__annotations__ = dict(vars(cls).get("__annotations__", {}))
+    for base in bases:
+        for name, kind in vars(base).get("__annotations__", {}).items():
+            if get_origin(kind) is not ClassVar:
+                cls.__annotations__.setdefault(name, kind)
     cls = dataclass(eq=False, repr=False, match_args=False)(cls)
     del cls.__dataclass_fields__, cls.__dataclass_params__
     cls.__init__.__annotations__ = get_type_hints(cls.__init__)  # the plain types, for `help`
     cls._kinds = get_type_hints(cls, include_extras=True)
-    start, title, rest = cleandoc(cls.__doc__ or "").partition("Attributes\n----------\n")
-    if title:  # with PYTHONOPTIMIZE=2 there is none
-        own, *others = rest.split("\n\n")
-        if "Examples\n" not in rest:
-            others.append(_EXAMPLES.format(cls.__name__, cls.__module__.split(".")[1]))
-        cls.__doc__ = "\n\n".join([start + title + own + _ATTRIBUTES, *others])
+    if cls.__doc__ and bases:  # with PYTHONOPTIMIZE=2 there is none
+        cls.__doc__ = _documented(cls, bases)
     if "_check_parameters" not in vars(cls):
         cls._check_parameters = check_parameters
     return cls
+
+
+def _documented(cls, bases):
+    """Return the docstring of a class with what is documented elsewhere."""
+    doc = cleandoc(cls.__doc__)
+    for title in ("Parameters", "Attributes"):
+        start, entries, rest = _section(doc, title)
+        known = {name for entry in entries for name in _names(entry)}
+        for base in bases:
+            for entry in _section(cleandoc(base.__doc__ or ""), title)[1]:
+                if not known.intersection(_names(entry)):
+                    known.update(_names(entry))
+                    entries.append(_with_default(entry, cls))
+        doc = f"{start}{title}\n{'-' * len(title)}\n" + "\n".join(entries) + rest
+    if "Examples\n" not in doc and cls.__module__.startswith("inldl."):
+        doc += "\n\n" + _EXAMPLES.format(cls.__name__, cls.__module__.split(".")[1])
+    return doc
+
+
+def _section(doc, title):
+    """Return what is before a section, its entries, and what is behind it."""
+    found = re.search(rf"^{title}\n-+\n(.*?)(?=\n\n\w[\w ]*\n---|\Z)", doc, re.M | re.S)
+    if found is None:  # it goes before the first of the others
+        first = re.search(r"^(?!Parameters)\w[\w ]*\n---", doc, re.M)
+        at = len(doc) if first is None else first.start()
+        return doc[:at], [], "\n\n" + doc[at:]
+    return doc[: found.start()], re.split(r"\n(?=\w)", found[1]), doc[found.end() :]
+
+
+def _names(entry):
+    return entry.partition("\n")[0].partition(" : ")[0].split(", ")
+
+
+def _with_default(entry, cls):
+    """Return the entry of a shared parameter with the default that it has in a class."""
+    stated, default = re.search("default=(.*)", entry), getattr(cls, _names(entry)[0], None)
+    if stated is None or literal_eval(stated[1]) == default:
+        return entry
+    return entry.replace(stated[0], f"default={default!r}", 1)
 
 
 def check_parameters(self):

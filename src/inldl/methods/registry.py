@@ -67,22 +67,34 @@ def _add(name: str, path: str, about: str, published: bool = False, **rest: Any)
 
 
 # fmt: off
-_add("winldl", "methods:WInLDL", "weighted least squares with rows on the simplex: linear, fast")
-_add("inldl-p", "literature:InLDLProx", "linear, low-rank predictions, by proximal gradient", True)
-_add("inldl-a", "literature:InLDLADMM", "linear, predictions of low rank, by ADMM", True)
-_add("bfgs-ldl", "literature:BFGSLDL", "softmax of a linear score, by L-BFGS", True)
-_add("iis-ldl", "literature:IISLDL", "softmax of a linear score, by iterative scaling", True)
-_add("edl-lrl", "literature:EDLLRL", "softmax of a linear score, low rank in groups of rows", True)
-_add("ldm", "literature:LDM", "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "literature:HidLDL", "softmax of a linear score, from ratios of observed degrees")
-_add("i2ldl", "literature:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
-_add("wsldl-mcsc", "literature:WSLDLMCSC", "features and degrees as one low-rank matrix", True)
-_add("incomldl-sni", "literature:IncomLDLSNI", "holes from neighbours in PLS space, softmax")
-_add("incomldl-lr", "literature:IncomLDLLR", "holes from neighbours in PCA space, softmax")
-_add("auto", "methods:AutoInLDL", "nothing to set: the mean of kernel methods, a forest and ridge")
-_add("kernel-ridge", "methods:KernelRidgeLDL", "kernel ridge, penalty by leave-one-out")
-_add("kernel-softmax", "methods:KernelSoftmaxLDL", "softmax of kernel features")
-_add("forest", "methods:ForestLDL", "extra trees on completed distributions")
+_add("winldl", "methods.winldl:WInLDL",
+     "weighted least squares with rows on the simplex: linear, fast")
+_add("inldl-p", "literature.low_rank:InLDLProx",
+     "linear, low-rank predictions, by proximal gradient", True)
+_add("inldl-a", "literature.low_rank:InLDLADMM", "linear, predictions of low rank, by ADMM", True)
+_add("bfgs-ldl", "literature.maximum_entropy:BFGSLDL",
+     "softmax of a linear score, by L-BFGS", True)
+_add("iis-ldl", "literature.maximum_entropy:IISLDL",
+     "softmax of a linear score, by iterative scaling", True)
+_add("edl-lrl", "literature.group_correlations:EDLLRL",
+     "softmax of a linear score, low rank in groups of rows", True)
+_add("ldm", "literature.group_correlations:LDM",
+     "softmax of a linear score, labels explain each other", True)
+_add("hidldl", "literature.recovery:HidLDL",
+     "softmax of a linear score, from ratios of observed degrees")
+_add("i2ldl", "literature.low_rank:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "literature.wsldl_mcsc:WSLDLMCSC",
+     "features and degrees as one low-rank matrix", True)
+_add("incomldl-sni", "literature.recovery:IncomLDLSNI",
+     "holes from neighbours in PLS space, softmax")
+_add("incomldl-lr", "literature.recovery:IncomLDLLR",
+     "holes from neighbours in PCA space, softmax")
+_add("auto", "methods.auto.estimator:AutoInLDL",
+     "nothing to set: the mean of kernel methods, a forest and ridge")
+_add("kernel-ridge", "methods.kernel_ridge:KernelRidgeLDL",
+     "kernel ridge, penalty by leave-one-out")
+_add("kernel-softmax", "methods.kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
+_add("forest", "methods.forest:ForestLDL", "extra trees on completed distributions")
 # fmt: on
 for _name, _weights in [
     ("inldl-u", "uniform"),
@@ -91,7 +103,7 @@ for _name, _weights in [
     ("inldl-rand", "random"),
 ]:
     _about = f"WInLDL with {_weights} weights"
-    _add(_name, "methods:WInLDL", _about, arguments={"weighting": _weights})
+    _add(_name, "methods.winldl:WInLDL", _about, arguments={"weighting": _weights})
 _TREES = {"n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.3}
 for _name, _regressor, _arguments in [
     ("ridge", "sklearn.linear_model:Ridge", {}),
@@ -100,7 +112,9 @@ for _name, _regressor, _arguments in [
     ("boosting", "sklearn.ensemble:HistGradientBoostingRegressor", {}),
 ]:
     _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
-    _add(_name, "methods:RegressorLDL", _about, arguments=_arguments, regressor=_regressor)
+    _add(
+        _name, "methods.regressor:RegressorLDL", _about, arguments=_arguments, regressor=_regressor
+    )
 register(
     Method(
         "neural",
@@ -111,7 +125,7 @@ register(
 )
 _add(
     TUNED,
-    "methods:TunedLDL",
+    "methods.tuned:TunedLDL",
     "winldl, or another: tuned(method=ldm), constants by hidden degrees",
 )
 for _name, _about in [
@@ -119,12 +133,18 @@ for _name, _about in [
     ("uniform", "1/C, for every row"),
 ]:
     _arguments = {"strategy": _name}
-    _add(f"constant-{_name}", "methods:ConstantLDL", _about, arguments=_arguments)
+    _add(f"constant-{_name}", "methods.constant:ConstantLDL", _about, arguments=_arguments)
 
 
 def classes() -> dict[str, str]:
     """Return the path of each class of a method, by its name."""
-    return {each.class_name: each.path for each in METHODS.values()}
+    return {method.class_name: method.path for method in METHODS.values()}
+
+
+def modules(package: str) -> dict[str, str]:
+    """Return the module of each class of a method in a package, by the name of the class."""
+    paths = classes().items()
+    return {name: path.partition(":")[0] for name, path in paths if path.startswith(f"{package}.")}
 
 
 def canonical_method(text: str) -> str:

@@ -13,7 +13,6 @@ from inldl.methods.parameters import (
     AutoOrNotNegative,
     Count,
     Folds,
-    Jobs,
     KernelOrNone,
     Known,
     NotNegative,
@@ -74,10 +73,6 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         The number of folds (5, for example) in which `fit` also predicts the training rows
         without having seen them, for `predict_interval`, and for `complete` to learn from. It
         then fits as many more models, each to a copy of its rows. None leaves that out.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
-    verbose : int, default=0
-        1 prints a line per iteration.
     warm_start : bool, default=False
         Whether another `fit` starts from the coefficients of the one before, when rows or degrees
         have arrived since. It needs fewer iterations, and has the same limit as one that starts
@@ -151,11 +146,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     max_iter: Count = 50
     tol: NotNegative = 1e-4
     ridge: AutoOrNotNegative = 1e-5
-    fit_intercept: bool = True
     close_rows: bool = True
     cross_fit: Folds = None
-    n_jobs: Jobs = None
-    verbose: int = 0
     warm_start: bool = False
     kernel: KernelOrNone = None
     n_landmarks: Count = 400

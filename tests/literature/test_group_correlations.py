@@ -7,7 +7,7 @@ import pytest
 from inldl import evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.literature import EDLLRL, LDM
-from inldl.methods.softmax_base import group_rows
+from inldl.literature.group_correlations import group_rows
 
 BOTH = [EDLLRL, LDM]
 EVERY = [EDLLRL, EDLLRL.as_published, LDM, LDM.as_published]
