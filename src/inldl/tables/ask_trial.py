@@ -73,7 +73,7 @@ def simulate_asking(
     scale="fraction",
     strategies=None,
     done=None,
-):
+) -> AskingTrial:
     """Hide known degrees and ask for them in rounds, beside other ways to choose what to ask.
 
     All strategies start from the same holes. In each round, a method is fitted to what is known,
@@ -205,7 +205,7 @@ class _Game:
         return {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
 
 
-def within_budget(rows, labels, budget, prices):
+def within_budget(rows, labels, budget, prices) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the first of some questions that a budget is enough for, and what they cost."""
     rows, labels = np.asarray(rows, int), np.asarray(labels, int)
     again = np.ones(len(rows), bool)
@@ -216,7 +216,7 @@ def within_budget(rows, labels, budget, prices):
     return rows[:n], labels[:n], float(cost[:n].sum())
 
 
-def whole_rows(standing, rows):
+def whole_rows(standing, rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells of rows in their order; the last hole of a row follows from the others."""
     holes = [np.flatnonzero(np.isnan(standing.y[row]))[:-1] for row in rows]
     return np.repeat(rows, [len(each) for each in holes]), np.concatenate([*holes, []])

@@ -4,6 +4,8 @@ Errors are in the units of the table: fractions of 1, or percentages where it ha
 the word for it, or nothing for fractions.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
 
@@ -22,7 +24,7 @@ NONE = 1e-9  # smaller errors come from rounding in computing
 BOUND_TOLERANCE = 1e-9  # by which a prediction may miss a bound
 
 
-def form_of(unit, errors=()):
+def form_of(unit, errors=()) -> str:
     """Return the format of shares and errors: percentages need fewer decimals than fractions.
 
     Small errors get more decimals, up to eight, so that rounding changes them by at most 2.5%.
@@ -32,12 +34,12 @@ def form_of(unit, errors=()):
     return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
 
 
-def in_unit(unit):
+def in_unit(unit) -> str:
     """Return the end of a caption that names the unit."""
     return f", in {unit}" if unit else ""
 
 
-def error(value, unit):
+def error(value, unit) -> str:
     """Return an error as a sentence has it: 0.0576, or 5.76 percentage points."""
     return f"{value:{form_of(unit, [value])}} {unit}".rstrip()
 
@@ -81,7 +83,7 @@ class HeldOut:
     weights: np.ndarray | None = None
     unknown: str = ""
 
-    def in_units_of(self, scale):
+    def in_units_of(self, scale) -> HeldOut:
         """Return the same in the units of a table: percentages, or fractions as they are."""
         if whole_of(scale) == 1:
             return self
@@ -90,7 +92,7 @@ class HeldOut:
         scaled = {name: whole_of(scale) * x for name, x in numbers.items() if x is not None}
         return replace(self, **scaled, unit=POINTS)
 
-    def overall(self):
+    def overall(self) -> dict:
         """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
         numbers = self._errors(slice(None))
         numbers["coverage"] = None
@@ -99,7 +101,7 @@ class HeldOut:
             numbers["coverage"] = float(np.average(inside, weights=self.weights))
         return numbers
 
-    def by_label(self):
+    def by_label(self) -> pd.DataFrame:
         """Return a frame with the same for each label, and the mean of predicted - observed."""
         rows = []
         for j, name in enumerate(self.labels):
@@ -127,14 +129,14 @@ class HeldOut:
         values = (squares**0.5, mean(errors[0]), base**0.5, mean(errors[1]), explained)
         return {"n": len(observed)} | dict(zip(names, values, strict=True))
 
-    def reliability(self, bins=10):
+    def reliability(self, bins=10) -> pd.DataFrame:
         """Return the mean prediction and the mean degree of groups of similar predictions.
 
         The groups divide the range of the predictions evenly; `error` is the standard error of
         the mean degree.
         """
-        ends = (self.predicted.min(), self.predicted.max()) if len(self.predicted) else (0, 1)
-        inner = np.linspace(*ends, bins + 1)[1:-1]
+        low, high = (self.predicted.min(), self.predicted.max()) if len(self.predicted) else (0, 1)
+        inner = np.linspace(low, high, bins + 1)[1:-1]
         group = np.searchsorted(inner, self.predicted, side="right")
         rows = []
         for at in range(bins):
@@ -156,7 +158,7 @@ class Bounded:
     unit: str = ""  # of the distance: "percentage points", or nothing for fractions
 
 
-def measure_new_rows(model, y, weights=None):
+def measure_new_rows(model, y, weights=None) -> HeldOut:
     """Measure the predictions of training rows that were each made without the row.
 
     `y` are the degrees that the model was fitted to; `weights` those of its held-out rows.
@@ -171,7 +173,7 @@ def measure_new_rows(model, y, weights=None):
     return _weighted(found, weights)
 
 
-def measure_completion(model):
+def measure_completion(model) -> HeldOut:
     """Measure how well degrees that are hidden on purpose are completed.
 
     Each known degree is hidden once, and filled in by what was learned without its row. Degrees
@@ -202,7 +204,7 @@ def measure_completion(model):
     )  # fmt: skip
 
 
-def as_ratios(y, *predictions):
+def as_ratios(y, *predictions) -> tuple[np.ndarray, ...]:
     """Return ratios beside those that predictions, one array after another, give instead."""
     found = [known_ratios(y, each) for each in predictions]
     return found[0][0], *(there for _, there in found)
@@ -229,14 +231,16 @@ def _unlike(completer):
     )
 
 
-def count_learned_rows(model, X, y):
+def count_learned_rows(model, X, y) -> int:
     """Return how many rows of a table the model was fitted to, as far as it remembers them."""
     if model.examples_ is None:
         return 0
     return model.examples_.n_shared(model.encoder_.transform(X), np.asarray(y))
 
 
-def measure_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None):
+def measure_test_rows(
+    model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None
+) -> HeldOut:
     """Measure the predictions of rows that the model was not fitted to, and their intervals.
 
     `signs` are what the model says that tells how large the errors of the rows are, `constant` is
@@ -244,14 +248,15 @@ def measure_test_rows(model, y, predicted, coverage=0.9, signs=None, weights=Non
     """
     y = np.asarray(y)
     constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
-    at, bounds = ~np.isnan(y), (None, None)
+    at = ~np.isnan(y)
+    ends: tuple[np.ndarray, ...] = ()
     if model.calibration_ is not None:
-        bounds = [bound[at] for bound in model._interval_around(predicted, coverage, signs)]
+        ends = tuple(end[at] for end in model._interval_around(predicted, coverage, signs))
     how = f"The model predicted the {len(y):,} rows of the table."
-    return _weighted(_at(at, y, predicted, constant, model, how, *bounds), weights)
+    return _weighted(_at(at, y, predicted, constant, model, how, *ends), weights)
 
 
-def measure_bounds(known, predicted, weights=None, scale="fraction"):
+def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded | None:
     """Compare predictions with bounds of missing degrees, which `known` has; None without any."""
     if not known.n_bounded:
         return None
@@ -292,7 +297,7 @@ def _at(at, y, predicted, constant, model, how, lower=None, upper=None):
     return HeldOut(y[at], predicted[at], constant[at], label, row, labels, how, lower, upper)
 
 
-def error_rises(predict, X, columns, observed):
+def error_rises(predict, X, columns, observed) -> np.ndarray:
     """Return by how much the error of each label rises when a column is shuffled, per column.
 
     `predict` makes predictions of a frame such as `X`, whose `observed` degrees are known.
@@ -305,7 +310,7 @@ def error_rises(predict, X, columns, observed):
         shuffled = X.copy(deep=False)
         shuffled[name] = X[name].to_numpy()[order]
         rises.append(_errors(observed, predict(shuffled)) - plain)
-    return rises
+    return np.array(rises)
 
 
 def _errors(observed, predicted):

@@ -107,7 +107,7 @@ def compare(
     limits=None,
     dates="auto",
     done=None,
-):
+) -> Comparison:
     """Compare methods on a table, by degrees that are held out from them.
 
     Completing: a share of the observed degrees is hidden, at random and three times; a method
@@ -211,7 +211,7 @@ def compare_file(
     dates="auto",
     max_rows=2000,
     done=None,
-):
+) -> tuple[Comparison, list[str]]:
     """Compare methods on a table in a file.
 
     Returns a `Comparison`, and sentences on how the table was understood. `methods`, `max_rows`

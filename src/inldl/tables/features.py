@@ -22,14 +22,15 @@ COMPLETE = 2  # rows without a missing share, at least, that must sum to the who
 EXAMPLE_CELLS = 3
 
 
-def describe_features(columns, where=None, date_order=None):
+def describe_features(columns, where=None, date_order=None) -> pd.DataFrame:
     """Return a frame with a row for each column: what it is, and what the encoder makes of it.
 
     It has the columns kind (number, text, date, empty, constant, id), holes (a share), distinct,
     remark (empty if there is nothing to say) and usable. `where` turns the number of a row into
     words, such as "Line 7". `date_order` says what comes first in dates that leave it open.
     """
-    rows, originals = [], {}
+    rows: list[tuple] = []
+    originals: dict[bytes, list] = {}
     for name, column in columns.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
         kind, remark, usable = _described(name, column, where, date_order)
@@ -81,7 +82,7 @@ def _copy_of_another(name, column, originals):
     return ""
 
 
-def find_copies(columns, y, labels):
+def find_copies(columns, y, labels) -> dict[str, tuple[str, float]]:
     """Return the columns that are a linear copy of a label: {column: (label, correlation)}."""
     copies = {}
     for name, column in columns.items():
@@ -118,12 +119,12 @@ class ColumnRoles:
     notes: list  # what was detected, and why these columns are taken as labels
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         """Return the columns that seem to hold shares."""
         return list(self.columns.loc[self.columns["role"] == "label", "column"])
 
 
-def suggest_roles(file):
+def suggest_roles(file) -> ColumnRoles:
     """Look at all columns of a file, and suggest what they are.
 
     Columns side by side that sum to 1 or 100 in complete rows seem to hold shares. Columns of

@@ -8,7 +8,7 @@ SHOWN_RELATIONS, REMARKS = 3, 20
 RARE = 10  # observed degrees of a label, from which little is learned
 
 
-def list_findings(results, *, totals=True):
+def list_findings(results, *, totals=True) -> list[str]:
     """Return the findings of an inspection, given its fields, most important first.
 
     Without `totals`, the sums of rows with holes are not known.
@@ -126,7 +126,7 @@ _AS_IF = (
 )
 
 
-def notes_on_completing(size, below_recorded, *, estimated, earlier):
+def notes_on_completing(size, below_recorded, *, estimated, earlier) -> list[str]:
     """Return notes on a table in which missing depends on the size of shares.
 
     `below_recorded` says whether shares were filled in as where only the largest are recorded,
@@ -140,17 +140,17 @@ def notes_on_completing(size, below_recorded, *, estimated, earlier):
     return [f"{size.mechanism} {_BELOW if below_recorded else told}"]
 
 
-def notes_on_zeros(size):
+def notes_on_zeros(size) -> list[str]:
     """Return a note on shares that are all filled with 0, because known ones are the whole."""
     return [f"{size.verdict} {_ADVICE['zeros']}"] if size.answer == "zeros" else []
 
 
-def depends_on_size(size):
+def depends_on_size(size) -> bool:
     """Return whether shares of certain sizes are missing more often."""
     return size.answer in _BY_SIZE
 
 
-def notes_on_known(size):
+def notes_on_known(size) -> list[str]:
     """Return a note on an error that was measured on known shares, if others are missing."""
     if not depends_on_size(size):
         return []

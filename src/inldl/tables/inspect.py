@@ -25,9 +25,11 @@ from inldl.tables.missingness import (
     find_dependence,
     size_test,
 )
-from inldl.tables.row_columns import notes_on_counts, take_weights
+from inldl.tables.row_columns import notes_on_counts, sample_rows, take_weights
 from inldl.tables.scale import whole_of
+from inldl.tables.table import Table
 
+LEAST_CORRELATED = 1000  # rows, whatever the number of features
 CORRELATED_CELLS = 1_000_000  # of the features for correlations: more tell nothing new
 HIDDEN_MEAN_ROWS = 200_000  # for the means of hidden degrees
 PATTERNS = 10
@@ -120,7 +122,7 @@ def inspect_table(
     lower=None,
     upper=None,
     dates="auto",
-):
+) -> Inspection:
     """Look at a table: how much is missing, whether at random, and what cannot be right.
 
     Parameters
@@ -160,30 +162,28 @@ def inspect_table(
     """
     check_choice("dates", dates, ORDERS)
     columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
-    whole = whole_of(scale)
-    place = where or (lambda row: f"Row {row}")
-    problems, valid = _problems(degrees, place, whole, lower, upper)
-    holes = np.isnan(degrees)
-    bounded, between = _bounded(holes, lower, upper)
-    unexplained = np.where(bounded, between, degrees)  # bounds say why a degree is missing
-    possible = unexplained if valid.all() else unexplained[valid]
-    some = possible[_sample(len(possible), HIDDEN_MEAN_ROWS, random_state)]
-    rows = _sample(len(degrees), CORRELATED_CELLS // max(len(columns), 1), random_state)
+    whole, holes = whole_of(scale), np.isnan(degrees)
+    bounds = [np.full(holes.shape, np.nan) if b is None else np.asarray(b) for b in (lower, upper)]
+    problems, valid = _problems(degrees, bounds, where or "Row {}".format, whole)
+    bounded = holes & ~np.isnan(bounds).all(axis=0)
+    middle = (_filled(bounds[0], 0) + _filled(bounds[1], 1)) / 2
+    possible = np.where(bounded, middle, degrees)[valid]  # bounds say why a degree is missing
+    some = possible[sample_rows(len(possible), HIDDEN_MEAN_ROWS, random_state)]
+    most = max(LEAST_CORRELATED, CORRELATED_CELLS // max(len(columns), 1))
+    rows = sample_rows(len(degrees), most, random_state)
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
-    untold = _untold_by_sums(degrees, holes, totals, whole)
-    hidden_means = (np.nan, np.nan) if untold else estimate_hidden_means(some)
+    untestable = _untestable_by_sums(degrees, holes, totals, whole)
+    hidden_means = (np.nan, np.nan) if untestable else estimate_hidden_means(some)
     results = {
         "n_rows": len(degrees),
         "n_features": len(columns),
         "labels": labels,
-        "missing": float(holes.mean()) if holes.size else 0.0,
-        "by_label": _by_label(degrees, holes, labels, *hidden_means, whole).assign(
-            bounded=bounded.sum(axis=0)
-        ),
+        "missing": float(holes.mean()),
+        "by_label": _by_label(degrees, labels, hidden_means, whole, bounded),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": size_test(possible, labels, whole, untold=untold),
+        "size": size_test(possible, labels, whole, untestable=untestable),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where, ORDERS[dates]),
@@ -191,10 +191,12 @@ def inspect_table(
         "notes": _notes(len(rows), len(some), len(degrees)),
         "unit": PERCENT if whole > 1 else "",
     }
-    return Inspection(**results, findings=list_findings(results, totals=not untold))
+    return Inspection(**results, findings=list_findings(results, totals=not untestable))
 
 
-def inspect_file(file, *, scale="auto", weight=None, dates="auto"):
+def inspect_file(
+    file, *, scale="auto", weight=None, dates="auto"
+) -> tuple[Inspection, Table, list[str]]:
     """Look at a table in a file.
 
     A column of weights is checked, and is no feature; the rows are looked at as they stand.
@@ -206,25 +208,18 @@ def inspect_file(file, *, scale="auto", weight=None, dates="auto"):
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
     how |= {"lower": read.lower, "upper": read.upper, "dates": dates}
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
-    return found, read, [*read.notes, *notes_on_counts(read), *_of_weights(weight)]
+    notes = [*read.notes, *notes_on_counts(read)]
+    if weight is not None:
+        notes.append(f"The column {weight!r} can weigh rows, but here each row counts once.")
+    return found, read, notes
 
 
-def _of_weights(name):
-    """Return a note on weights that looking at a table takes no account of."""
-    if name is None:
-        return []
-    return [f"The column {name!r} can weigh rows, but here each row counts once."]
+def _filled(values, by):
+    """Return an array with a number in place of NaN."""
+    return np.where(np.isnan(values), by, values)
 
 
-def _bounded(holes, lower, upper):
-    """Return which missing degrees have bounds, and the middle of these."""
-    low, high = (np.full(holes.shape, np.nan) if a is None else a for a in (lower, upper))
-    given = ~np.isnan(low) | ~np.isnan(high)
-    middle = (np.where(np.isnan(low), 0, low) + np.where(np.isnan(high), 1, high)) / 2
-    return holes & given, middle
-
-
-def _untold_by_sums(y, holes, totals, whole):
+def _untestable_by_sums(y, holes, totals, whole):
     """Return why the sums of rows tell nothing about their holes, or nothing if they do."""
     if not holes.any():
         return ""
@@ -246,70 +241,51 @@ def _degrees(X, y):
     return degrees
 
 
-def _sample(n, most, random_state):
-    """Return all rows, or a random sample in order if there are more than `most` (or 1000)."""
-    most = max(most, 1000)
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
-
-
-def _problems(y, where, whole, lower=None, upper=None):
+def _problems(y, bounds, where, whole):
     """Return the problems that rows have, worst first, and which rows have no severe one.
 
     A row counts for its first problem only. `where` turns the number of a row into words, and
     `whole` is what rows sum to in the units of the table.
     """
     valid, free, problems = np.ones(len(y), bool), np.ones(len(y), bool), []
-    checks = [*_checks(y, f"{whole:g}"), *_checks_of_bounds(y, f"{whole:g}", lower, upper)]
-    for kind, what, advice, severe, rows, shown in checks:
+    for kind, what, advice, rows, name, numbers in _checks(y, *bounds, f"{whole:g}"):
         rows = rows & free
         if rows.any():
-            examples = []
-            for i in np.flatnonzero(rows)[:EXAMPLE_ROWS]:
-                number = f" ({shown[0]} {whole * shown[1][i]:.6g})" if shown else ""
-                examples.append(f"{where(int(i))}{number}")
-            about = kind, what, advice, severe
-            problems.append(RowProblem(*about, int(rows.sum()), tuple(examples)))
+            severe, first = kind != "empty", np.flatnonzero(rows)[:EXAMPLE_ROWS].tolist()
+            shown = (f" ({name} {whole * numbers[i]:.6g})" if name else "" for i in first)
+            examples = tuple(f"{where(i)}{number}" for i, number in zip(first, shown, strict=True))
+            problems.append(RowProblem(kind, what, advice, severe, int(rows.sum()), examples))
             free &= ~rows
             valid &= ~(rows & severe)
     return problems, valid
 
 
-def _checks(y, whole):
-    """Yield each problem: kind, words, advice, whether it is severe, rows, and their numbers."""
-    tolerance, holes = sum_tolerance(y.dtype), np.isnan(y)
-    n_seen = y.shape[1] - holes.sum(axis=1)
+def _checks(y, low, high, whole):
+    """Yield each problem: kind, words, advice, which rows, and the name and values of a number."""
+    holes = np.isnan(y)
+    complete = ~holes.any(axis=1)
     with np.errstate(invalid="ignore"):  # inf - inf
         sums = np.where(holes, 0, y).sum(axis=1)
     smallest, largest = np.fmin.reduce(y, axis=1), np.fmax.reduce(y, axis=1)
     correct = "correct the numbers, or empty cells that are unknown"
-    yield "negative", "a share below 0", correct, True, smallest < 0, ("share", smallest)
-    above = largest > 1 + tolerance
-    yield "large", f"a share above {whole}", correct, True, above, ("share", largest)
-    over = (n_seen < y.shape[1]) & (is_off(sums - 1, y))
+    yield "negative", "a share below 0", correct, smallest < 0, "share", smallest
+    above = largest > 1 + sum_tolerance(y.dtype)
+    yield "large", f"a share above {whole}", correct, above, "share", largest
     what = f"known shares that sum to more than {whole}"
-    yield "sum exceeded", what, correct, True, over, ("sum", sums)
-    off = (n_seen == y.shape[1]) & is_off(np.abs(sums - 1), y)
+    yield "sum exceeded", what, correct, ~complete & is_off(sums - 1, y), "sum", sums
+    off = complete & is_off(np.abs(sums - 1), y)
     accept = "correct the numbers, or accept such sums: --normalize, in Python normalize=True"
-    yield "other sum", f"a sum other than {whole}", accept, True, off, ("sum", sums)
+    yield "other sum", f"a sum other than {whole}", accept, off, "sum", sums
     nothing = "such a row can be predicted from its features, but little is learned from it"
-    yield "empty", "no known share", nothing, False, n_seen == 0, None
-
-
-def _checks_of_bounds(y, whole, lower, upper):
-    """Yield the problem of bounds with which no row sums to the whole, in the same way."""
-    if lower is None and upper is None:
+    yield "empty", "no known share", nothing, holes.all(axis=1), "", sums
+    if np.isnan(low).all() and np.isnan(high).all():
         return
-    holes, none = np.isnan(y), np.full(y.shape, np.nan)
-    low, high = (none if each is None else np.asarray(each) for each in (lower, upper))
-    least = np.where(holes, np.where(np.isnan(low), 0, low), y).sum(axis=1)
-    most = np.where(holes, np.where(np.isnan(high), np.inf, high), y).sum(axis=1)
-    advice = "correct the bounds or the known shares"
+    ends = _filled(low, 0), _filled(high, np.inf)
+    least, most = (np.where(holes, end, y).sum(axis=1) for end in ends)
     what = f"bounds that do not let them sum to {whole}"
+    advice = "correct the bounds or the known shares"
     for bad, end in ((is_off(least - 1, y), least), (is_off(1 - most, y), most)):
-        rows = bad & holes.any(axis=1)
-        yield "bounds", what, advice, True, rows, ("sum", end)
+        yield "bounds", what, advice, bad & ~complete, "sum", end
 
 
 def _notes(n_correlated, n_estimated, n):
@@ -321,22 +297,24 @@ def _notes(n_correlated, n_estimated, n):
     return notes
 
 
-def _by_label(y, holes, labels, hidden_mean, hidden_p, whole):
-    observed = len(y) - holes.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a label that is nowhere observed
-        mean = np.where(holes, 0, y).sum(axis=0) / observed
-        zeros = (y == 0).sum(axis=0) / observed
+def _by_label(y, labels, hidden, whole, bounded):
+    """Return numbers about each label; `hidden` are means of missing degrees and p values."""
+    frame = pd.DataFrame(y)
+    observed = frame.count()
+    with np.errstate(invalid="ignore"):  # inf - inf
+        mean = frame.mean()
     return pd.DataFrame(
         {
             "label": labels,
             "observed": observed,
-            "missing": holes.mean(axis=0),
+            "missing": frame.isna().mean(),
             "mean": whole * mean,
-            "smallest": whole * np.fmin.reduce(y, axis=0),
-            "largest": whole * np.fmax.reduce(y, axis=0),
-            "zeros": zeros,
-            "hidden_mean": whole * hidden_mean,
-            "hidden_p": hidden_p,
+            "smallest": whole * frame.min(),
+            "largest": whole * frame.max(),
+            "zeros": frame.eq(0).sum() / observed,
+            "hidden_mean": whole * hidden[0],
+            "hidden_p": hidden[1],
+            "bounded": bounded.sum(axis=0),
         }
     )
 

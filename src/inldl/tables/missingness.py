@@ -27,7 +27,7 @@ EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else
 DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
 
 
-def amount(share, unit):
+def amount(share, unit) -> str:
     """Return a share as a sentence has it: 0.339, or 33.9%."""
     return f"{share:.1f}%" if unit else f"{share:.3f}"
 
@@ -69,19 +69,17 @@ class SizeTest:
     mechanism: str = ""
 
 
-def size_test(y, labels, whole=1.0, *, untold=""):
+def size_test(y, labels, whole=1.0, *, untestable="") -> SizeTest:
     """Return the `SizeTest` of degrees whose rows can all be distributions.
 
-    Its numbers are in the units of a table whose rows sum to `whole`. `untold` says why sums of
-    rows tell nothing about their holes, if they do not.
+    Its numbers are in the units of a table whose rows sum to `whole`. `untestable` says why the
+    sums of rows say nothing about their holes, if they do not.
     """
-    observed = ~np.isnan(y)
-    counts = observed.sum(axis=0)
-    partial = partial_rows(y)
-    untestable = _untestable(observed, partial, counts, labels, untold)
-    if untestable:
-        return SizeTest(int(partial.sum()), **untestable)
-    mass = hidden_mass(y)
+    observed, partial = ~np.isnan(y), partial_rows(y)
+    answer, verdict = _untestable(observed, partial, labels, untestable)
+    mass = None if answer else hidden_mass(y)
+    if mass is None:
+        return SizeTest(int(partial.sum()), answer=answer, verdict=verdict)
     reach = stats.t.ppf((1 + CONFIDENCE) / 2, mass.freedom) * mass.error
     rest = 1 - np.nansum(y[partial], axis=1)
     numbers = {
@@ -114,19 +112,18 @@ def _recorded(observed):
     return f"Only the {what} to be recorded."
 
 
-def _untestable(observed, partial, counts, labels, why):
-    """Return the answer and a sentence if nothing can be tested, else nothing."""
-    if why:
-        pass
-    elif observed.all():
-        return {"answer": "complete", "verdict": "No share is missing."}
-    elif not partial.any():
-        verdict = "Shares are missing in whole rows: every row is either complete or empty."
-        return {"answer": "rows", "verdict": verdict}
-    elif (counts < 2).any():
+def _untestable(observed, partial, labels, why):
+    """Return the answer and a sentence if nothing can be tested, else empty texts."""
+    counts = observed.sum(axis=0)
+    if not why and observed.all():
+        return "complete", "No share is missing."
+    if not why and not partial.any():
+        return "rows", "Shares are missing in whole rows: every row is either complete or empty."
+    if not why and (counts < 2).any():
         why = f"{labels[int(counts.argmin())]!r} is observed less than twice"
-    untested = "Whether shares are missing at random cannot be tested"
-    return {"answer": "unknown", "verdict": f"{untested}: {why}."} if why else {}
+    if not why:
+        return "", ""
+    return "unknown", f"Whether shares are missing at random cannot be tested: {why}."
 
 
 def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
@@ -151,7 +148,7 @@ def _words(hidden, expected, lower, upper, p_value, settled, unit, **_):
     return which, f"{_BY_SIZE.format(which.capitalize())}: {sums}"
 
 
-def estimate_hidden_means(y):
+def estimate_hidden_means(y) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the mean of the hidden degrees of each label, and test it against the observed.
 
     The mass that a row hides is regressed on where its holes are. That is unbiased if holes are
@@ -191,7 +188,7 @@ def _inverse(holes):
     return inverse, np.diag(inverse @ products) > 1 - 1e-6
 
 
-def find_dependence(columns, y, labels):
+def find_dependence(columns, y, labels) -> pd.DataFrame:
     """Correlate where each label is missing with each feature.
 
     Numbers and dates are taken as ranks, text as whether it is one of its ten most frequent

@@ -35,7 +35,7 @@ class Asked:
     by: str  # what was asked for
 
     @property
-    def unit(self):
+    def unit(self) -> str:
         """Return the unit of errors: "percentage points", or nothing for fractions."""
         return POINTS if self.whole > 1 else ""
 
@@ -55,7 +55,7 @@ def ask_table(
     coverage=0.9,
     overwrite=False,
     done=None,
-):
+) -> Asked:
     """Rank the missing shares of a file by what their answers are worth, and write a list of them.
 
     Parameters
@@ -90,7 +90,7 @@ def ask_table(
     return asked
 
 
-def without_prices(file, cost):
+def without_prices(file, cost) -> TableFile:
     """Return the file without the column of prices among its features, or refuse that column."""
     if cost is None:
         return file
@@ -156,7 +156,7 @@ def _prices(piece, name, file):
     return prices
 
 
-def with_answers(file, path, reopen, *, scale="auto"):
+def with_answers(file, path, reopen, *, scale="auto") -> tuple[TableFile, int]:
     """Return a table like that of a file, with the answers of another file put in; and how many.
 
     The file at `path` has the questions and the answers; questions without an answer are skipped.
@@ -226,12 +226,12 @@ class Answers:
                 )
             taken.add(cell)
 
-    def check_rows(self):
+    def check_rows(self) -> None:
         """Refuse answers about rows that the table does not have."""
         for i in np.flatnonzero(~self._seen):
             self._refuse(i, f"the table has no row {self.rows[i]:g}; correct its number.")
 
-    def cells(self, scale):
+    def cells(self, scale) -> list[tuple[int, str, float]]:
         """Return the answers as rows, from 0, labels and numbers, once all are checked."""
         for piece in self._file.pieces(self.ids, set(self.ids)):
             self.of(piece, scale)
@@ -239,7 +239,7 @@ class Answers:
         cells = zip(self.rows, self.labels, self._values, strict=True)
         return [(int(row) - 1, label, float(value)) for row, label, value in cells]
 
-    def of(self, piece, scale):
+    def of(self, piece, scale) -> np.ndarray:
         """Return what to write into the label columns of a piece, NaN where nothing changes."""
         out = np.full(piece.values.shape, np.nan)
         whole = np.broadcast_to(row_wholes(piece, scale), piece.size)

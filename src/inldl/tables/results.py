@@ -209,5 +209,5 @@ def size_of_holes(y, labels, scale, loose, ratios=False):
     y = np.asarray(y, dtype=np.float64)
     if loose:  # then a row hides what it lacks, too
         y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
-    untold = UNKNOWN_TOTALS if scale == "count" else UNKNOWN_SCALES if ratios else ""
-    return size_test(y, labels, untold=untold)
+    untestable = UNKNOWN_TOTALS if scale == "count" else UNKNOWN_SCALES if ratios else ""
+    return size_test(y, labels, untestable=untestable)

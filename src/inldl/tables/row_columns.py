@@ -12,12 +12,20 @@ from inldl.rows.ratios import constant_distribution
 from inldl.rows.weights import WEIGHTLESS
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.tables.columns.values import level_name
+from inldl.tables.table import Table
 from inldl.text import counted, listed
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
 
-def id_columns(file, model):
+def sample_rows(n, most, seed) -> np.ndarray:
+    """Return the numbers of n rows, of a sorted random sample if there are more than `most`."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
+
+
+def id_columns(file, model) -> list[str]:
     """Return the columns that name the rows of a file, if there are some.
 
     They are those that the user says, else the first that the model has left out as an id. An id
@@ -35,7 +43,7 @@ def id_columns(file, model):
     return found[:1]
 
 
-def id_texts(features, ids):
+def id_texts(features, ids) -> list[str]:
     """Return the ids of rows as texts, those of several columns with commas in between."""
     columns = (features[name] for name in ids)
     cells = zip(*columns, strict=True) if ids else [()] * len(features)
@@ -48,7 +56,7 @@ def _text(cell):
     return level_name(cell) if isinstance(cell, float) else str(cell).strip()
 
 
-def take_column(features, name, file, option):
+def take_column(features, name, file, option) -> pd.Series:
     """Take a column from the features, which says something else about the rows."""
     verb, done = {"--group": ("group", "grouped"), "--weight": ("weigh", "weighed")}[option]
     if name in features:
@@ -64,7 +72,7 @@ def take_column(features, name, file, option):
     raise ValueError(f"No column {name!r} to {verb} by is among the features ({known}).")
 
 
-def take_weights(features, name, file, rows=None):
+def take_weights(features, name, file, rows=None) -> np.ndarray | None:
     """Take the column of weights from the features, and return the weights; None if no name.
 
     They are divided by their mean, so that only their ratios matter.
@@ -90,7 +98,7 @@ def take_weights(features, name, file, rows=None):
     return weights / weights.mean()
 
 
-def rows_that_count(table, weights):
+def rows_that_count(table, weights) -> tuple[Table, np.ndarray | None, int]:
     """Return the table and the weights without the rows of weight 0, and how many these are."""
     if weights is None or weights.all():
         return table, weights, 0
@@ -105,7 +113,7 @@ def rows_that_count(table, weights):
     return counted, weights[kept] / weights[kept].mean(), len(weights) - len(kept)
 
 
-def votes_of(table):
+def votes_of(table) -> np.ndarray:
     """Return the number of votes of each row of a table of counts."""
     if table.votes is None:
         raise ValueError(
@@ -118,7 +126,7 @@ def votes_of(table):
 _KINDS = {"fraction": "fractions", "percent": "percentages"}
 
 
-def weights_notes(name, n_left_out, weights, votes):
+def weights_notes(name, n_left_out, weights, votes) -> list[str]:
     """Return sentences about rows that count more than others.
 
     `weights` are those of some rows that were learned from, and `votes` their votes or None.
@@ -140,7 +148,7 @@ def weights_notes(name, n_left_out, weights, votes):
     return notes
 
 
-def group_numbers(groups, n):
+def group_numbers(groups, n) -> np.ndarray:
     """Return the number of the group of each row; refuse rows without one."""
     groups = np.asarray(groups, dtype=object)
     if groups.shape != (n,):
@@ -151,7 +159,7 @@ def group_numbers(groups, n):
     return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
-def distinct_rows(encoded, degrees):
+def distinct_rows(encoded, degrees) -> np.ndarray | None:
     """Return the first of all equal rows, or None if there are no copies.
 
     Rows with the same features are copies if nearly all of these have the same degrees, too; else
@@ -170,13 +178,13 @@ def distinct_rows(encoded, degrees):
     return np.sort(first)
 
 
-def copies_note(n_copies):
+def copies_note(n_copies) -> str:
     """Return a sentence on rows that stand in a table more than once."""
     equal = "equals" if n_copies == 1 else "equal"
     return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
 
 
-def weights_of_copies(encoded, degrees, weights, once):
+def weights_of_copies(encoded, degrees, weights, once) -> np.ndarray | None:
     """Return the weights of the first of equal rows: those of all their copies together."""
     if weights is None or once is None:
         return weights
@@ -185,7 +193,7 @@ def weights_of_copies(encoded, degrees, weights, once):
     return np.bincount(which, weights)[which][once]
 
 
-def means_of_labels(degrees, weights=None, ratios=False):
+def means_of_labels(degrees, weights=None, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
     if ratios:
         return constant_distribution(degrees, weights)
@@ -193,7 +201,7 @@ def means_of_labels(degrees, weights=None, ratios=False):
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
 
 
-def notes_on_counts(read):
+def notes_on_counts(read) -> list[str]:
     """Return a note on the units of a table of counts."""
     whole = "sum" if read.totals is None else "total"
     return [f"Shares are fractions of the {whole} of their row."] if read.scale == "count" else []
