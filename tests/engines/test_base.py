@@ -21,15 +21,13 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import Engine, MemoryRows, Sums, blas, blocks, disk, open_rows
+from inldl.engines import Engine, MemoryRows, Sums, base, blas, disk, open_rows
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import start_block, take_steps, total
-from inldl.engines.blocks import in_runs, row_blocks
-from inldl.engines.chunks import ChunkedRows, ChunkEngine
+from inldl.engines.base import in_runs, row_blocks, start_block, take_steps, total
+from inldl.engines.chunks import ChunkedRows
 from inldl.engines.dask import DaskEngine
-from inldl.engines.disk import DiskEngine, DiskRows
+from inldl.engines.disk import DiskRows
 from inldl.engines.local import LocalEngine, contiguous
-from inldl.engines.scratch import ScratchEngine
 from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
@@ -41,9 +39,9 @@ Y = hide(RNG.dirichlet(np.ones(C), N), 0.5, random_state=0)
 BESIDE = {"scale": RNG.uniform(size=(N, 1)), "shift": RNG.normal(size=(N, C))}
 ENGINES = {
     "memory": LocalEngine,
-    "disk": DiskEngine,
-    "chunks": ChunkEngine,
-    "scratch": ScratchEngine,
+    "disk": LocalEngine,
+    "chunks": LocalEngine,
+    "scratch": LocalEngine,
     "dask": DaskEngine,
 }
 WEIGHTS = [RNG.normal(size=(C, K)).T for _ in range(3)]  # not C-contiguous
@@ -131,7 +129,7 @@ def kind(request):
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Have several blocks in each run, and several runs in each part."""
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "PIECE", 2500)
     monkeypatch.setattr(disk, "LARGE", 0)
 
@@ -188,6 +186,8 @@ def kept_by_workers():
 def test_sums_are_added_in_the_order_of_the_rows(kind, opened, n_threads):
     with opened(n_threads) as (engine, rows):
         found = [engine.load(Toy(), rows), *(engine.sweep("step", w) for w in WEIGHTS)]
+        if kind != "dask":
+            assert (engine.reader is not None) == (kind in ("disk", "scratch"))
     assert_same(found, expected(kind in CHUNKED))
 
 
@@ -308,6 +308,18 @@ def test_rows_are_mapped_where_they_are(kind, tmp_path):
     np.testing.assert_array_equal(found, X[:, :2] * 2)
     assert rows.in_memory == (kind == "memory")
     assert rows.label_names is None
+
+
+@pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
+def test_rows_are_mapped_with_their_degrees(kind, tmp_path):
+    rows = source(kind, tmp_path, {"shift": BESIDE["shift"]})
+
+    def add(y, X, shift, first_row):
+        return y + X[:, :1] + shift + first_row + np.arange(len(y))[:, None]
+
+    found = np.asarray(rows.map_with_degrees(add, C))
+    wanted = Y + X[:, :1] + BESIDE["shift"] + np.arange(N)[:, None]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rows", [[0], [5, 699, 700, 4000, N - 1], np.arange(N)], ids=len)

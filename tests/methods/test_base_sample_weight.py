@@ -144,9 +144,9 @@ def test_features_of_any_kind_can_have_weights(model, given):
 @pytest.fixture
 def many(monkeypatch):
     """Return more rows than a block has, with weights that are 0 in a whole block."""
-    from inldl.engines import blocks
+    from inldl.engines import base
 
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "LARGE", 0)
     X, y = make_distributions(700, random_state=1)
     weights = np.random.default_rng(2).choice([0, 0.5, 1, 2.5], 700)

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from inldl import WInLDL, hide
-from inldl.engines import blocks, disk
+from inldl.engines import base, disk
 from inldl.experiments import grid
 from inldl.methods.registry import make_method
 
@@ -21,7 +21,7 @@ WEIGHTS = RNG.integers(0, 3, N).astype(float)
 
 @pytest.fixture
 def several_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "LARGE", 0)
     monkeypatch.setattr(disk, "PIECE", 5000)
 

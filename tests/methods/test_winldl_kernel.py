@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 
 from inldl import WInLDL, hide
-from inldl.engines import blocks, disk
+from inldl.engines import base, disk
 from inldl.files import export_onnx, load_model, save_model
 from inldl.importance import contributions, importance_by_label
 from inldl.methods import winldl
@@ -28,7 +28,7 @@ def model():
 
 @pytest.fixture
 def several_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "LARGE", 0)
     monkeypatch.setattr(disk, "PIECE", 500)
 

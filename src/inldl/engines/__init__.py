@@ -3,10 +3,24 @@
 `base` says what engines, row sources and problems promise each other.
 """
 
-from inldl.engines.base import Engine, Problem, RowSource, Sums, open_rows
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from inldl.engines.base import Engine, Problem, RowSource, Sums, row_blocks
 from inldl.engines.blas import one_blas_thread
-from inldl.engines.blocks import row_blocks
+from inldl.engines.disk import DiskRows, is_on_disk
 from inldl.engines.local import LocalEngine, MemoryRows
+from inldl.rows.checks import (
+    FLOATS,
+    check_rows,
+    is_chunked,
+    note_columns,
+    validate_beside,
+    validate_features,
+    validate_fit,
+)
 
 __all__ = [
     "Engine",
@@ -15,7 +29,46 @@ __all__ = [
     "Problem",
     "RowSource",
     "Sums",
+    "is_outside_memory",
     "one_blas_thread",
     "open_rows",
     "row_blocks",
 ]
+
+
+def open_rows(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    fitting: bool = False,
+    beside: Mapping[str, Any] | None = None,
+) -> RowSource:
+    """Check what a user gave, and return it as rows that know where they are.
+
+    It may be arrays and frames in memory, CSR, mapped files, arrays of Zarr or HDF5, and Dask
+    collections. The estimator notes the columns of X if it is `fitting`; else they must be those
+    of its fit. `beside` are further 2-D arrays with a row for each of X, which the problem of the
+    fit gets by name. They may be in memory wherever X is; Dask arrays only if X or y is one.
+    """
+    beside = beside or {}
+    if is_chunked(X) or is_chunked(y):
+        from inldl.engines.chunks import ChunkedRows, header  # Dask need not be installed
+
+        note_columns(estimator, header(X), reset=fitting)
+        return ChunkedRows(X, y, beside)
+    if is_on_disk(X):
+        note_columns(estimator, X, reset=fitting)
+        return DiskRows(X, y, beside)
+    if fitting:
+        checked = {name: validate_beside(name, a) for name, a in beside.items()}
+        X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
+        for name, a in checked.items():
+            check_rows(X, a, name)
+        return MemoryRows(X, y, names, checked)
+    return MemoryRows(validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
+
+
+def is_outside_memory(X: Any, y: Any = None) -> bool:
+    """Return whether `open_rows` leaves X or y where they are, on disk or in Dask's chunks."""
+    return is_chunked(X) or is_chunked(y) or is_on_disk(X)

@@ -1,31 +1,33 @@
-"""What engines, row sources and problems promise each other, and how a user's rows are opened.
+"""What engines, row sources and problems promise each other, and how rows are cut into blocks.
 
 A fit takes its rows through steps. A *problem* (`inldl.solvers`) says what happens to a block of
 rows, a *row source* says where the rows are, and an *engine* runs the problem over the blocks and
 adds up what comes back. No engine knows any mathematics, and no problem knows where its rows are.
+Blocks follow from the shape of the rows alone, never from the number of workers.
 
 `tests/engines/test_base.py` holds every engine to what is promised here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy import sparse
 
 from inldl.engines.blas import one_blas_thread
-from inldl.rows.checks import (
-    FLOATS,
-    check_rows,
-    is_chunked,
-    note_columns,
-    validate_beside,
-    validate_chunk_features,
-    validate_features,
-    validate_fit,
-)
+from inldl.rows.checks import validate_chunk_features
+
+# A block of X should stay in a cache between its two uses, and be worth waking a thread for.
+BLOCK_ENTRIES = 1 << 18
+MOST_BLOCK_ROWS, FEWEST_BLOCK_ROWS = 2048, 64
+ROW_STEP = 16  # rows: as many as the lanes of the longest vector
+
+# Blocks are handed to the threads in about this many runs: waking a thread takes as long as half
+# a block, and the sums of a run are added by its thread.
+RUNS = 64
 
 Message = tuple[np.ndarray, ...]
 """The arrays that a step needs; the same for all blocks."""
@@ -155,47 +157,62 @@ class RowSource(Protocol):
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return an engine that can load these rows; `name` is what a dashboard calls the fit."""
 
+    def start_blocks(self, problem: Problem, engine: Any) -> tuple[list[Any], list[Sums]]:
+        """Return the started blocks for a `LocalEngine`, in runs by part, and sums by part."""
+
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> Any:
-        """Return what `function` makes of the features, `n_columns` numbers for each row."""
+        """Return ``function(X)``, `n_columns` numbers for each row, lazily if X is lazy."""
+
+    def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> Any:
+        """Return ``function(y, X, *beside, first_row=...)`` in the same way."""
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
 
 
-def open_rows(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    fitting: bool = False,
-    beside: Mapping[str, Any] | None = None,
-) -> RowSource:
-    """Check what a user gave, and return it as rows that know where they are.
+def rows_per_block(n_columns: int) -> int:
+    """Return how many dense rows of `n_columns` entries make a block: an odd multiple of 16.
 
-    It may be arrays and frames in memory, CSR, mapped files, arrays of Zarr or HDF5, and Dask
-    collections. The estimator notes the columns of X if it is `fitting`; else they must be those
-    of its fit. `beside` are further 2-D arrays with a row for each of X, which the problem of the
-    fit gets by name. They may be in memory wherever X is; Dask arrays only if X or y is one.
+    Products are held as labels x rows. Were the rows a power of two, the same row of all labels
+    would have to share a few places of the cache.
     """
-    beside = beside or {}
-    if is_chunked(X) or is_chunked(y):
-        from inldl.engines.chunks import ChunkedRows, header  # Dask need not be installed
+    rows = min(max(BLOCK_ENTRIES // max(n_columns, 1), FEWEST_BLOCK_ROWS), MOST_BLOCK_ROWS)
+    return (rows // ROW_STEP - 1 | 1) * ROW_STEP
 
-        note_columns(estimator, header(X), reset=fitting)
-        return ChunkedRows(X, y, beside)
-    from inldl.engines.disk import DiskRows, is_on_disk  # these modules build on this one
-    from inldl.engines.local import MemoryRows
 
-    if is_on_disk(X):
-        note_columns(estimator, X, reset=fitting)
-        return DiskRows(X, y, beside)
-    if fitting:
-        checked = {name: validate_beside(name, a) for name, a in beside.items()}
-        X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
-        for name, a in checked.items():
-            check_rows(X, a, name)
-        return MemoryRows(X, y, names, checked)
-    return MemoryRows(validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
+def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
+    """Return the blocks of X and of the arrays beside it, in order, as views."""
+    n, k = X.shape
+    if sparse.issparse(X):  # each block costs dense sums, so let them be few
+        size = max(MOST_BLOCK_ROWS, -(-n // 64))
+    else:
+        size = rows_per_block(max([k, *(a.shape[1] for a in others)]))
+    return [(_rows(X, rows), *(a[rows] for a in others)) for rows in row_slices(n, size)]
+
+
+def row_slices(n: int, size: int) -> list[slice]:
+    """Return n rows as slices of `size` rows, the last one of fewer perhaps."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def in_runs(blocks: Sequence[Any], n_parts: int = 1) -> list[Sequence[Any]]:
+    """Return the blocks of one of `n_parts` parts as two runs or more, `RUNS` in all parts."""
+    return in_pieces(blocks, max(-(-len(blocks) // max(-(-RUNS // n_parts), 2)), 1))
+
+
+def in_pieces(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    """Return the items in order, `size` at a time."""
+    return [items[i : i + size] for i in range(0, len(items), size)]
+
+
+def _rows(X: Any, rows: slice) -> Any:
+    """Return a block of rows that shares the memory of X, also where X is CSR."""
+    if not sparse.issparse(X):
+        return X[rows]
+    pointer = X.indptr[rows.start : rows.stop + 1]
+    data = slice(pointer[0], pointer[-1])
+    parts = (X.data[data], X.indices[data], pointer - pointer[0])
+    return sparse.csr_array(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)
 
 
 def map_unchecked(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:

@@ -1,14 +1,19 @@
-"""Rows that arrive in chunks: Dask arrays and frames, and the engine that loads them into memory.
+"""Rows that arrive in chunks: Dask arrays and frames.
 
-The unit of work is a *part*: a few chunks of rows in a row, cut into blocks. Parts follow from
+The unit of work is a *part*: a few consecutive chunks of rows, cut into blocks. Parts follow from
 the chunks alone, and sums are added part by part, so that threads and workers of any number give
 the same result to the bit.
+
+Without a cluster each chunk is computed once. If the features do not fit into memory they go to a
+file without a name, as plain numbers, from which they are read in each sweep; decoding Parquet
+again would take longer than everything else. The results are the same to the bit.
 """
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import dask
@@ -18,22 +23,15 @@ from dask.delayed import Delayed, delayed
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from inldl.engines.base import (
-    Engine,
-    Problem,
-    Sums,
-    map_unchecked,
-    start_block,
-    total,
-)
-from inldl.engines.blocks import in_pieces, in_runs, row_blocks
-from inldl.engines.local import LocalEngine, MemoryRows, fold
+from inldl.engines.base import Engine, Problem, Sums, in_pieces, map_unchecked
+from inldl.engines.dask import DaskEngine
+from inldl.engines.disk import FeatureReader, RowFile, Run
+from inldl.engines.local import LocalEngine, MemoryRows, Parts, start_chunks
 from inldl.rows.checks import (
     DegreeFacts,
     check_2d,
     check_degrees,
     check_rows,
-    degree_facts,
     label_names,
     validate_beside,
     validate_chunk,
@@ -81,17 +79,16 @@ def _with_lengths(*arrays: da.Array) -> list[da.Array]:
     ]
 
 
-def map_rows(
-    function: Callable[..., Any], X: da.Array, *others: da.Array, n_columns: int, dtype: Any
-) -> da.Array:
-    """Return a lazy array of ``function(*chunks, first_row)``, chunk by chunk.
+def map_chunks(function: Callable[..., Any], *arrays: da.Array, n_columns: int) -> da.Array:
+    """Return a lazy array of ``function(*chunks, first_row)`` in the precision of the first array.
 
     The function may hold a large model. It is a task of its own, so that a worker gets it once.
     """
-    kind = np.dtype(np.float32 if dtype == np.float32 else np.float64)
-    about = {"chunks": (X.chunks[0], (n_columns,)), "meta": np.empty((0, 0), kind), "dtype": kind}
+    kind = np.dtype(np.float32 if arrays[0].dtype == np.float32 else np.float64)
+    chunks = arrays[0].chunks[0], (n_columns,)
+    about = {"chunks": chunks, "meta": np.empty((0, 0), kind), "dtype": kind}
     once = delayed(function, pure=False, traverse=False)
-    return da.map_blocks(_apply, X, *others, function=once, **about)
+    return da.map_blocks(_apply, *arrays, function=once, **about)
 
 
 def _apply(*chunks: Any, function: Callable[..., Any], block_info: Any = None) -> Any:
@@ -147,7 +144,7 @@ class ChunkedRows:
             first_row += n_rows
         return found
 
-    def compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
+    def _compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
         """Return ``function(chunks, first_row, n_parts)`` of each part, by threads."""
         keys = [f"load-part-{i}-{uuid.uuid4()}" for i in range(len(self.parts))]
         lazy = [
@@ -164,9 +161,12 @@ class ChunkedRows:
         return MemoryRows(X, y, self.label_names, beside)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
-        """Return the lazy array of what `function` makes of each chunk."""
         apply = partial(_map_chunk, function)
-        return map_rows(apply, self.X, n_columns=n_columns, dtype=self.X.dtype)
+        return map_chunks(apply, self.X, n_columns=n_columns)
+
+    def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> da.Array:
+        arrays = self.y, self.X, *self.beside.values()
+        return map_chunks(function, *arrays, n_columns=n_columns)
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return what `function` makes of the degrees of each chunk, where they are."""
@@ -178,15 +178,29 @@ class ChunkedRows:
 
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""
-        from inldl.engines.dask import DaskEngine
-        from inldl.engines.scratch import ScratchEngine
+        try:
+            return DaskEngine(Client.current(), name)
+        except ValueError:
+            return LocalEngine(n_threads)
 
-        client = _active_client()
-        if client is not None:
-            return DaskEngine(client, name)
-        return ChunkEngine(n_threads) if self._fits_into_memory() else ScratchEngine(n_threads)
+    def start_blocks(self, problem: Problem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+        start, file = partial(start_chunks, problem), None
+        if not self.fits_into_memory():
+            kind = np.float32 if self.X.dtype == np.float32 else np.float64
+            folder = dask.config.get("temporary-directory", None)
+            file = RowFile.temporary(folder, self.X.shape, kind)
+            engine.closing.callback(file.close)
+            start = partial(_start_and_store, file, problem)
+        loaded = self._compute(start, engine.n_threads)
+        parts = [runs for runs, *_ in loaded]
+        if file is not None:
+            blocks = [at for part in parts for run in part for at in run.rows]
+            size = max(at.stop - at.start for at in blocks)
+            engine.reader = FeatureReader(file.read, file, size, engine)
+        check_degrees([found for *_, facts in loaded for found in facts], self.label_names)
+        return parts, [sums for _, sums, _ in loaded]
 
-    def _fits_into_memory(self) -> bool:
+    def fits_into_memory(self) -> bool:
         (n, k), C = self.X.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
@@ -198,38 +212,17 @@ def _map_chunk(function: Callable[[Any], np.ndarray], X: Any, first_row: int) ->
     return map_unchecked(function, X)
 
 
-def _active_client() -> Any:
-    try:
-        return Client.current()
-    except ValueError:
-        return None
-
-
-def start_chunks(
-    problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
-) -> tuple[list[Any], Sums, list[DegreeFacts]]:
-    """Check the chunks of one of several parts and start its blocks; y itself is not kept.
-
-    Returns the runs of blocks, the total of their sums, and what y looks like.
-    """
-    sources, facts = [], []
-    for X, y, beside in chunks:
-        X, y = validate_chunk(X, y)
-        checked = {name: validate_beside(name, a, first_row) for name, a in beside.items()}
-        facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
-        first_row += len(y)
-        sources += row_blocks(X, y, *checked.values())
-    begin = partial(start_block, problem, list(chunks[0][2]))
-    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
-    return runs, sums, facts
-
-
-class ChunkEngine(LocalEngine):
-    """The local engine, for chunks that the threads of this machine load into its memory."""
-
-    def load(self, problem: Problem, rows: Any) -> Sums:
-        self._problem = problem
-        loaded = rows.compute(partial(start_chunks, problem), self.n_threads)
-        self._parts = [runs for runs, _, _ in loaded]
-        check_degrees([found for _, _, facts in loaded for found in facts], rows.label_names)
-        return total(sums for _, sums, _ in loaded)
+def _start_and_store(
+    file: RowFile, problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
+) -> tuple[list[Run], Sums, list[DegreeFacts]]:
+    """Do what `start_chunks` does, and move the features of the blocks into the file."""
+    runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
+    at, stored = first_row, []
+    for run in runs:
+        ends = np.cumsum([at, *(block.X.shape[0] for block in run)]).tolist()
+        stored.append(Run(run, [slice(*pair) for pair in pairwise(ends)]))
+        for block, rows in zip(*stored[-1], strict=True):
+            file.write(rows.start, block.X)
+            block.X = None
+        at = ends[-1]
+    return stored, sums, facts

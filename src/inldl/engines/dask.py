@@ -24,7 +24,6 @@ from inldl._version import __version__
 from inldl.engines import dask_worker as worker_parts
 from inldl.engines.base import Engine, Message, Problem, Sums, total
 from inldl.engines.blas import one_blas_thread
-from inldl.engines.chunks import ChunkedRows
 from inldl.engines.local import contiguous
 from inldl.rows.checks import DegreeFacts, check_degrees
 
@@ -72,7 +71,7 @@ class DaskEngine(Engine):
                 self._client.cancel(held)
             self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
 
-    def load(self, problem: Problem, rows: ChunkedRows) -> Sums:
+    def load(self, problem: Problem, rows: Any) -> Sums:
         self._problem, self._rows = problem, rows
         loaded = self._load(range(len(rows.parts)))
         check_degrees([found for _, facts in loaded for found in facts], rows.label_names)

@@ -1,20 +1,31 @@
-"""Rows that stay on disk: features are read in each sweep, the state of the rows is in memory.
+"""Rows whose features stay on disk: they are read in each sweep, the rest of a block in memory.
 
 Blocks and the order of adding are those of arrays in memory, and so are the results, to the bit.
 """
 
+import os
+import shutil
+import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from inldl.engines.base import Problem, Sums, map_unchecked, total
-from inldl.engines.blocks import in_pieces, in_runs, row_slices, rows_per_block
-from inldl.engines.local import LocalEngine, MemoryRows, fold
+from inldl.engines.base import (
+    Problem,
+    Sums,
+    in_pieces,
+    in_runs,
+    map_unchecked,
+    row_slices,
+    rows_per_block,
+)
+from inldl.engines.local import LocalEngine, MemoryRows, Parts, fold
 from inldl.rows.checks import (
     DegreeFacts,
     as_degrees,
@@ -39,6 +50,58 @@ def is_on_disk(a: Any) -> bool:
     return type(a).__module__.partition(".")[0] in STORES and len(getattr(a, "shape", ())) == 2
 
 
+class RowFile:
+    """Rows of numbers in a binary file, from which several threads can read at once."""
+
+    def __init__(self, file: Any, shape: tuple[int, int], dtype: Any, offset: int = 0):
+        self.shape, self.dtype = shape, np.dtype(dtype)
+        self._row = shape[1] * self.dtype.itemsize
+        self._file, self._offset, self._lock = file, offset, threading.Lock()
+
+    @classmethod
+    def temporary(cls, folder: str | None, shape: tuple[int, int], dtype: Any) -> Self:
+        """Return rows of a new file that goes with the process, however that ends."""
+        folder, size = folder or tempfile.gettempdir(), np.dtype(dtype).itemsize * np.prod(shape)
+        free = shutil.disk_usage(folder).free
+        if size > free:
+            raise ValueError(
+                f"X has {size / 1e9:.1f} GB, too much for the memory of this machine and for the "
+                f"{free / 1e9:.1f} GB that are free in {folder}; name a folder with more room, "
+                "dask.config.set({'temporary-directory': ...}), or fit on a cluster."
+            )
+        return cls(tempfile.TemporaryFile(dir=folder, buffering=0), shape, dtype)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def write(self, first_row: int, X: np.ndarray) -> None:
+        """Write rows from `first_row` on."""
+        left = np.ascontiguousarray(X, self.dtype).data.cast("B")
+        with self._lock:
+            self._file.seek(self._offset + first_row * self._row)
+            while left:
+                left = left[self._file.write(left) :]
+
+    def read(self, rows: slice, buffer: np.ndarray | None = None) -> np.ndarray:
+        """Read rows into the first bytes of `buffer`, if there is one, or into new memory."""
+        size = (rows.stop - rows.start) * self._row
+        room = np.empty(size, np.uint8) if buffer is None else buffer[:size]
+        left, at = room.data, self._offset + rows.start * self._row
+        while left:
+            got = self._read_some(left, at)
+            if not got:
+                raise OSError(f"{self._file.name} became shorter during the fit; fit again.")
+            left, at = left[got:], at + got
+        return room.view(self.dtype).reshape(-1, self.shape[1])
+
+    def _read_some(self, left: memoryview, at: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file.fileno(), [left], at)
+        with self._lock:
+            self._file.seek(at)
+            return self._file.readinto(left)
+
+
 def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarray:
     """Return rows of an array; those of a mapped file are read, which fills no memory for long.
 
@@ -49,17 +112,9 @@ def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarr
         return np.ascontiguousarray(a[rows])
     start, stop, _ = rows.indices(a.shape[0])
     where = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    size = (stop - start) * a.strides[0]
-    room: Any = np.empty(size, np.uint8) if buffer is None else buffer[:size]
     with Path(root.filename).open("rb", buffering=0) as file:
-        file.seek(root.offset + where + start * a.strides[0])
-        done = 0
-        while done < size:
-            got = file.readinto(memoryview(room)[done:])
-            if not got:
-                raise OSError(f"{root.filename} became shorter during the fit; fit again.")
-            done += got
-    return room.view(a.dtype).reshape(-1, a.shape[1])
+        found = RowFile(file, a.shape, a.dtype, root.offset + where)
+        return found.read(slice(start, stop), buffer)
 
 
 def _mapped(a: Any) -> Any:
@@ -94,18 +149,44 @@ class DiskRows:
                 check_rows(X, a, name)
 
     def take(self, rows: np.ndarray) -> MemoryRows:
-        """Return some of the rows, given in order, in memory."""
         X, y = validate_chunk(_picked(self.X, rows), _picked(self.y, rows))
         beside = {name: validate_beside(name, _picked(a, rows)) for name, a in self.beside.items()}
         return MemoryRows(X, y, self.label_names, beside)
 
-    def engine(self, n_threads: int, name: str) -> "DiskEngine":
-        return DiskEngine(n_threads)
+    def engine(self, n_threads: int, name: str) -> LocalEngine:
+        return LocalEngine(n_threads)
+
+    def start_blocks(self, problem: Problem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+        arrays = self.X, self.y, *self.beside.values()
+        size, facts = rows_per_block(max(a.shape[1] for a in arrays)), dict[int, DegreeFacts]()
+        engine.reader = FeatureReader(partial(read_rows, self.X), self.X, size, engine)
+
+        def begin(block: Any) -> tuple[Any, Sums]:
+            X, y = validate_chunk(block.X, read_rows(self.y, block.rows))
+            first = block.rows.start
+            beside = {
+                name: validate_beside(name, read_rows(a, block.rows), first)
+                for name, a in self.beside.items()
+            }
+            facts[first] = degree_facts(y, first, beside.get("sample_weight"))
+            return problem.start(X, y, **beside)
+
+        runs = in_runs(row_slices(self.X.shape[0], size))
+        unstarted = [Run([SimpleNamespace(rows=at, X=None) for at in run], run) for run in runs]
+        parts, sums = engine.map_parts(begin, [unstarted])
+        check_degrees([facts[first] for first in sorted(facts)], self.label_names)
+        return parts, sums
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
-        """Return what `function` makes of the features, read piece by piece."""
         pieces = self._pieces(n_columns)
         return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
+
+    def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
+        arrays = self.y, self.X, *self.beside.values()
+        pieces = self._pieces(n_columns)
+        return np.concatenate(
+            [function(*(read_rows(a, p) for a in arrays), first_row=p.start) for p in pieces]
+        )
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         pieces = self._pieces(self.y.shape[1])
@@ -114,7 +195,12 @@ class DiskRows:
     def _pieces(self, n_columns: int) -> list[slice]:
         """Return the rows in pieces of whole blocks that are read at once."""
         size = rows_per_block(max(self.X.shape[1], n_columns))
-        return row_slices(self.X.shape[0], size * _blocks_per_piece(size, self.X))
+        return row_slices(self.X.shape[0], size * max(1, _rows_per_piece(self.X) // size))
+
+
+def _rows_per_piece(a: Any) -> int:
+    """Return how many rows of an array are read at once."""
+    return max(1, PIECE // (a.shape[1] * np.dtype(a.dtype).itemsize))
 
 
 def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
@@ -124,20 +210,14 @@ def _picked(a: Any, rows: np.ndarray) -> np.ndarray:
     """
     if isinstance(a, np.ndarray) and not is_on_disk(a):
         return np.asarray(a[rows])
-    pieces = row_slices(a.shape[0], max(1, PIECE // (a.shape[1] * np.dtype(a.dtype).itemsize)))
+    pieces = row_slices(a.shape[0], _rows_per_piece(a))
     ends = np.searchsorted(rows, [piece.stop for piece in pieces])
-    inside = np.split(rows, ends[:-1])
     parts = [
         read_rows(a, piece)[own - piece.start]
-        for piece, own in zip(pieces, inside, strict=True)
+        for piece, own in zip(pieces, np.split(rows, ends[:-1]), strict=True)
         if own.size
     ]
     return np.concatenate(parts) if parts else read_rows(a, slice(0, 0))
-
-
-def _blocks_per_piece(size: int, X: Any) -> int:
-    """Return how many blocks of `size` rows of X are read at once."""
-    return max(1, PIECE // (size * X.shape[1] * np.dtype(X.dtype).itemsize))
 
 
 class Run(NamedTuple):
@@ -147,53 +227,20 @@ class Run(NamedTuple):
     rows: Sequence[slice]
 
 
-@dataclass
-class _Unstarted:
-    """What stands for a block before it is started."""
+class FeatureReader:
+    """Reads the features of blocks again in each sweep, one piece ahead of the work on them.
 
-    rows: slice
-    X: Any = None
+    ``read(rows, buffer)`` returns features, which have the columns and the type of X. A block has
+    `size` rows at most.
+    """
 
-
-class DiskEngine(LocalEngine):
-    """The local engine, for rows whose features are read again in each sweep, one piece ahead."""
-
-    def __enter__(self) -> Self:
-        super().__enter__()
-        self._readers = self._stack.enter_context(ThreadPoolExecutor(self.n_threads))
-        return self
-
-    def load(self, problem: Problem, rows: Any) -> Sums:
-        self._problem = problem
-        size = rows_per_block(max(a.shape[1] for a in (rows.X, rows.y, *rows.beside.values())))
-        self._read_from(partial(read_rows, rows.X), rows.X, size)
-        runs = in_runs(row_slices(rows.X.shape[0], size))
-        facts: dict[int, DegreeFacts] = {}
-
-        def begin(block: _Unstarted) -> tuple[Any, Sums]:
-            X, y = validate_chunk(block.X, read_rows(rows.y, block.rows))
-            first = block.rows.start
-            beside = {
-                name: validate_beside(name, read_rows(a, block.rows), first)
-                for name, a in rows.beside.items()
-            }
-            facts[first] = degree_facts(y, first, beside.get("sample_weight"))
-            return problem.start(X, y, **beside)
-
-        parts = [[Run([_Unstarted(at) for at in run], run) for run in runs]]
-        self._parts, sums = self.map_parts(begin, parts)
-        check_degrees([facts[first] for first in sorted(facts)], rows.label_names)
-        return total(sums)
-
-    def _read_from(
-        self, read: Callable[[slice, np.ndarray], np.ndarray], X: Any, size: int
-    ) -> None:
-        """Have features read by `read`, of which X has the shape, in blocks of `size` rows."""
-        self._read_rows, self._together = read, _blocks_per_piece(size, X)
+    def __init__(self, read: Callable[..., np.ndarray], X: Any, size: int, engine: LocalEngine):
+        self._read_rows, self._together = read, max(1, _rows_per_piece(X) // size)
         self._room = self._together * size * X.shape[1] * np.dtype(X.dtype).itemsize
         self._free: list[np.ndarray] = []
+        self._pool = engine.closing.enter_context(ThreadPoolExecutor(engine.n_threads))
 
-    def _map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, Sums]:
+    def map_run(self, function: Callable[[Any], Any], run: Run) -> tuple[Run, Sums]:
         def without_features(block: Any) -> tuple[Any, Sums]:
             new, sums = function(block)
             block.X = new.X = None
@@ -209,12 +256,12 @@ class DiskEngine(LocalEngine):
         """
         pieces = in_pieces(run.rows, self._together)
         buffers = [self._buffer(), self._buffer()]  # memory that is new costs as much as reading
-        coming = self._readers.submit(self._read, pieces[0], buffers[0])
+        coming = self._pool.submit(self._read, pieces[0], buffers[0])
         blocks = iter(run.blocks)
         for number, piece in enumerate(pieces, 1):
             X = coming.result()
             if number < len(pieces):
-                coming = self._readers.submit(self._read, pieces[number], buffers[number % 2])
+                coming = self._pool.submit(self._read, pieces[number], buffers[number % 2])
             for at, block in zip(piece, blocks, strict=False):
                 first = at.start - piece[0].start
                 block.X = X[first : first + at.stop - at.start]

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -14,13 +14,16 @@ from inldl.engines.base import (
     Engine,
     Message,
     Problem,
+    RowSource,
     Sums,
+    in_runs,
+    row_blocks,
     start_block,
     take_steps,
     total,
 )
 from inldl.engines.blas import limit_new_thread, one_blas_thread
-from inldl.engines.blocks import in_runs, row_blocks
+from inldl.rows.checks import DegreeFacts, degree_facts, validate_beside, validate_chunk
 
 Parts = list[list[Any]]
 """Runs of blocks, part by part."""
@@ -37,49 +40,62 @@ class MemoryRows:
     in_memory = True
 
     def take(self, rows: np.ndarray) -> "MemoryRows":
-        """Return some of the rows."""
         beside = {name: a[rows] for name, a in self.beside.items()}
         return MemoryRows(self.X[rows], self.y[rows], self.label_names, beside)
-
-    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
-        return [function(self.y, 0)]
 
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
 
+    def start_blocks(self, problem: Problem, engine: "LocalEngine") -> tuple[Parts, list[Sums]]:
+        parts = [in_runs(row_blocks(self.X, self.y, *self.beside.values()))]
+        return engine.map_parts(partial(start_block, problem, list(self.beside)), parts)
+
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
         return function(self.X)
 
+    def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
+        return function(self.y, self.X, *self.beside.values(), first_row=0)
+
+    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+        return [function(self.y, 0)]
+
+
+class Reader(Protocol):
+    """Reads the features of blocks that are not in memory."""
+
+    def map_run(self, function: Callable[[Any], Any], run: Any) -> tuple[Any, Sums]:
+        """Return what `function` makes of the blocks of a run, and the total of their sums."""
+
 
 class LocalEngine(Engine):
-    """Keep blocks in memory and run steps over them on threads, one BLAS thread each.
+    """Run steps over blocks on the threads of this machine, one BLAS thread each.
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
-    of the runs of a part, then those of the parts.
+    of the runs of a part, then those of the parts. Features that are not in memory come from the
+    `reader` that the row source has set; `closing` has what ends with the fit.
     """
 
     def __init__(self, n_threads: int = 1):
         self.n_threads = n_threads
+        self.reader: Reader | None = None
         self._parts: Parts = []
 
     def __enter__(self) -> Self:
-        self._stack = ExitStack()
-        self._stack.enter_context(one_blas_thread())
+        self.closing = ExitStack()
+        self.closing.enter_context(one_blas_thread())
         if self.n_threads > 1:
-            self._pool = self._stack.enter_context(
+            self._pool = self.closing.enter_context(
                 ThreadPoolExecutor(self.n_threads, initializer=limit_new_thread)
             )
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._parts = []
-        self._stack.close()
+        self._parts, self.reader = [], None
+        self.closing.close()
 
-    def load(self, problem: Problem, rows: Any) -> Sums:
+    def load(self, problem: Problem, rows: RowSource) -> Sums:
         self._problem = problem
-        parts = [in_runs(row_blocks(rows.X, rows.y, *rows.beside.values()))]
-        begin = partial(start_block, problem, list(rows.beside))
-        self._parts, sums = self.map_parts(begin, parts)
+        self._parts, sums = rows.start_blocks(problem, self)
         return total(sums)
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
@@ -91,12 +107,10 @@ class LocalEngine(Engine):
         self, function: Callable[[Any], Any], parts: Sequence[Sequence[Any]]
     ) -> tuple[Parts, list[Sums]]:
         """Return what `function` makes of each block, and the sums of each part."""
-        done = self._map(partial(self._map_run, function), [run for part in parts for run in part])
+        map_run = fold if self.reader is None else self.reader.map_run
+        done = self._map(partial(map_run, function), [run for part in parts for run in part])
         found = [fold(lambda _: next(done), part) for part in parts]
         return [runs for runs, _ in found], [sums for _, sums in found]
-
-    def _map_run(self, function: Callable[[Any], Any], run: Any) -> tuple[Any, Sums]:
-        return fold(function, run)
 
     def _map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """Yield the results in order, with few of them waiting at any time."""
@@ -129,3 +143,22 @@ def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any
 
     added = total(each())
     return kept, added
+
+
+def start_chunks(
+    problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
+) -> tuple[list[Any], Sums, list[DegreeFacts]]:
+    """Check the chunks of one of several parts and start its blocks; y itself is not kept.
+
+    Returns the runs of blocks, the total of their sums, and what y looks like.
+    """
+    sources, facts = [], []
+    for X, y, beside in chunks:
+        X, y = validate_chunk(X, y)
+        checked = {name: validate_beside(name, a, first_row) for name, a in beside.items()}
+        facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
+        first_row += len(y)
+        sources += row_blocks(X, y, *checked.values())
+    begin = partial(start_block, problem, list(chunks[0][2]))
+    runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
+    return runs, sums, facts

@@ -96,8 +96,6 @@ def complete_chunks(model, X, y, limits, coverage=None):
 
     `limits` are the bounds and sums that a user gave, by name.
     """
-    from inldl.engines.chunks import map_rows
-
     check_is_fitted(model)
     check_label_order(model, y)
     model._refuse_limits(*limits.values())
@@ -107,8 +105,7 @@ def complete_chunks(model, X, y, limits, coverage=None):
     check_shape(rows.y, (rows.X.shape[0], n_labels))
     model._completer()  # learned here, once
     fill = _Filling(light(model), list(beside), labels, coverage)
-    arrays = rows.y, rows.X, *rows.beside.values()
-    found = map_rows(fill, *arrays, n_columns=fill.n_columns, dtype=rows.y.dtype)
+    found = rows.map_with_degrees(fill, fill.n_columns)
     if coverage is None:
         return found
     return tuple(found[:, j : j + n_labels] for j in range(0, fill.n_columns, n_labels))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inldl.engines.blocks import rows_per_block
+from inldl.engines.base import rows_per_block
 from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.maximum_entropy import CrossEntropy, unchanged
 from inldl.solvers.softmax import Array, Features

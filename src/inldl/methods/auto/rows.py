@@ -7,15 +7,14 @@ from time import perf_counter
 import numpy as np
 from sklearn.base import clone
 
-from inldl.engines import one_blas_thread
-from inldl.engines.disk import is_on_disk
+from inldl.engines import is_outside_memory, one_blas_thread
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.all_rows import SOFTMAX, AllRows
 from inldl.methods.auto.fitting import CONSTANT, error_of, predicted
 from inldl.methods.kernel_features import FEWEST_OBSERVED
 from inldl.methods.missing_degrees import NOTES
 from inldl.randomness import mixed_bits, seed_from
-from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts, is_chunked
+from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts
 from inldl.rows.given_limits import limits_of_block
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
@@ -24,7 +23,7 @@ BUDGET = 0.5  # of the time is for the sample
 
 def is_large(X, y, sample_weight=None):
     """Say whether there may be more rows than are learned from at once, or not in memory."""
-    if is_chunked(X) or is_chunked(y) or is_on_disk(X):
+    if is_outside_memory(X, y):
         return True
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if hasattr(X, "__len__") else 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inldl.engines.blocks import rows_per_block
+from inldl.engines.base import rows_per_block
 
 
 @pytest.mark.parametrize("n_columns", [0, 1, 36, 64, 100, 128, 243, 256, 1000, 4096, 10**6])

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from inldl import WInLDL, hide
-from inldl.engines import disk, scratch
-from inldl.engines.chunks import ChunkedRows, ChunkEngine
+from inldl.engines import disk
+from inldl.engines.chunks import ChunkedRows
 from inldl.literature import InLDLADMM, InLDLProx
 
 METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
@@ -65,9 +65,9 @@ def test_whole_numbers_count_as_what_they_become():
     X = da.ones((30_000, 8), chunks=(7000, -1), dtype=np.int8)
     y = da.full((30_000, 4), 0.25, chunks=(7000, -1))
     with dask.config.set({"inldl.memory-limit": "5 MB"}):
-        assert isinstance(ChunkedRows(X, y).engine(1, "winldl"), scratch.ScratchEngine)
+        assert not ChunkedRows(X, y).fits_into_memory()
     with dask.config.set({"inldl.memory-limit": "50 MB"}):
-        assert isinstance(ChunkedRows(X, y).engine(1, "winldl"), ChunkEngine)
+        assert ChunkedRows(X, y).fits_into_memory()
 
 
 def test_bad_rows_are_named(table):
@@ -89,7 +89,7 @@ def test_too_little_room_is_said_before_anything_is_written(tmp_path):
 
 
 def test_the_file_is_read_where_threads_cannot_read_at_once(monkeypatch, table):
-    monkeypatch.delattr(scratch.os, "preadv", raising=False)
+    monkeypatch.delattr(disk.os, "preadv", raising=False)
     X, y = (da.from_array(a, chunks=(7000, -1)) for a in table)
     with dask.config.set(SMALL):
         same_bits(WInLDL(n_jobs=3).fit(X, y), WInLDL().fit(X, y))
