@@ -3,6 +3,9 @@
 A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
 back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere
 and taken through the messages it missed; the arithmetic is the same, and so is the result.
+
+Messages and sums are pickled here, into bytes. Dask would send their larger arrays as frames of
+their own, which arrive at odd addresses; BLAS multiplies those more slowly, and to other last bits.
 """
 
 import asyncio
