@@ -5,7 +5,7 @@ back. The client keeps all messages. A part that was lost with its worker is loa
 and taken through the messages it missed; the arithmetic is the same, and so is the result.
 
 Messages and sums are pickled here, into bytes. Dask would send their larger arrays as frames of
-their own, which arrive at odd addresses; BLAS multiplies those more slowly, and to other last bits.
+their own, which arrive at odd addresses: BLAS multiplies those more slowly, and to other bits.
 """
 
 import asyncio

@@ -43,11 +43,9 @@ def _node_total(targets, rows, work):
 
 @exact_kernel
 def _gain(column, cut, targets, rows, total, min_leaf, work):
-    """Return how good a split is: what it takes off the squared error, plus a constant of the node.
+    """Return what a split takes off the squared error, plus a constant of the node.
 
-    It is -2 if a leaf would have too few rows.
-
-    One target counts each row once. Several are times weights, and the weights come last.
+    It is -2 if a leaf would have too few rows. One target counts each row once. Several are times weights, and the weights come last.
     """
     count = 0
     if targets.ndim == 1:
