@@ -8,19 +8,19 @@ hundred rows most of its time goes into making Python objects of trees.
 import numpy as np
 
 from inldl.kernels.compile import exact_kernel
+from inldl.randomness import mixed_bits
 
 FLAT = 1e-7  # a feature that varies by less in a node does not split it
 MORE = 1 + 1e-12  # by how much a split must be better: rounding shall not decide
+
+_mixed_bits = exact_kernel(mixed_bits)
 
 
 @exact_kernel
 def _random(state):
     """Return a number in [0, 1) and the next state (splitmix64)."""
     state = state + np.uint64(0x9E3779B97F4A7C15)
-    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * 1.1102230246251565e-16, state
+    return np.float64(_mixed_bits(state) >> np.uint64(11)) * 1.1102230246251565e-16, state
 
 
 # Numba keeps one branch of ``targets.ndim == 1``. As one of several targets, with a weight, the
@@ -45,7 +45,8 @@ def _node_total(targets, rows, work):
 def _gain(column, cut, targets, rows, total, min_leaf, work):
     """Return what a split takes off the squared error, plus a constant of the node.
 
-    It is -2 if a leaf would have too few rows. One target counts each row once. Several are times weights, and the weights come last.
+    It is -2 if a leaf would have too few rows. One target counts each row once. Several are times
+    weights, and the weights come last.
     """
     count = 0
     if targets.ndim == 1:
