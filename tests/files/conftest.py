@@ -26,7 +26,7 @@ def saved(tmp_path_factory, named_data):
     folder = tmp_path_factory.mktemp("saved")
     models = {
         "linear": WInLDL(cross_fit=3, max_iter=2),
-        "auto": AutoInLDL("kernel-ridge", calibrate="clark", random_state=0),
+        "auto": AutoInLDL("kernel-ridge", recalibrate="clark", random_state=0),
         "forest": ForestLDL(n_trees=2, n_landmarks=20, random_state=0),
         "trees": RegressorLDL(ExtraTreesRegressor(2, max_depth=3, random_state=0)),
         "neighbors": RegressorLDL(KNeighborsRegressor()),

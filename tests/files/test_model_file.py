@@ -64,7 +64,7 @@ ESTIMATORS = [
     KernelRidgeLDL(random_state=0),
     KernelSoftmaxLDL(alpha=np.float32(0.25), random_state=0),
     ForestLDL(n_trees=3, random_state=0),
-    AutoInLDL(random_state=0, calibrate="clark"),
+    AutoInLDL(random_state=0, recalibrate="clark"),
     AutoInLDL(members=["kernel-ridge"], random_state=0),
     RegressorLDL(),
     RegressorLDL(Ridge(alpha=0.5), completer=WInLDL()),

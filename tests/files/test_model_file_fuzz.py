@@ -57,7 +57,7 @@ def test_plain_data_survives(value):
 json_leaves = numbers | st.sampled_from(
     [-1, 0.5, 2**40, -(2**63), 1e308, "nan", "int8", "float64"]
 )
-classes = st.sampled_from(["WInLDL", "AutoInLDL", "Columns", "Calibration", "ForestLDL", "Ridge",
+classes = st.sampled_from(["WInLDL", "AutoInLDL", "Columns", "Recalibration", "ForestLDL", "Ridge",
                            "ExtraTreesRegressor", "KNeighborsRegressor",
                            "TableModel"])  # fmt: skip
 attributes = st.sampled_from(["coef_", "intercept_", "n_features_in_", "label_names_", "members_",

@@ -136,7 +136,10 @@ def column(values):
         (other_class(["WInLDL"]), "it has something else where a text must be"),
         (other_class("StandardScaler"), "it holds a 'StandardScaler', which this inldl does not"),
         (other_class("TableModel"), "do not make a model|it lacks"),
-        (other_class("Calibration"), "it holds a 'Calibration', which this inldl does not know"),
+        (
+            other_class("Recalibration"),
+            "it holds a 'Recalibration', which this inldl does not know",
+        ),
         (put("weighting", {"class": "Columns", "state": {}}), "it holds a 'Columns', which this"),
         (put("__class__", 1), "it holds a WInLDL without proper attributes"),
         (put("__dict__", {"dict": []}), "it holds a WInLDL without proper attributes"),

@@ -227,14 +227,14 @@ def test_auto_is_weighted_in_all_that_is_chosen():
     X = np.hstack([X, np.repeat([[0.0], [1.0]], 40, axis=0)])
     y = np.column_stack([1 / (1 + np.exp(-3 * X[:, 0])), 1 / (1 + np.exp(3 * X[:, 0]))])
     y[40:] = rng.permutation(y[40:])
-    options = {"members": "kernel-ridge", "calibrate": "kl_divergence", "random_state": 0}
+    options = {"members": "kernel-ridge", "recalibrate": "kl_divergence", "random_state": 0}
     good, bad = (
         AutoInLDL(**options).fit(X, y, sample_weight=np.where(X[:, 1] == kind, 1.0, 1e-3))
         for kind in (0, 1)
     )
     assert good.report_.error < 0.5 * bad.report_.error
     assert good.weights_["kernel-ridge"] > bad.weights_["kernel-ridge"]
-    assert "kl_divergence" in str(good.bend_)
+    assert "kl_divergence" in str(good.recalibration_)
 
 
 def test_constant_and_floor_of_auto_count_weights():

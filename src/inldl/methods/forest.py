@@ -65,8 +65,7 @@ class ForestLDL(KernelDistributionEstimator):
     5
     """
 
-    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",), omitted=("_worth_it",))
-    _worth_it = None  # AutoInLDL says after each fold, by held-out predictions, whether to go on
+    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
 
     n_trees: Count = 30
     min_samples_leaf: Count = 2
@@ -79,7 +78,8 @@ class ForestLDL(KernelDistributionEstimator):
     n_jobs: Jobs = None
     tunable: ClassVar = {"min_samples_leaf": (1, 2, 5, 10), "max_features": (0.3, 0.5, 1.0)}
 
-    def _learn(self, data):
+    def _learn(self, data, go_on=None):
+        """Fit the forests; `go_on` is asked after each fold, by its predictions, if given."""
         if max(data.dense.max(), -data.dense.min()) > LARGEST:
             raise ValueError(
                 f"Features beyond {LARGEST:.2g} are too large for trees; scale X first, for "
@@ -100,7 +100,7 @@ class ForestLDL(KernelDistributionEstimator):
             self.forests_.append(forest)
             tests.append(test)
             rows = np.concatenate(tests)
-            if self._worth_it is not None and not self._worth_it(self.held_out_[rows], rows):
+            if go_on is not None and not go_on(self.held_out_[rows], rows):
                 break
 
     def _degrees(self, dense, scaled):

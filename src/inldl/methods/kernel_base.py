@@ -118,12 +118,15 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
         self._predict_weightless(given, sample_weight)
 
-    def _fit_prepared(self, data):
-        """Fit to data that this estimator, or the one it is a member of, has checked."""
+    def _fit_prepared(self, data, **how):
+        """Fit to data that this estimator, or the one it is a member of, has checked.
+
+        What else a method takes for its `_learn` is in `how`.
+        """
         self.columns_, self.n_labels_ = data.columns, data.y.shape[1]
         for name, value in data.names.items():
             setattr(self, name, value)
-        self._learn(data)
+        self._learn(data, **how)
         return self
 
     def _predict(self, X):

@@ -37,7 +37,7 @@ NEW, _, TRUTH = curved(500, seed=1)
 
 def shorten(patch):
     """Have few rows count as many, and fewer kernels to choose from."""
-    patch.setattr(_auto_fitting, "MOST_ROWS", MOST)
+    patch.setattr(_auto_fitting, "SAMPLE_ROWS", MOST)
     patch.setattr(_kernel_features, "SCALES", (4.0,))
     patch.setattr(kernel_softmax, "ALPHAS", (1.0, 0.1))
     patch.setattr(_auto_all_rows, "LANDMARKS", 60)
@@ -75,7 +75,7 @@ def mapped(folder, a, name="X"):
 
 def test_all_rows_beat_the_sample(fitted, monkeypatch):
     """On new rows, by more than the rows that are held out cost."""
-    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", N)
+    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", N)
     rows = np.random.default_rng(0).choice(N, MOST, replace=False)
     alone = auto(members=("kernel-softmax", "kernel-ridge")).fit(X[rows], Y[rows])
     errors = [np.abs(model.predict(NEW) - TRUTH).mean() for model in (fitted, alone)]

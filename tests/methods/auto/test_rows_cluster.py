@@ -11,7 +11,7 @@ from dask_workers import Workers
 from inldl import AutoInLDL, hide
 from inldl.methods.auto import all_rows as _auto_all_rows
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.summary import Notes
+from inldl.methods.auto.fitting import Notes
 from inldl.solvers.kernel_sweeps import KernelSoftmax
 from inldl.solvers.softmax import softmax
 
@@ -35,7 +35,7 @@ def workers(tmp_path):
 
 
 def test_a_killed_worker_changes_no_bit(workers, monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 800)
+    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 800)
     monkeypatch.setattr(_auto_all_rows, "LANDMARKS", 60)
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 2, size=(6000, 3)).astype(np.float32)

@@ -19,7 +19,7 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", 400)
+    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
     monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
     monkeypatch.setattr(disk, "PIECE", 5000)
 
@@ -72,7 +72,7 @@ def test_weightless_rows_are_left_out():
 
 
 def test_few_rows_are_all_taken(monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "MOST_ROWS", N)
+    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", N)
     for rows in sources(Y):
         numbers, sample = drawn(rows, seed=0)
         np.testing.assert_array_equal(numbers, np.arange(N))

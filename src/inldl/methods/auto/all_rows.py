@@ -8,8 +8,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.fitting import Budget, error_of
-from inldl.methods.auto.summary import MemberReport, Notes
+from inldl.methods.auto.fitting import Budget, MemberReport, Notes, error_of
 from inldl.progress import RowCounter
 from inldl.solvers.kernel_sweeps import KernelSweeps, Sample
 from inldl.solvers.landmark_kernel import LandmarkKernel
@@ -21,7 +20,7 @@ ROWS_PER_LANDMARK = 4
 PAYS = 0.002  # share of the error that twice the landmarks must save
 MOST_SWEEPS, GAIN = 4, 5e-4  # share of the error that a sweep must save for another to follow
 DAMPINGS = (1.0, 30.0, 1000.0)  # of steps; the next one is tried where held-out rows lose
-ALPHA = 0.1  # where the sample had no time to choose one
+FIRST_ALPHA = 0.1  # where the sample had no time to choose one
 
 
 class AllRows:
@@ -71,7 +70,7 @@ class AllRows:
             return Sample(kernel, Z, data.y[order], weights)
 
         known = report.members.get(SOFTMAX)
-        alpha, best = ALPHA if known is None else known.chosen["alpha"], None
+        alpha, best = FIRST_ALPHA if known is None else known.chosen["alpha"], None
         for m in self._counts(len(order)):
             if not self._affordable(LandmarkKernel(report.kernel, 1.0, landmarks[:m])):
                 self.notes.cut(f"{m} landmarks were not tried")
@@ -91,7 +90,7 @@ class AllRows:
 
     def _counts(self, n):
         """Return numbers of landmarks that may pay, for a sample of n rows."""
-        growth = (self.n / _auto_fitting.MOST_ROWS) ** GROWTH
+        growth = (self.n / _auto_fitting.SAMPLE_ROWS) ** GROWTH
         most = min(2 * LANDMARKS * growth * 1.01, MOST_LANDMARKS, n / ROWS_PER_LANDMARK)
         counts = [min(LANDMARKS, n)]
         while 2 * counts[-1] <= most:

@@ -1,16 +1,24 @@
 """The estimator that needs no choice."""
 
+from dataclasses import dataclass
+from itertools import product
 from typing import Annotated, Literal
 
 import numpy as np
 
 from inldl.engines import open_rows
 from inldl.file_state import Array, FileState
-from inldl.methods.auto.fitting import CONSTANT, LIGHT, RIVAL, Fitting, error_of, stacked
+from inldl.methods.auto.boosted import Boosted
+from inldl.methods.auto.fitting import (
+    CONSTANT,
+    LIGHTEST,
+    RIVAL,
+    AutoReport,
+    Fitting,
+    error_of,
+    stacked,
+)
 from inldl.methods.auto.rows import fit_large, is_large
-from inldl.methods.auto.summary import AutoReport
-from inldl.methods.boosted import Boosted
-from inldl.methods.calibration import Calibration, choose_calibration
 from inldl.methods.forest import ForestLDL
 from inldl.methods.kernel_base import KernelDistributionEstimator
 from inldl.methods.kernel_ridge import KernelRidgeLDL
@@ -18,7 +26,7 @@ from inldl.methods.kernel_softmax import KernelSoftmaxLDL, scale_ratios
 from inldl.methods.missing_degrees import NOTES
 from inldl.methods.parameters import Jobs, Known, Seconds, check_parameters, parameters
 from inldl.metrics import METRICS
-from inldl.rows.cells import mean_degrees, quantiles
+from inldl.rows.cells import known_cells, mean_degrees, quantiles
 from inldl.rows.checks import check_choice, weights_beside
 from inldl.rows.given_limits import beside_rows
 from inldl.solvers.gaussian import projected
@@ -33,18 +41,51 @@ MEMBERS = {
     "boosted": Boosted,
 }
 LINEAR, BOOSTED = "linear-ridge", "boosted"
+POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)  # that recalibration tries
+LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
+RECALIBRATION_ROWS = 5000  # more would not change the choice among so few
 EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
-FEW = 600  # rows up to which the boosted trees are grown, whatever the features
+FEW_ROWS = 600  # rows up to which the boosted trees are grown, whatever the features
 FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
-PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
-SMALL = 0.1  # the quantile of the observed degrees below which no prediction goes
+EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
+FLOOR_LEVEL = 0.1  # the quantile of the observed degrees below which no prediction goes
 
 
 def _check_metric(name, value):
     if value is not None:
         check_choice(name, value, METRICS)
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """Raise degrees to a floor, take a power, and scale rows to sum to 1.
+
+    It serves the measure `metric`, whose value at what is known of held-out rows was
+    `before` and is `after`. A power above 1 sharpens distributions. The floor of a label is the
+    quantile `level` of its positive observed degrees.
+    """
+
+    metric: str
+    power: float
+    level: float
+    floor: np.ndarray
+    before: float
+    after: float
+
+    def __call__(self, degrees):
+        """Return recalibrated rows."""
+        return _recalibrated(degrees, self.floor, self.power)
+
+    def __str__(self):
+        floors = "no floor"
+        if self.level:
+            floors = f"floors at the {self.level:.0%} quantile of positive degrees"
+        return (
+            f"Adjusted to suit {self.metric}: power {self.power:g}, {floors}; on held-out rows it "
+            f"went from {self.before:.4f} to {self.after:.4f}."
+        )
 
 
 @parameters
@@ -72,7 +113,7 @@ class AutoInLDL(KernelDistributionEstimator):
     floor : bool, default=True
         Whether no degree is predicted below the 10% quantile of the degrees of its label in the
         training rows. Where a tenth of these are 0, there is no floor for the label.
-    calibrate : str or None, default=None
+    recalibrate : str or None, default=None
         A name in ``inldl.metrics.METRICS`` such as "clark": predictions are adjusted to suit it by
         two numbers chosen on held-out rows. What one measure gains others lose, so it is off by
         default.
@@ -105,8 +146,8 @@ class AutoInLDL(KernelDistributionEstimator):
         The mean of the degrees of the training rows, as a distribution.
     floor_ : ndarray of shape (n_labels,)
         The smallest degrees that are predicted, before rows are scaled to sum to 1.
-    bend_ : callable or None
-        What `calibrate` does to predictions; it prints what it gained.
+    recalibration_ : Recalibration or None
+        What `recalibrate` does to predictions; it prints what it gained.
 
     Notes
     -----
@@ -135,14 +176,14 @@ class AutoInLDL(KernelDistributionEstimator):
     held_out_rows_ = None  # as in files of earlier versions
     _in_file = FileState(
         {"held_out_rows_": Array(rows=False)},
-        parts=(Calibration, AutoReport, KernelSoftmax, Boosted),
+        parts=(Recalibration, AutoReport, KernelSoftmax, Boosted),
         needed=("calibration_",),
     )
 
     members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
     weights: Literal["learned", "equal"] = "learned"
     floor: bool = True
-    calibrate: Annotated[str | None, _check_metric] = None
+    recalibrate: Annotated[str | None, _check_metric] = None
     time_budget: Seconds = None
     random_state: object = None
     n_jobs: Jobs = None
@@ -171,8 +212,10 @@ class AutoInLDL(KernelDistributionEstimator):
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)
 
-    def _learn(self, data):
-        fitting = Fitting(data, self.time_budget, self.n_jobs, self.verbose)
+    def _learn(self, data, share=1.0):
+        """Fit the members, in a share of the time budget."""
+        budget = None if self.time_budget is None else self.time_budget * share
+        fitting = Fitting(data, budget, self.n_jobs, self.verbose)
         fitting.notes.parts = 1 + len(self._names())
         choice = fitting.choose_kernel()
         data, self.columns_ = fitting.data, fitting.data.columns
@@ -190,8 +233,8 @@ class AutoInLDL(KernelDistributionEstimator):
         if data.mechanism in NOTES:
             fitting.notes.add(f"{NOTES[data.mechanism]}; the missing ones were filled in first.")
         self._combine(data, held_out)
-        if self.bend_ is not None:
-            fitting.notes.add(str(self.bend_))
+        if self.recalibration_ is not None:
+            fitting.notes.add(str(self.recalibration_))
         self.report_ = fitting.report(held_out, self.weights_, self.held_out_)
         fitting.notes.warn()
 
@@ -223,7 +266,7 @@ class AutoInLDL(KernelDistributionEstimator):
         if self.weights == "learned" and good:
             seen = ~np.isnan(data.known)
             observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()
-            trust = float(observed / (observed + PRIOR))
+            trust = float(observed / (observed + EQUAL_PRIOR))
             for name, best in stacked(y, held_out, [CONSTANT, *good], weights).items():
                 self.weights_[name] += trust * (best - self.weights_[name])
             self._drop_light_members()
@@ -231,15 +274,17 @@ class AutoInLDL(KernelDistributionEstimator):
         self.constant_ = projected(mean_degrees(of.y, of.weights)[None])[0]
         self.floor_ = np.zeros(y.shape[1])
         if self.floor:
-            self.floor_ = np.maximum(quantiles(of.y, SMALL, of.weights), 0)
-        self.bend_, self.held_out_ = None, self._mixed(held_out)
-        if self.calibrate is not None:
-            self.bend_ = choose_calibration(self.calibrate, y, self.held_out_, weights)
-            self.held_out_ = self.bend_(self.held_out_)
+            self.floor_ = np.maximum(quantiles(of.y, FLOOR_LEVEL, of.weights), 0)
+        self.recalibration_, self.held_out_ = None, self._mixed(held_out)
+        if self.recalibrate is not None:
+            self.recalibration_ = choose_recalibration(
+                self.recalibrate, y, self.held_out_, weights
+            )
+            self.held_out_ = self.recalibration_(self.held_out_)
 
     def _drop_light_members(self):
         """Forget members that change nothing but the time and memory of a prediction."""
-        kept = {name: w if w >= LIGHT else 0.0 for name, w in self.weights_.items()}
+        kept = {name: w if w >= LIGHTEST else 0.0 for name, w in self.weights_.items()}
         total = sum(kept.values())
         self.weights_ = {name: weight / total for name, weight in kept.items()}
         self.members_ = {name: each for name, each in self.members_.items() if kept[name]}
@@ -250,7 +295,7 @@ class AutoInLDL(KernelDistributionEstimator):
             if self.weights_[name]:
                 parts[name] = member._degrees(dense, scaled)
         degrees = self._mixed(parts)
-        return degrees if self.bend_ is None else self.bend_(degrees)
+        return degrees if self.recalibration_ is None else self.recalibration_(degrees)
 
     def _mixed(self, parts):
         """Return the weighted mean of predictions, none of them below the floor."""
@@ -261,9 +306,49 @@ class AutoInLDL(KernelDistributionEstimator):
 
 def _most_boosted(n_features):
     """Return the number of rows up to which boosted trees are grown."""
-    return max(FEW, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
+    return max(FEW_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
 def _held_out_mean(y, weights):
     """Return the mean of the degrees that are observed in other rows, for each row."""
     return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))
+
+
+def choose_recalibration(metric, y, held_out, weights=None):
+    """Return the recalibration with the best value of `metric` on rows predicted without them."""
+    rows = slice(None, None, -(-len(y) // RECALIBRATION_ROWS))
+    y, held_out = y[rows], held_out[rows]
+    weights = None if weights is None else weights[rows]
+    measure, sign = METRICS[metric].function, -1 if METRICS[metric].higher_is_better else 1
+    floors = {level: _floor(y, level, weights) for level in LEVELS}
+
+    def value(predicted):
+        return measure(*known_cells(y, predicted), sample_weight=weights)
+
+    values = {
+        (power, level): value(_recalibrated(held_out, floors[level], power))
+        for power, level in product(POWERS, LEVELS)
+    }
+    # Of equals the one that changes least: ranks, for example, are the same for all powers.
+    power, level = min(
+        values, key=lambda each: (sign * values[each], abs(np.log(each[0])), each[1])
+    )
+    return Recalibration(
+        metric, power, level, floors[level], value(held_out), values[power, level]
+    )
+
+
+def _floor(y, level, weights):
+    """Return a quantile of the positive observed degrees of each label; none is the quantile 0."""
+    if not level:
+        return np.zeros(y.shape[1])
+    positive = np.where(y > 0, y, np.nan)
+    seen = ~np.isnan(positive).all(axis=0)
+    floor = np.zeros(y.shape[1])
+    floor[seen] = quantiles(positive[:, seen], level, weights)
+    return floor
+
+
+def _recalibrated(degrees, floor, power):
+    changed = np.maximum(degrees, floor) ** power
+    return changed / changed.sum(axis=1, keepdims=True)

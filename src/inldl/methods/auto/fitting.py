@@ -1,26 +1,136 @@
-"""Fit the members of AutoInLDL in time, and keep what was chosen and why."""
+"""Fit the members of AutoInLDL within a time budget; report what was chosen and why."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
 from inldl.engines import row_blocks
-from inldl.methods.auto.summary import AutoReport, MemberReport, Notes
+from inldl.errors import warn_user
+from inldl.file_state import FileState
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+from inldl.progress import tell
 from inldl.rows.cells import count_known, known_cells
 from inldl.solvers.stacking import simplex_weights
 
 CONSTANT = "constant-mean"
+FOREST = "forest"  # which is fitted fold by fold, and can stop early
 RIVAL = "kernel-ridge"  # which others must not be far behind on few rows
-LIGHT = 0.01  # weights below it are as good as none
-MOST_ROWS = 100_000  # that are learned from at once, in memory; see `_auto_rows` for more
+LIGHTEST = 0.01  # weights below it are as good as none
+SAMPLE_ROWS = 100_000  # that are learned from at once, in memory; `all_rows` learns from more
 PILOT = 500  # rows of a trial whose time is extrapolated
 RACE = 1000  # rows on which a costly member must show that it may matter
 ENOUGH = 1500  # known degrees, or sums of missing ones, to judge by
 NOT_LIGHT = 0.1  # beyond this weight it matters, whatever other rows may say
-FAR = 1.05  # errors beyond as many times those of its rival are not made up for by more rows
+FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for it
+
+
+@dataclass
+class MemberReport:
+    """How a member did: its error on held-out degrees, its weight, what it was fitted to.
+
+    The error is the root of the mean squared error at the observed degrees of training rows, and
+    at the sum of the missing ones of a row, each predicted without that row. `chosen` is the
+    penalty that was chosen, if there is one.
+    """
+
+    error: float
+    weight: float
+    rows: int
+    seconds: float
+    chosen: dict = field(default_factory=dict)
+
+
+@dataclass
+class AutoReport:
+    """What was chosen and why; `print` shows it as a table.
+
+    Attributes
+    ----------
+    rows : int
+        Training rows.
+    kernel, scale : str, float
+        The kernel, and its scale relative to the median distance.
+    kernel_errors : dict of (str, float) to float
+        The leave-one-out error of each kernel and scale that was tried.
+    members : dict of str to MemberReport
+        The members that were fitted, and the constant mean.
+    error : float
+        The error of the combination.
+    notes : list of str
+        What was left out or made smaller, and why.
+    """
+
+    _in_file: ClassVar = FileState(parts=(MemberReport,))
+
+    rows: int
+    kernel: str
+    scale: float
+    kernel_errors: dict
+    members: dict
+    error: float
+    notes: list
+
+    def __str__(self):
+        tried = ", ".join(f"{k} {s:g}: {e:.5f}" for (k, s), e in self.kernel_errors.items())
+        lines = [
+            f"{self.kernel} kernel of scale {self.scale:g}; leave-one-out errors: {tried}.",
+            f"{'member':16}{'error':>9}{'weight':>8}{'rows':>9}{'seconds':>9}",
+        ]
+        for name, member in self.members.items():
+            chosen = "".join(f"  {key}={value:g}" for key, value in member.chosen.items())
+            lines.append(
+                f"{name:16}{member.error:9.5f}{member.weight:8.3f}{member.rows:9d}"
+                f"{member.seconds:9.1f}{chosen}"
+            )
+        lines.append(f"{'combined':16}{self.error:9.5f}")
+        lines.append("Errors are root mean squares at held-out degrees and sums of missing ones.")
+        return "\n".join([*lines, *self.notes])
+
+
+class Notes:
+    """The notes of a fit; each is said at once, printed if `verbose`, and kept in a list.
+
+    The fit began at `started`, by `time.perf_counter`.
+    """
+
+    def __init__(self, started, verbose):
+        self.started, self.verbose = started, verbose
+        self.kept, self._cuts = [], []
+        self.parts, self._begun = 1, 0
+
+    @property
+    def elapsed(self):
+        """Seconds since the fit began."""
+        return perf_counter() - self.started
+
+    def begin(self, text):
+        """Say what begins, one of so many `parts`."""
+        tell(text, min(self._begun / self.parts, 1.0))
+        self._begun += 1
+
+    def say(self, text):
+        """Say what is done."""
+        tell(text)
+        if self.verbose:
+            print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
+
+    def add(self, text):
+        """Say it, and keep it for the report."""
+        self.kept.append(text)
+        self.say(text)
+
+    def cut(self, text):
+        """Note what was cut to keep the time budget."""
+        self._cuts.append(f"{text}, to keep the time budget.")
+        self.add(self._cuts[-1])
+
+    def warn(self):
+        """Warn of what was cut."""
+        if self._cuts:
+            warn_user(" ".join(self._cuts))
 
 
 def error_of(y, predicted, weights=None):
@@ -115,10 +225,10 @@ class Race:
         error, own = (error_of(part.y, each, part.weights) for each in both.values())
         weight = stacked(part.y, both, [0, 1], part.weights)[1]
         self.judged, self.gap = len(rows), own / error - 1
-        self.lost = own >= FAR * error and weight <= LIGHT
-        self.won = own < FAR * error or weight > NOT_LIGHT
+        self.lost = own >= FAR_BEHIND * error and weight <= LIGHTEST
+        self.won = own < FAR_BEHIND * error or weight > NOT_LIGHT
 
-    def told(self, name):
+    def explain(self, name):
         """Return why the member is left out."""
         return (
             f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
@@ -134,7 +244,7 @@ class Fitting:
         self.notes = Notes(data.started, verbose)
         self.budget = Budget(time_budget, data.started)
         self.pace = None  # what the rival of all others predicts for few rows
-        self.rows = sample_rows(data.y, MOST_ROWS, data.seed)
+        self.rows = sample_rows(data.y, SAMPLE_ROWS, data.seed)
         self.learned = data.take(self.rows)
         if len(self.rows) < len(data.y):
             self.notes.add(f"Learned from a sample of {len(self.rows)} of {len(data.y)} rows.")
@@ -203,13 +313,12 @@ class Fitting:
 
     def _loses(self, name, member, race):
         """Fit a member as long as it keeps up; say whether it did not."""
-        member._worth_it = race
-        member._fit_prepared(race.data)
-        del member._worth_it
+        how = {"go_on": race} if name == FOREST else {}
+        member._fit_prepared(race.data, **how)
         if race.ends and not race.judged:
             race.judge(member.held_out_, np.arange(len(race.data.y)))
         if race.lost:
-            self.notes.add(race.told(name))
+            self.notes.add(race.explain(name))
         return race.lost
 
     def report(self, held_out, weights, combined):

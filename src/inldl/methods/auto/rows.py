@@ -5,7 +5,6 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
-from sklearn.base import clone
 
 from inldl.engines import is_outside_memory, one_blas_thread
 from inldl.methods.auto import fitting as _auto_fitting
@@ -18,7 +17,7 @@ from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts
 from inldl.rows.given_limits import limits_of_block
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
-BUDGET = 0.5  # of the time is for the sample
+BUDGET_SHARE = 0.5  # of the time is for the sample
 
 
 def is_large(X, y, sample_weight=None):
@@ -27,9 +26,9 @@ def is_large(X, y, sample_weight=None):
         return True
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if hasattr(X, "__len__") else 0
-    if n > _auto_fitting.MOST_ROWS and sample_weight is not None:
+    if n > _auto_fitting.SAMPLE_ROWS and sample_weight is not None:
         n = np.count_nonzero(np.asarray(sample_weight))
-    return n > _auto_fitting.MOST_ROWS
+    return n > _auto_fitting.SAMPLE_ROWS
 
 
 def fit_large(model, rows, labels):
@@ -57,7 +56,7 @@ def fit_large(model, rows, labels):
             if not rows.in_memory:  # others have been looked through
                 check_degrees([degree_facts(y)], rows.label_names)
             model._fit_prepared(data)
-            if n > _auto_fitting.MOST_ROWS:
+            if n > _auto_fitting.SAMPLE_ROWS:
                 model.report_.notes.append(
                     f"Learned from a sample of {len(numbers)} of {n} rows: {reason}."
                 )
@@ -68,7 +67,7 @@ def fit_large(model, rows, labels):
 
 def _why_sample_only(model, n, data, limits):
     """Return why the rows outside of the sample are not learned from; None if they are."""
-    if n <= _auto_fitting.MOST_ROWS:
+    if n <= _auto_fitting.SAMPLE_ROWS:
         return "there are no others"
     if limits is not None:
         return "bounds and sums of missing degrees can be used only there"
@@ -86,11 +85,7 @@ def _learn_from_all(model, rows, sample, data):
     held = _held_out(data)
     rest = np.setdiff1d(np.arange(len(data.y)), held)
     learned, judged = data.take(rest), data.take(held)
-    first = clone(model)
-    if model.time_budget is not None:
-        first.time_budget = model.time_budget * BUDGET
-    first._fit_prepared(learned)
-    vars(model).update({k: v for k, v in vars(first).items() if k.endswith("_")})
+    model._fit_prepared(learned, share=BUDGET_SHARE)
     learned, judged = (replace(data, columns=model.columns_) for data in (learned, judged))
     parts = {name: predicted(member, judged) for name, member in model.members_.items()}
     constant = np.tile(model.constant_, (len(held), 1))
@@ -119,10 +114,10 @@ def _held_out(data):
 def drawn(rows, seed):
     """Return the numbers of sampled rows in order, and these rows in memory.
 
-    All are taken if there are at most `MOST_ROWS`. Labels that are rarely observed in the sample
+    All are taken if there are at most `SAMPLE_ROWS`. Labels that are rarely observed in the sample
     get more rows in which they are. Rows without weight are left out.
     """
-    n, most = rows.X.shape[0], _auto_fitting.MOST_ROWS
+    n, most = rows.X.shape[0], _auto_fitting.SAMPLE_ROWS
     if n <= most:
         return _counting(np.arange(n), rows.take(np.arange(n)))
     chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)

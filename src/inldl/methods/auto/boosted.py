@@ -15,11 +15,11 @@ from inldl.methods.parameters import Jobs, parameters
 from inldl.rows.cells import mean_degrees
 from inldl.solvers.softmax import softmax
 
-ROUNDS, EVERY = 300, 20  # trees at most; held-out rows choose a multiple of EVERY
+MOST_TREES, EVERY = 300, 20  # held-out rows choose a multiple of EVERY
 DEPTH, MIN_LEAF, SHARE = 4, 5, 0.3  # of the features, which a split looks at
-RATE, PRIOR = 0.1, 50.0  # of a Newton step; rows of the mean that damp it
-ROWS = 0.7  # share of the rows that a tree learns from
-LEAST = 1e-3  # degree of the mean that it starts from
+STEP, DAMPING = 0.1, 50.0  # of a Newton step; rows of the mean that damp it
+TREE_ROWS = 0.7  # share of the rows that a tree learns from
+LEAST_MEAN = 1e-3  # degree of the mean that it starts from
 
 
 @dataclass
@@ -38,12 +38,12 @@ class BoostedTrees:
     @classmethod
     def grow(cls, X, y, weights, seed):
         """Return trees that learn from rows of features in single precision."""
-        mean = np.maximum(np.nan_to_num(mean_degrees(y, weights)), LEAST)
+        mean = np.maximum(np.nan_to_num(mean_degrees(y, weights)), LEAST_MEAN)
         mean /= mean.sum()
         columns = np.ascontiguousarray(X.T)
         weights = np.ones(len(y)) if weights is None else weights.astype(float)
-        trees = ROUNDS, DEPTH, max(1, round(SHARE * len(columns))), MIN_LEAF
-        about = mean, trees, (RATE, PRIOR, ROWS), seed
+        trees = MOST_TREES, DEPTH, max(1, round(SHARE * len(columns))), MIN_LEAF
+        about = mean, trees, (STEP, DAMPING, TREE_ROWS), seed
         return cls(mean, *kernels.boost_softmax(columns, y, weights, *about))
 
     def first(self, n_trees):
@@ -84,7 +84,7 @@ class Boosted(KernelDistributionEstimator):
         X, n = _single(data.dense), len(data.y)
         y = np.ascontiguousarray(data.y, dtype=np.float64)
         folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)
-        paths, models = np.empty((ROUNDS // EVERY, *y.shape)), []
+        paths, models = np.empty((MOST_TREES // EVERY, *y.shape)), []
         for i, (train, test) in enumerate(folds.split(y)):
             weights = None if data.weights is None else data.weights[train]
             grown = BoostedTrees.grow(X[train], y[train], weights, (data.seed + i) % 2**31)

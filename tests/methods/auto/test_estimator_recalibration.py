@@ -5,7 +5,7 @@ import pytest
 
 from inldl import AutoInLDL, hide
 from inldl.datasets import load_budget_shares
-from inldl.methods.calibration import Calibration, choose_calibration
+from inldl.methods.auto.estimator import Recalibration, choose_recalibration
 from inldl.metrics import METRICS
 
 
@@ -23,7 +23,7 @@ def rows(n, seed):
 def test_it_helps_new_rows(metric, rate):
     """The largest error of a part of a row says little: for that it needs whole rows."""
     y, predicted = rows(1000, 0)
-    chosen = choose_calibration(metric, hide(y, rate, random_state=1), predicted)
+    chosen = choose_recalibration(metric, hide(y, rate, random_state=1), predicted)
     y, predicted = rows(1000, 1)
     measure, sign = METRICS[metric].function, 1 if METRICS[metric].higher_is_better else -1
     assert sign * measure(y, chosen(predicted)) > sign * measure(y, predicted)
@@ -32,19 +32,19 @@ def test_it_helps_new_rows(metric, rate):
 def test_it_never_hurts_the_rows_it_was_chosen_by():
     y, predicted = rows(200, 0)
     for metric in METRICS:
-        chosen = choose_calibration(metric, y, predicted)
+        chosen = choose_recalibration(metric, y, predicted)
         sign = 1 if METRICS[metric].higher_is_better else -1
         assert sign * chosen.after >= sign * chosen.before
 
 
 def test_what_does_not_help_does_not_bend():
     y, predicted = rows(200, 0)
-    chosen = choose_calibration("kendall", y, predicted)
+    chosen = choose_recalibration("kendall", y, predicted)
     assert (chosen.power, chosen.level) == (1.0, 0.0)
 
 
 def test_rows_stay_distributions():
-    bend = Calibration("clark", 2.0, 0.5, np.array([0.1, 0.0, 0.0]), 0.0, 0.0)
+    bend = Recalibration("clark", 2.0, 0.5, np.array([0.1, 0.0, 0.0]), 0.0, 0.0)
     out = bend(np.array([[0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]))
     np.testing.assert_allclose(out.sum(axis=1), 1)
     assert (out >= 0).all()
@@ -56,13 +56,13 @@ def test_auto_is_bent_only_when_asked():
     X, y = budget.X[:300], hide(budget.y[:300], 0.5, random_state=1)
     settings = {"members": "kernel-softmax", "random_state": 0}
     plain = AutoInLDL(**settings).fit(X, y)
-    bent = AutoInLDL(**settings, calibrate="clark").fit(X, y)
-    assert plain.bend_ is None
-    np.testing.assert_allclose(bent.predict(X), bent.bend_(plain.predict(X)), atol=1e-12)
+    bent = AutoInLDL(**settings, recalibrate="clark").fit(X, y)
+    assert plain.recalibration_ is None
+    np.testing.assert_allclose(bent.predict(X), bent.recalibration_(plain.predict(X)), atol=1e-12)
     assert "Adjusted to suit clark" in str(bent.report_)
     assert "Bent" not in str(plain.report_)
 
 
 def test_unknown_measure():
-    with pytest.raises(ValueError, match="calibrate"):
-        AutoInLDL(calibrate="clarc").fit(np.eye(4), np.full((4, 2), 0.5))
+    with pytest.raises(ValueError, match="recalibrate"):
+        AutoInLDL(recalibrate="clarc").fit(np.eye(4), np.full((4, 2), 0.5))
