@@ -74,17 +74,18 @@ def ask_table(
     Asked
     """
     ids = [name for name in id_columns(file, model) if name not in OURS]
-    parts, rows = [], _Rows(file, scale, ids, cost)
+    parts, facts = [], _RowFacts(file, scale, ids, cost)
     others = ids if cost is None else [*ids, cost]
     for piece in pieces_for(model, file, others, done, text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
         parts.append(RowsToFill(given, predicted, model._beside_of(encoded), limits))
-        rows.add(piece)
-    prices = Prices(row_cost if cost is None else rows.costs(), cell_cost)
-    prices.check(rows.n)
+        facts.add(piece)
+    n_rows = sum(map(len, facts.rows))
+    prices = Prices(row_cost if cost is None else facts.costs(), cell_cost)
+    prices.check(n_rows)
     found = suggestion(model, parts, file.labels, budget, by, prices, coverage)
-    asked = Asked(rows.questions(found), found, rows.n, whole_of(scale), by)
+    asked = Asked(facts.questions(found.table), found, n_rows, whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -103,38 +104,38 @@ def without_prices(file, cost) -> TableFile:
     return file
 
 
-class _Rows:
-    """Keep what questions say about the rows of a file, a piece at a time."""
+class _RowFacts:
+    """Collect what questions say about the rows of a file, a piece at a time."""
 
     def __init__(self, file, scale, ids, cost):
-        self._file, self._scale, self._cost = file, scale, cost
-        self._left, self._whole, self._costs, self.n = [], [], [], 0
-        self._names = {name: [] for name in ids}
+        self._file, self._scale, self._ids, self._cost = file, scale, ids, cost
+        self.rows, self._names = [pd.DataFrame(columns=["whole", "left"], dtype=float)], []
 
     def add(self, piece):
         whole = np.broadcast_to(row_wholes(piece, self._scale), piece.size)
-        self._whole.append(whole)
-        self._left.append(_left(piece, whole))
-        for name, texts in self._names.items():
-            texts += id_texts(piece.features, [name])
+        facts = {"whole": whole, "left": _left(piece, whole)}
         if self._cost is not None:
-            self._costs.append(_prices(piece, self._cost, self._file))
-        self.n += piece.size
+            facts["cost"] = _prices(piece, self._cost, self._file)
+        self.rows.append(pd.DataFrame(facts))
+        self._names.append({name: id_texts(piece.features, [name]) for name in self._ids})
 
     def costs(self):
-        return np.concatenate([*self._costs, []])
+        return pd.concat(self.rows)["cost"].to_numpy()
 
     def questions(self, found):
         """Return the table of questions, in the units of the file."""
-        table, error = found.table, whole_of(self._scale)
-        rows = table["row"].to_numpy()
-        whole, left = (np.concatenate([*each, []])[rows] for each in (self._whole, self._left))
-        out = {"rank": table["rank"], "row": rows + 1}
-        out |= {name: [texts[row] for row in rows] for name, texts in self._names.items()}
-        out |= {"label": table["label"], "left": np.round(left, 9)}
-        out |= {name: np.round(table[name] * whole, 6) for name in ("estimate", "low", "high")}
-        out |= {"gain": table["gain"] * error**2, "expected_error": table["rmse"] * error}
-        return pd.DataFrame({**out, "cost": table["cost"], "answer": np.nan})
+        rows = found["row"].to_numpy()
+        facts = pd.concat(self.rows, ignore_index=True).iloc[rows].reset_index(drop=True)
+        out = {"rank": found["rank"], "row": rows + 1}
+        for name in self._ids:
+            texts = [text for names in self._names for text in names[name]]
+            out[name] = [texts[row] for row in rows]
+        out |= {"label": found["label"], "left": facts["left"].round(9)}
+        shares = ("estimate", "low", "high")
+        out |= {name: (found[name] * facts["whole"]).round(6) for name in shares}
+        whole = whole_of(self._scale)
+        out |= {"gain": found["gain"] * whole**2, "expected_error": found["rmse"] * whole}
+        return pd.DataFrame({**out, "cost": found["cost"], "answer": np.nan})
 
 
 def _left(piece, whole):
@@ -168,131 +169,124 @@ def with_answers(file, path, reopen, *, scale="auto") -> tuple[TableFile, int]:
     folder = Path(tempfile.mkdtemp(prefix="inldl-"))
     try:
         copy = folder / file.path.name
-        named = [name for name in file.labels if name in set(answers.labels)]
-        write_cells(file, copy, named, lambda piece: answers.of(piece, scale), answers.ids)
+        named = [name for name in file.labels if name in set(answers.table["label"])]
+        write_cells(file, copy, named, lambda piece: answers.in_piece(piece, scale), answers.ids)
         answers.check_rows()
         opened = reopen(copy)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     goes_with(opened, copy)
-    return opened, len(answers.rows)
+    return opened, len(answers.table)
 
 
 class Answers:
-    """The answers in a file with questions, checked against the table that they are about."""
+    """The answers in a file with questions, checked against the table that they are about.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The answers: row (from 1), label, left (what the row left when it was asked), answer, name
+        (the ids of the row) and place (in the file).
+    ids : list of str
+        The columns that name the rows in both files.
+    """
 
     def __init__(self, path, file):
-        self._file, source = file, TableFile(path, None)
+        self._path, self._file, source = path, file, TableFile(path, None)
         lacking = [name for name in COLUMNS if name not in source.source.names]
         if lacking:
             raise ValueError(
                 f"{path} has no column {lacking[0]!r}; give the file that `inldl ask` wrote, with "
                 "your answers in its column 'answer'."
             )
-        self.ids = [
-            name
-            for name in source.source.names
-            if name not in OURS and name in file.source.names and name not in file.labels
-        ]
+        shared = {*source.source.names} - OURS - {*file.labels}
+        self.ids = [name for name in source.source.names if name in shared & {*file.source.names}]
         names = [*COLUMNS, *self.ids]
         parts = [piece.features for piece in source.pieces(names, {"label", *self.ids})]
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
-        numbers = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
-        kept = np.flatnonzero(~np.isnan(numbers["answer"]))
-        self._path, self._places = path, [source.place_of()(int(i)) for i in kept]
-        self.rows, self._left, self._values = (
-            numbers[name][kept] for name in ("row", "left", "answer")
-        )
-        frame = frame.iloc[kept]
-        self.labels = id_texts(frame, ["label"])
-        self._names = id_texts(frame, self.ids)
+        table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
+        table |= {"label": id_texts(frame, ["label"]), "name": id_texts(frame, self.ids)}
+        table["place"] = [source.place_of()(i).lower() for i in range(len(frame))]
+        self.table = pd.DataFrame(table).dropna(subset="answer")
         self._check_cells()
-        self._seen = np.zeros(len(self.rows), bool)
+        self._met = set()  # answers whose rows the table has
 
-    def _refuse(self, i, problem):
-        raise ValueError(f"{self._path}, {self._places[i].lower()}: {problem}")
+    def _refuse(self, answer, problem):
+        raise ValueError(f"{self._path}, {answer.place}: {problem}")
 
     def _check_cells(self):
         """Refuse unknown labels, and two answers to one question."""
-        known, taken = set(self._file.labels), set()
-        for i, cell in enumerate(zip(self.rows.tolist(), self.labels, strict=True)):
-            if cell[1] not in known:
-                names = ", ".join(self._file.labels)
-                self._refuse(i, f"there is no label {cell[1]!r}; the labels are {names}.")
-            if cell in taken:
-                self._refuse(
-                    i, f"row {cell[0]:g} has two answers for {cell[1]!r}; leave one of them out."
-                )
-            taken.add(cell)
+        labels = self._file.labels
+        for answer in self.table[~self.table["label"].isin(labels)].itertuples():
+            names = ", ".join(labels)
+            self._refuse(answer, f"there is no label {answer.label!r}; the labels are {names}.")
+        for answer in self.table[self.table.duplicated(["row", "label"])].itertuples():
+            twice = f"row {answer.row:g} has two answers for {answer.label!r}"
+            self._refuse(answer, f"{twice}; leave one of them out.")
 
     def check_rows(self) -> None:
         """Refuse answers about rows that the table does not have."""
-        for i in np.flatnonzero(~self._seen):
-            self._refuse(i, f"the table has no row {self.rows[i]:g}; correct its number.")
+        for answer in self.table.drop(list(self._met)).itertuples():
+            self._refuse(answer, f"the table has no row {answer.row:g}; correct its number.")
 
     def cells(self, scale) -> list[tuple[int, str, float]]:
         """Return the answers as rows, from 0, labels and numbers, once all are checked."""
         for piece in self._file.pieces(self.ids, set(self.ids)):
-            self.of(piece, scale)
+            self.in_piece(piece, scale)
         self.check_rows()
-        cells = zip(self.rows, self.labels, self._values, strict=True)
-        return [(int(row) - 1, label, float(value)) for row, label, value in cells]
+        return [(int(a.row) - 1, a.label, float(a.answer)) for a in self.table.itertuples()]
 
-    def of(self, piece, scale) -> np.ndarray:
+    def in_piece(self, piece, scale) -> np.ndarray:
         """Return what to write into the label columns of a piece, NaN where nothing changes."""
         out = np.full(piece.values.shape, np.nan)
         whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
-        at = self.rows - 1 - piece.first
-        here = np.flatnonzero((at >= 0) & (at < piece.size) & (at == np.floor(at)))
         left, names = _left(piece, whole), id_texts(piece.features, self.ids)
-        for i in here:
-            row, column = int(at[i]), self._file.labels.index(self.labels[i])
-            self._check(i, piece, row, column, left[row], whole[row])
-            if names[row] != self._names[i]:
+        at = self.table["row"] - 1 - piece.first
+        here = self.table[at.between(0, piece.size, inclusive="left") & (at % 1 == 0)]
+        for answer in here.itertuples():
+            row, column = int(at[answer.Index]), self._file.labels.index(answer.label)
+            self._check(answer, piece, row, column, left[row], whole[row])
+            if names[row] != answer.name:
                 self._refuse(
-                    i,
-                    f"row {self.rows[i]:g} is {names[row]!r} in the table, but the question was "
-                    f"about {self._names[i]!r}; write the questions again with `inldl ask`.",
+                    answer,
+                    f"row {answer.row:g} is {names[row]!r} in the table, but the question was "
+                    f"about {answer.name!r}; write the questions again with `inldl ask`.",
                 )
-            out[row, column] = self._values[i]
-            self._check_sum(i, np.nansum(out[row]), left[row], whole[row])
-        self._seen[here] = True
+            out[row, column] = answer.answer
+            if (answered := np.nansum(out[row])) > left[row] + ANSWER_ROUNDING * whole[row]:
+                self._refuse(
+                    answer,
+                    f"the answers in row {answer.row:g} sum to {answered:.6g}, but its known "
+                    f"shares leave {left[row]:.6g}; give shares that fit, in the units of the "
+                    "table.",
+                )
+        self._met.update(here.index)
         return out
 
-    def _check(self, i, piece, row, column, left, whole):
+    def _check(self, answer, piece, row, column, left, whole):
         """Refuse an answer that does not fit the row as it is now."""
-        value, label, number = self._values[i], self.labels[i], f"row {self.rows[i]:g}"
-        if not np.isnan(piece.values[row, column]):
+        value, number, known = answer.answer, f"row {answer.row:g}", piece.values[row, column]
+        low, high = -np.inf, np.inf
+        if piece.bounds is not None:
+            low, high = piece.bounds.lower[row, column], piece.bounds.upper[row, column]
+        if not np.isnan(known):
+            problem = f"{answer.label!r} is {known:.6g} in {number} of the table already; delete "
+            self._refuse(answer, f"{problem}the answer, or empty the cell of the table.")
+        if abs(left - answer.left) > FILE_ROUNDING * max(whole, 1):
             self._refuse(
-                i,
-                f"{label!r} is {piece.values[row, column]:.6g} in {number} of the table already; "
-                "delete the answer, or empty the cell of the table.",
-            )
-        if abs(left - self._left[i]) > FILE_ROUNDING * max(whole, 1):
-            self._refuse(
-                i,
+                answer,
                 f"{number} has changed: its known shares leave {left:.6g} now, and left "
-                f"{self._left[i]:.6g} when the question was written; write the questions again "
+                f"{answer.left:.6g} when the question was written; write the questions again "
                 "with `inldl ask`.",
             )
         if value < 0:
-            self._refuse(i, f"the answer {value:.6g} is negative; give a share of 0 or more.")
-        if piece.bounds is not None:
-            low, high = piece.bounds.lower[row, column], piece.bounds.upper[row, column]
-            if value < low or value > high:
-                self._refuse(
-                    i,
-                    f"the answer {value:.6g} is outside the bounds that {label!r} has in {number} "
-                    "of the table; correct one of them.",
-                )
-
-    def _check_sum(self, i, answered, left, whole):
-        if answered > left + ANSWER_ROUNDING * whole:
+            self._refuse(answer, f"the answer {value:.6g} is negative; give a share of 0 or more.")
+        if value < low or value > high:
             self._refuse(
-                i,
-                f"the answers in row {self.rows[i]:g} sum to {answered:.6g}, but its known shares "
-                f"leave {left:.6g}; give shares that fit, in the units of the table.",
+                answer,
+                f"the answer {value:.6g} is outside the bounds that {answer.label!r} has in "
+                f"{number} of the table; correct one of them.",
             )
 
 
