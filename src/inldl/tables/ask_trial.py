@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy.integrate import trapezoid
 from sklearn.utils import _safe_indexing
 
 from inldl.completion.asking import RowErrors, choose_questions
@@ -12,6 +13,7 @@ from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.ask import Prices, RowsToFill, check_asked, errors_of
 from inldl.tables.audit import POINTS
 from inldl.tables.model import TableModel
+from inldl.tables.row_columns import sample_rows
 from inldl.tables.scale import whole_of
 
 ASK = "ask"
@@ -117,11 +119,11 @@ def simulate_asking(
     truth, prices = as_degrees(y), Prices(row_cost, cell_cost)
     start = _hidden(truth, hidden, random_state)
     chosen = STRATEGIES | {ASK: _asking(by)} | (strategies or {})
-    game = _Game(X, truth, start, list(names_or_numbers(y)), method, prices, rounds)
-    first, curves, n_done = game.standing(start), [], 0
+    trial = _Trial(X, truth, start, list(names_or_numbers(y)), method, prices, rounds)
+    first, curves, n_done = trial.fit(start), [], 0
     for name, strategy in chosen.items():
         generator = np.random.default_rng([random_state, 1])
-        for row in game.play(strategy, first, generator):
+        for row in trial.play(strategy, first, generator):
             curves.append({"strategy": name, **row})
             n_done += 1
             if done is not None:
@@ -146,8 +148,7 @@ def _known_rows(X, y, max_rows, random_state):
         notes.append(f"Rows with missing shares were left out: {len(y) - len(whole):,}.")
     if len(whole) > max_rows:
         notes.append(f"A random sample of {max_rows:,} of {len(whole):,} rows was used.")
-        generator = np.random.default_rng([random_state, 2])
-        whole = np.sort(generator.choice(whole, max_rows, replace=False))
+        whole = whole[sample_rows(len(whole), max_rows, [random_state, 2])]
     return _safe_indexing(X, whole), _safe_indexing(y, whole), notes
 
 
@@ -162,11 +163,12 @@ def _hidden(truth, share, random_state):
 def _area(part):
     """Return the mean of a curve over what was spent, relative to its start."""
     cost, rmse = part["cost"].to_numpy(), part["rmse"].to_numpy()
-    mean = np.sum(np.diff(cost) * (rmse[1:] + rmse[:-1]) / 2) / max(cost[-1], 1e-300)
-    return float(mean / rmse[0]) if rmse[0] > 0 and cost[-1] > 0 else 1.0
+    if not (rmse[0] > 0 and cost[-1] > 0):
+        return 1.0
+    return float(trapezoid(rmse, cost) / cost[-1] / rmse[0])
 
 
-class _Game:
+class _Trial:
     """The table, what is hidden of it, and what a round may cost."""
 
     def __init__(self, X, truth, start, names, method, prices, rounds):
@@ -177,8 +179,8 @@ class _Game:
         price = (both["first_cost"] + both["more_cost"]) / 2
         self.budget = max(1.0, ALL_ROUNDS * self.hidden.sum() / rounds) * price
 
-    def standing(self, y):
-        """Fit the method to what is known."""
+    def fit(self, y):
+        """Return the state of a round: the method fitted to what is known."""
         model = TableModel(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
         part = RowsToFill(*model._given_and_predicted(self.X, y), model._beside(self.X))
         given, predicted, beside, _ = part.take(slice(None))
@@ -188,19 +190,19 @@ class _Game:
 
     def play(self, strategy, first, generator):
         """Yield what was asked for so far and the error, before the first round and after each."""
-        standing, asked, cost = first, 0, 0.0
-        yield self._row(0, asked, cost, standing)
+        state, asked, cost = first, 0, 0.0
+        yield self._row(0, asked, cost, state)
         for number in range(1, self.rounds + 1):
-            rows, labels = strategy(standing, self.budget, self.prices, generator)
+            rows, labels = strategy(state, self.budget, self.prices, generator)
             rows, labels, spent = within_budget(rows, labels, self.budget, self.prices)
-            y = standing.y.copy()
+            y = state.y.copy()
             y[rows, labels] = self.truth[rows, labels]
             asked, cost = asked + len(rows), cost + spent
-            standing = self.standing(y)
-            yield self._row(number, asked, cost, standing)
+            state = self.fit(y)
+            yield self._row(number, asked, cost, state)
 
-    def _row(self, number, asked, cost, standing):
-        errors = (standing.errors.filled - self.truth)[self.hidden]
+    def _row(self, number, asked, cost, state):
+        errors = (state.errors.filled - self.truth)[self.hidden]
         rmse = float(np.sqrt(np.mean(errors**2)))
         return {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
 
@@ -216,42 +218,40 @@ def within_budget(rows, labels, budget, prices) -> tuple[np.ndarray, np.ndarray,
     return rows[:n], labels[:n], float(cost[:n].sum())
 
 
-def whole_rows(standing, rows) -> tuple[np.ndarray, np.ndarray]:
+def whole_rows(state, rows) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells of rows in their order; the last hole of a row follows from the others."""
-    holes = [np.flatnonzero(np.isnan(standing.y[row]))[:-1] for row in rows]
+    holes = [np.flatnonzero(np.isnan(state.y[row]))[:-1] for row in rows]
     return np.repeat(rows, [len(each) for each in holes]), np.concatenate([*holes, []])
 
 
 def _asking(by):
     """Return the strategy of `inldl.suggest`."""
 
-    def ask(standing, budget, prices, generator):
-        found = choose_questions(standing.errors, budget, whole_rows=by == "row", **prices.both)
+    def ask(state, budget, prices, generator):
+        found = choose_questions(state.errors, budget, whole_rows=by == "row", **prices.both)
         return found.row, found.label
 
     return ask
 
 
-def _open_cells(standing):
+def _open_cells(state):
     """Return the cells that are not known, not even by the sum of their row."""
-    return np.nonzero(standing.errors.spread[:, : standing.y.shape[1]] > 0)
+    return np.argwhere(state.errors.spread[:, : state.y.shape[1]] > 0)
 
 
-def _random(standing, budget, prices, generator):
-    cells = _open_cells(standing)
-    order = generator.permutation(len(cells[0]))
-    return tuple(each[order] for each in cells)
+def _random(state, budget, prices, generator):
+    cells = _open_cells(state)
+    return tuple(cells[generator.permutation(len(cells))].T)
 
 
-def _widest(standing, budget, prices, generator):
-    cells = _open_cells(standing)
-    order = np.argsort(-standing.width[cells], kind="stable")
-    return tuple(each[order] for each in cells)
+def _widest(state, budget, prices, generator):
+    cells = _open_cells(state)
+    return tuple(cells[np.argsort(-state.width[tuple(cells.T)], kind="stable")].T)
 
 
-def _most_missing(standing, budget, prices, generator):
-    missing = np.isnan(standing.y).sum(axis=1)
-    return whole_rows(standing, np.lexsort((generator.random(len(missing)), -missing)))
+def _most_missing(state, budget, prices, generator):
+    missing = np.isnan(state.y).sum(axis=1)
+    return whole_rows(state, np.lexsort((generator.random(len(missing)), -missing)))
 
 
 STRATEGIES = {
