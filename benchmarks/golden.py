@@ -107,7 +107,7 @@ def saved_and_loaded(model, path):
 
 def run_command(words):
     """Return the standard output of a command; what it refuses is its last line."""
-    from inldl.cli._app import app
+    from inldl.cli.app import app
 
     done = CliRunner().invoke(app, words)
     refused = isinstance(done.exception, (ValueError, OSError))

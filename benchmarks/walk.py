@@ -31,7 +31,7 @@ HOME = str(Path(inldl.__file__).parent) + "/"
 
 
 def run_complete():
-    from inldl.cli._app import app
+    from inldl.cli.app import app
 
     words = "complete survey.csv --labels a,b,c -o whole.csv --overwrite"
     done = CliRunner().invoke(app, words.split(), catch_exceptions=False)

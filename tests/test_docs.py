@@ -234,7 +234,7 @@ def test_what_does_not(shown, printed):
 @pytest.fixture(scope="module")
 def options():
     """Return the options of each command, by its first word; "" is inldl itself."""
-    from inldl.cli._app import app
+    from inldl.cli.app import app
 
     helped = {}
     for command in ("", *COMMANDS):

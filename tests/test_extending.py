@@ -9,8 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from inldl import WInLDL, datasets, evaluate, hide, metrics, weighting
-from inldl.cli import _app, _options, _tables
-from inldl.cli._app import app
+from inldl.cli import app as cli_app
+from inldl.cli import options as cli_options
+from inldl.cli import tables as cli_tables
+from inldl.cli.app import app
 from inldl.datasets import make_distributions
 from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
@@ -19,6 +21,7 @@ from inldl.report import document, figures
 from inldl.report.figures import _bars
 from inldl.report.figures._panels import single_panel
 from inldl.report.style import COLUMN, drawn
+from inldl.tables.options import FileOptions
 
 
 @pytest.fixture
@@ -102,16 +105,18 @@ def test_a_figure(added):
 
 
 def test_a_command(added, tmp_path):
-    def largest(table: _options.File, *, options: _options.TableOptions) -> None:
+    def largest(
+        table: cli_options.File, *, output: cli_options.Output, options: FileOptions
+    ) -> None:
         """Say which share is the largest.
 
         inldl largest survey.csv
         """
-        [piece] = options.open(table, "joy,anger").pieces()
-        options.show(document.Document("Largest", [f"The largest is {piece.values.max():g}."]))
+        [piece] = output.open(table, "joy,anger", options).pieces()
+        output.show(document.Document("Largest", [f"The largest is {piece.values.max():g}."]))
 
-    commands = (*_tables.COMMANDS, largest)
-    app = added(_tables, "COMMANDS", commands, _app).app
+    commands = (*cli_tables.COMMANDS, largest)
+    app = added(cli_tables, "COMMANDS", commands, cli_app).app
     path = tmp_path / "survey.csv"
     path.write_text("joy;anger\n0,25;0,75\n")
     told = CliRunner().invoke(app, ["largest", str(path), "--decimal", ","]).output

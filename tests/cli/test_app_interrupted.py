@@ -2,7 +2,8 @@
 
 import pytest
 
-from inldl.cli import _app, main
+from inldl.cli import app as cli_app
+from inldl.cli import main
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ def test_a_signal_inside_a_kernel(cause, code, said, monkeypatch, capsys):
     def ends():
         raise SystemError("returned a result with an exception set") from cause
 
-    monkeypatch.setattr(_app, "app", ends)
+    monkeypatch.setattr(cli_app, "app", ends)
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == code
@@ -27,6 +28,6 @@ def test_another_system_error_is_shown(monkeypatch):
     def fails():
         raise SystemError("bad argument")
 
-    monkeypatch.setattr(_app, "app", fails)
+    monkeypatch.setattr(cli_app, "app", fails)
     with pytest.raises(SystemError, match="bad argument"):
         main()

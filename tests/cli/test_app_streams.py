@@ -90,7 +90,7 @@ def test_names_of_columns_do_not_steer_a_terminal(inldl, tmp_path, survey):
 def test_too_little_memory_is_one_sentence(monkeypatch, capsys, command, advice):
     """A table that asks for more than any machine has."""
     monkeypatch.setattr(sys, "argv", ["inldl", command])
-    monkeypatch.setattr("inldl.cli._app.app", lambda: np.empty(2**55))
+    monkeypatch.setattr("inldl.cli.app.app", lambda: np.empty(2**55))
     with pytest.raises(SystemExit) as ended:
         main()
     err = capsys.readouterr().err

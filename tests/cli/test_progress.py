@@ -2,7 +2,7 @@
 
 import io
 
-from inldl.cli._progress import working
+from inldl.cli.progress import working
 
 
 class Terminal(io.StringIO):

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import inldl
 from inldl import hide, methods
-from inldl.cli._app import app
+from inldl.cli.app import app
 from inldl.datasets import make_distributions
 from inldl.files import export_onnx, load_model, save_model
 from inldl.methods import DistributionEstimator

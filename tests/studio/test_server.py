@@ -53,7 +53,7 @@ HEAVY = {"numba", "scipy", "sklearn", "pandas", "matplotlib", "numpy"}
 def test_nothing_heavy_is_imported_before_the_page_is_there():
     code = """
 import sys, tempfile
-from inldl.cli import _tables
+from inldl.cli import tables
 import inldl.studio.app, inldl.studio.jobs, inldl.studio.server
 from inldl.studio import app, desk, workspace
 for name in app.NAMES:

@@ -52,7 +52,7 @@ def test_sums_of_labels(work, survey, roles, same_as):
 
 
 def test_draws_come_in_one_file(work, survey, roles, same_as):
-    settings = {"roles": roles, "method": "winldl", "draws": 2}
+    settings = {"roles": roles, "method": "winldl", "n_draws": 2}
     state, result, folder = work("complete", survey, settings)
     assert state["status"] == "done", state
     out = survey.with_name("survey-completed.csv")
@@ -118,7 +118,7 @@ def test_ratios(work, survey, roles, ratios, same_as):
 @pytest.mark.parametrize(
     ("kind", "more", "problem"),
     [
-        ("complete", {"draws": 2}, "no intervals and no draws"),
+        ("complete", {"n_draws": 2}, "no intervals and no draws"),
         ("complete", {"votes": True}, "--votes and --ratios exclude each other"),
         ("complete", {"sums": "age=food,fuel"}, "--sum and --ratios exclude each other"),
         ("complete", {"method": "ridge"}, "ridge cannot learn from ratios alone"),

@@ -88,7 +88,7 @@ def test_two_studios_do_not_share_a_folder(place):
         assert place.tables() == []
 
 
-def test_a_table_of_an_earlier_version_has_all_settings(place):
+def test_a_table_that_was_kept_before_has_settings_that_are_new(place):
     table = added(place)
     path = place.folder / "tables" / table["id"] / "table.json"
     path.write_text(json.dumps({**table, "settings": {"roles": {"a": "label"}}}))

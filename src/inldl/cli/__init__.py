@@ -14,7 +14,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _end)
     warnings.showwarning = _warn
     try:
-        from inldl.cli._app import app
+        from inldl.cli.app import app
 
         app()
     except (ValueError, OSError, ImportError, MemoryError) as error:

@@ -37,7 +37,7 @@ class Desk:
             "suffixes": suffixes(),
             "roles": options.ROLES,
             "reading": options.READING,
-            "numbers": options.NUMBERS,
+            "form": options.FORM,
             "methods": [{"name": each.name, "about": each.about} for each in names],
             "folder": str(self.workspace.folder),
         }
@@ -128,7 +128,7 @@ class Desk:
         task = {"file": str(self.workspace.file_of(table["id"])), "settings": table["settings"]}
         task["edits"] = table["edits"]
         if kind in ("inspect", "complete", "compare"):
-            options.columns(table["settings"])  # refuses a table without labels at once
+            options.labels(table["settings"])  # refuses a table without labels at once
         if kind in ("ask", "answers", "predict"):
             task |= self._completed(table)
         if kind == "ask":

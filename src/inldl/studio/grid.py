@@ -22,8 +22,6 @@ class Grid:
         self._shape = self.facts["n_rows"], len(self.labels)
         self.before = self._cells("before")
         self.after = self._cells("after") if self.facts["completed"] else None
-        # Before there were tables without intervals, completed ones had them.
-        self.facts.setdefault("intervals", self.facts["completed"])
         self.low, self.high = (
             self._cells(name) if self.facts["intervals"] else None for name in ("low", "high")
         )

@@ -1,6 +1,26 @@
-"""What a user says about a table on the page, and the options that it stands for."""
+"""What a user says about a table on the page, and the options that it stands for.
+
+The options are those of `inldl.tables.options` that have a place on the page; roles of columns
+stand for the others.
+"""
+
+import math
+from dataclasses import Field, fields
+from typing import Any, TypeVar
 
 from inldl.methods.registry import METHODS
+from inldl.tables.options import (
+    ColumnOptions,
+    FileOptions,
+    FillOptions,
+    LearnOptions,
+    Options,
+    ScaleOptions,
+    ShareOptions,
+    flag_of,
+    names,
+    type_of,
+)
 
 ROLES = {
     "label": "holds shares; missing ones are filled in",
@@ -13,56 +33,62 @@ ROLES = {
     "price": "holds what it costs to ask about a row",
 }
 ONCE = ("weight", "group", "total", "price")  # roles of one column at most
-CHOICES = {
-    "scale": ("auto", "fraction", "percent", "count"),
-    "dates": ("auto", "day-first", "month-first"),
-    "delimiter": ("", ",", ";", "\t", "|"),
-    "decimal": ("", ".", ","),
-    "thousands": ("", ",", ".", "'", " ", "none"),
+_FIELDS = {
+    each.name: each
+    for group in (FillOptions, LearnOptions, ColumnOptions)
+    for each in fields(group)
+    if "page" in each.metadata
 }
-FLAGS = ("normalize", "votes", "ratios", "whole")
-# The smallest and the largest of each; none is the usual one.
-NUMBERS = {
-    "skip_rows": (0, 1000),
-    "skip_last": (0, 1000),
-    "draws": (0, 100),
-    "learn_from": (2, 10**9),
-}
-TEXTS = ("method", "sheet", "na", "long", "encoding", "sums")
-# How the file is read
-READING = (
-    "delimiter", "decimal", "thousands", "encoding", "sheet", "na", "skip_rows", "skip_last",
-    "long",
-)  # fmt: skip
-DEFAULTS: dict[str, object] = {
-    "roles": {},
-    **{name: choices[0] for name, choices in CHOICES.items()},
-    **dict.fromkeys(FLAGS, False),
-    **dict.fromkeys(NUMBERS),
-    **dict.fromkeys(TEXTS, ""),
-    "method": "auto",
-}
-# What a piece of work does not depend on; all others depend on everything.
-_LEARNING = ("normalize", "votes", "method", "ratios", "whole", "draws", "learn_from")
-WITHOUT = {
-    "look": ("roles", "scale", "dates", "sums", "edits", *_LEARNING),
-    "inspect": _LEARNING,
-    "compare": ("votes", "method", "whole", "draws", "learn_from"),
-}
+READING = [*names(FileOptions), "long"]  # how the file is read
 LONGEST = 500  # characters of a text
+T = TypeVar("T", bound=Options)
 
 
-def checked(settings):
+_KINDS: dict[Any, str] = {bool: "flag", int: "number", int | None: "number"}
+_KINDS[list[str] | None] = "lines"
+
+
+def _control(each: Field[Any]) -> dict[str, Any]:
+    """Return what the page needs to know about an option."""
+    about = each.metadata
+    section, title = about["page"]
+    kind = "choice" if "choices" in about else _KINDS.get(type_of(each), "text")
+    choices = list(about.get("choices", {}).items())
+    if each.default is None:
+        choices.insert(0, ("", "Detect it"))
+    hint = f"{about.get('hint', about['help']).removesuffix('.')} ({flag_of(each)})."
+    return {
+        "name": each.name,
+        "kind": kind,
+        "section": section,
+        "title": title,
+        "hint": "" if kind == "choice" else hint,
+        "example": about.get("example", ""),
+        "choices": choices,
+        "range": (about.get("least", 0), about.get("page_most")),
+        "default": {"number": None, "flag": False, "choice": each.default or ""}.get(kind, ""),
+    }
+
+
+FORM = [_control(each) for each in _FIELDS.values()]
+DEFAULTS: dict[str, Any] = {
+    "roles": {}, "method": "auto", **{each["name"]: each["default"] for each in FORM}
+}  # fmt: skip
+# What results depend on; those of other tasks depend on everything.
+_USED = {
+    "look": READING,
+    "inspect": ["roles", "edits", *names(ColumnOptions, ScaleOptions)],
+    "compare": ["roles", "edits", "ratios", *names(ColumnOptions, ShareOptions)],
+}
+
+
+def checked(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings from a page, or refuse what no page of ours would send."""
     settings = {**DEFAULTS, **settings}
     good = set(settings) == set(DEFAULTS) and isinstance(settings["roles"], dict)
     good = good and all(role in ROLES for role in settings["roles"].values())
-    good = good and all(settings[name] in choices for name, choices in CHOICES.items())
-    good = good and all(isinstance(settings[name], bool) for name in FLAGS)
-    good = good and all(_is_number(settings[name], *ends) for name, ends in NUMBERS.items())
     good = good and settings["method"] in METHODS  # no class from elsewhere
-    texts = [settings[name] for name in TEXTS] if good else []
-    if not good or not all(isinstance(text, str) and len(text) <= LONGEST for text in texts):
+    if not good or not all(_is_possible(each, settings[each["name"]]) for each in FORM):
         raise ValueError("These settings are not possible; load the page again.")
     roles = list(settings["roles"].values())
     for role in ONCE:
@@ -71,71 +97,72 @@ def checked(settings):
     return settings
 
 
-def _is_number(value, least, most):
-    return value is None or (type(value) is int and least <= value <= most)
+def _is_possible(control: dict[str, Any], value: Any) -> bool:
+    """Return whether a control of the page can have a value."""
+    if control["kind"] == "choice":
+        return any(value == each for each, _ in control["choices"])
+    if control["kind"] == "flag":
+        return isinstance(value, bool)
+    if control["kind"] == "number":
+        least, most = control["range"]
+        return value is None or (type(value) is int and least <= value <= (most or math.inf))
+    return isinstance(value, str) and len(value) <= LONGEST
 
 
-def named(settings, role):
+def named(settings: dict[str, Any], role: str) -> list[str]:
     """Return the columns with a role."""
     return [name for name, each in settings["roles"].items() if each == role]
 
 
-def one(settings, role):
+def one(settings: dict[str, Any], role: str) -> str | None:
     """Return the column with a role, or None."""
     return next(iter(named(settings, role)), None)
 
 
-def reading(settings):
-    """Return how a file is read, as options of `TableFile`."""
-    how = {name: None if settings[name] == "" else settings[name] for name in READING}
-    return how | ({"thousands": ""} if how["thousands"] == "none" else {})
+def _chosen(kind: type[T], settings: dict[str, Any], **more: Any) -> T:
+    """Return a group of options as the page says; what is empty there has its default."""
+    there = {name: settings[name] for name in names(kind) if name in DEFAULTS}
+    return kind(**{name: value for name, value in there.items() if value not in ("", None)} | more)
 
 
-def columns(settings):
-    """Return which columns are used, as options of `TableFile`."""
-    labels, sums = named(settings, "label"), sums_of(settings)
-    if not labels and not settings["long"]:
+def reading(settings: dict[str, Any]) -> FileOptions:
+    """Return how a file is written."""
+    return _chosen(FileOptions, settings)
+
+
+def labels(settings: dict[str, Any]) -> list[str] | None:
+    """Return the columns with shares; None stands for all labels of a long table."""
+    found = named(settings, "label")
+    if not found and not settings["long"]:
         raise ValueError("No column is marked as a label; say which columns hold the shares.")
+    return found or None
+
+
+def columns(settings: dict[str, Any]) -> ColumnOptions:
+    """Return how a file is written, and which columns are used."""
+    sums = [line.strip() for line in settings["sums"].splitlines() if line.strip()]
     used = {text.partition("=")[0].strip() for text in sums}
     ids, ignored, prices = (
         [name for name in named(settings, role) if name not in used]
         for role in ("id", "ignored", "price")
     )
-    which = {"labels": labels or None, "id": ids, "ignore": [*ignored, *prices]}
-    return {**which, "total": one(settings, "total"), "sums": sums or None}
+    which = {"id": ids, "ignore": [*ignored, *prices], "total": one(settings, "total")}
+    return _chosen(ColumnOptions, settings, **which, sums=sums or None)
 
 
-def sums_of(settings):
-    """Return what some labels have together, as texts such as "alcohol=beer,wine"."""
-    return [line.strip() for line in settings["sums"].splitlines() if line.strip()]
+def learning(settings: dict[str, Any]) -> LearnOptions:
+    """Return how a model is fitted."""
+    roles = {role: one(settings, role) for role in ("weight", "group")}
+    return _chosen(LearnOptions, settings, **roles)
 
 
-def learning(settings):
-    """Return how a model is fitted, as options of `fit_table`."""
-    same = {name: settings[name] for name in ("scale", "normalize", "votes", "dates")}
-    same |= {"weight": one(settings, "weight"), "group": one(settings, "group")}
-    return {**same, "most_rows": settings["learn_from"]}
+def filling(settings: dict[str, Any]) -> FillOptions:
+    """Return how a table is completed."""
+    return _chosen(FillOptions, settings)
 
 
-def completing(settings):
-    """Return how a table is completed, as options of `complete_table`."""
-    return {"whole": settings["whole"], "n_draws": settings["draws"] or 0}
-
-
-def method(settings):
-    """Return the method as `fit_table` takes it, or refuse what does not go with ratios."""
-    if not settings["ratios"]:
-        return settings["method"]
-    from inldl.tables.tasks import method_of_ratios  # takes a second
-
-    beside = {"total": one(settings, "total"), "sums": sums_of(settings)}
-    beside |= {"votes": settings["votes"], "n_draws": settings["draws"] or 0}
-    return method_of_ratios(settings["method"], **beside)
-
-
-def is_stale(run, table):
+def is_stale(run: dict[str, Any], table: dict[str, Any]) -> bool:
     """Return whether a table was changed since a run, as far as the run depends on it."""
-    now = {**table["settings"], "edits": table["edits"]}
-    then = {**DEFAULTS, **run["settings"], "edits": run["edits"]}
-    left_out = WITHOUT.get(run["kind"], ())
-    return any(now[name] != then.get(name) for name in now if name not in left_out)
+    now, then = ({**each["settings"], "edits": each["edits"]} for each in (table, run))
+    used = _USED.get(run["kind"], list(now))
+    return any(now[name] != then[name] for name in used if name in now)

@@ -1,7 +1,7 @@
 """What is done with a table: the functions that the commands call, and files for the page."""
 
-import os
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 from inldl.files.model_file import load_model, save_model
@@ -18,12 +18,14 @@ from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.gathering import gathered
 from inldl.tables.inspect import inspect_file
+from inldl.tables.options import AskOptions, ScaleOptions, ShareOptions, names
 from inldl.tables.questions import Answers, ask_table
 from inldl.tables.tasks import (
     check_completion,
     complete_table,
     draw_paths,
     fit_table,
+    method_for,
     predict_table,
 )
 from inldl.tables.writing import write_edited, write_frame
@@ -32,14 +34,10 @@ COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
 ENDS = ["estimate", "low", "high"]
-ASKED = ("budget", "by", "row_cost", "cell_cost")  # options of `ask_table`
 
 
 class Job:
-    """A task, with its files and a way to tell how far it is.
-
-    Errors name files as people know them, so the process works in the folder of the table.
-    """
+    """A task, with its files and a way to tell how far it is."""
 
     def __init__(self, task, teller, warned):
         self.task, self.tell, self._warned = task, teller, warned
@@ -49,16 +47,14 @@ class Job:
 
     def open(self):
         """Return the table, with the cells that the user has edited."""
-        how = {**options.columns(self.settings), **options.reading(self.settings)}
-        os.chdir(self.path.parent)
-        file = TableFile(self.name, **how)
+        labels, columns = options.labels(self.settings), options.columns(self.settings)
+        file = TableFile(self.path, labels, columns)
         if not self.task["edits"]:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
         write_edited(file, copy, self.task["edits"])
-        os.chdir(copy.parent)
-        return TableFile(self.name, **how)
+        return TableFile(copy, labels, columns)
 
     def out(self, word, suffix=None):
         """Return a path for a file to write, named after the table."""
@@ -77,8 +73,9 @@ def look(task, teller, warned):
     """Find out what the columns of a table seem to be."""
     job = Job(task, teller, warned)
     teller.step("Reading", 1)
-    os.chdir(job.path.parent)
-    found = suggest_roles(TableFile(job.name, None, **options.reading(job.settings)))
+    long = job.settings["long"] or None
+    file = TableFile(job.path, None, options.reading(job.settings), long=long)
+    found = suggest_roles(file)
     columns = found.columns.astype(object).to_dict("records")
     job.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
 
@@ -88,8 +85,7 @@ def inspect(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Reading", 3)
     file = job.open()
-    how = {name: job.settings[name] for name in ("scale", "dates")}
-    found, read, notes = inspect_file(file, **how, weight=options.one(job.settings, "weight"))
+    found, read, notes = inspect_file(file, ScaleOptions.of(options.learning(job.settings)))
     teller.step("Preparing the rows")
     write_grid(job.folder, file, read.scale, done=teller.share)
     teller.step("Drawing")
@@ -102,24 +98,25 @@ def complete(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Reading", 6)
     file, settings = job.open(), job.settings
-    method, coverage = options.method(settings), None if settings["ratios"] else COVERAGE
+    learning, filling = options.learning(settings), options.filling(settings)
+    method = method_for(settings["method"], learning, file.options, filling)
+    coverage = None if settings["ratios"] else COVERAGE
     plain = job.out("completed")
     detailed = job.out("completed-with-intervals" if coverage else "completed-with-marks")
-    more, added = options.completing(settings), {"coverage": coverage, "mark": True}
-    check_completion(file, plain, **more)
-    check_completion(file, detailed, whole=more["whole"], **added)
+    added = replace(filling, coverage=coverage, mark=True, n_draws=0)
+    check_completion(file, plain, filling)
+    check_completion(file, detailed, added)
     teller.step(f"Learning with {settings['method']}")
     with heard_by(teller.detail):
-        learned = fit_table(file, method, **options.learning(settings))
+        learned = fit_table(file, method, learning)
     how = {"scale": learned.scale, "holes": learned.holes, "done": teller.share}
     how["normalize"] = settings["normalize"]
     teller.step("Filling in")
-    complete_table(file, learned.model, plain, **more, **how)
-    files = {"table": plain} | _draws(plain, more["n_draws"])
+    complete_table(file, learned.model, plain, filling, **how)
+    files = {"table": plain} | _draws(plain, filling.n_draws)
     teller.step("Measuring how sure it is" if coverage else "Marking what was filled in")
     with completed_cells(job.folder, rescaled=settings["ratios"]) as add:
-        how |= {"whole": more["whole"], **added, "each": add}
-        written = complete_table(file, learned.model, detailed, **how)
+        written = complete_table(file, learned.model, detailed, added, **how, each=add)
     teller.step("Preparing the rows")
     shown = {"completed": True, "intervals": bool(coverage)}
     write_grid(job.folder, file, learned.scale, **shown, done=teller.share)
@@ -153,9 +150,10 @@ def ask(task, teller, warned):
     teller.step("Reading", 1)
     file, model = job.open(), load_model(task["model"])
     out, cost = job.out("questions", ".csv"), options.one(job.settings, "price")
-    how = {name: task[name] for name in ASKED if name in task}
-    how |= {"scale": task["scale"], "normalize": job.settings["normalize"], "cost": cost}
-    found = ask_table(file, model, out, **how, done=teller.share)
+    wanted = {name: task[name] for name in names(AskOptions) if name in task}
+    how = {"scale": task["scale"], "normalize": job.settings["normalize"]}
+    asking = AskOptions(**wanted, cost=cost)
+    found = ask_table(file, model, out, asking, **how, done=teller.share)
     document = questions_page(found, model, job.name, out.name, most=QUESTIONS)
     job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
 
@@ -172,10 +170,7 @@ def answers(task, teller, warned):
     """Read the answers in a list of questions that was filled in elsewhere."""
     job = Job(task, teller, warned)
     teller.step("Reading", 1)
-    file, here, path = job.open(), Path.cwd(), Path(task["other"])
-    os.chdir(path.parent)
-    found = Answers(path.name, file)
-    os.chdir(here)
+    found = Answers(Path(task["other"]), job.open())
     job.finish(answers=found.cells(task["scale"]))
 
 
@@ -192,9 +187,8 @@ def compare(task, teller, warned):
         done.append(name)
         teller.detail(f"{name} ({len(done)} of {total})", len(done) / total)
 
-    how = options.learning(job.settings)
-    how = {name: how[name] for name in ("scale", "normalize", "weight", "dates")}
-    found, notes = compare_file(file, wanted, **how, done=one_more)
+    shares = ShareOptions.of(options.learning(job.settings))
+    found, notes = compare_file(file, wanted, shares, done=one_more)
     document = comparison_page(found, f"Methods for {job.name}", notes)
     job.finish(document, recommended=str(found.recommended))
 
@@ -204,9 +198,8 @@ def predict(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Predicting", 2)
     model, path = load_model(task["model"]), Path(task["other"])
-    os.chdir(path.parent)
     job.name = path.name
-    file = TableFile(path.name, None, **{**options.reading(job.settings), "long": None})
+    file = TableFile(path, None, options.reading(job.settings))
     out = job.out("predicted")
     coverage = None if model.known == "ratios" else COVERAGE
     written = predict_table(file, model, out, coverage=coverage, done=teller.share)
@@ -222,9 +215,7 @@ def export(task, teller, warned):
     job = Job(task, teller, warned)
     teller.step("Reading", 2)
     source = Path(task["file"])
-    os.chdir(source.parent)
-    reading = {**options.reading(job.settings), "long": None}
-    file = TableFile(source.name, None, **reading)
+    file = TableFile(source, None, options.reading(job.settings))
     _, frame, _, _ = gathered(file)
     if task["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
         raise ValueError(

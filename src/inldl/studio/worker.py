@@ -1,9 +1,11 @@
 """A process that does one piece of work on a table: a line of JSON in, lines of JSON out."""
 
 import json
+import os
 import time
 import traceback
 import warnings
+from pathlib import Path
 
 from inldl.processes import READY, own_output, received
 
@@ -57,6 +59,13 @@ def main():
     do(work.TASKS, json.loads(lines.get()), Teller(out))
 
 
+def _shortened(text, task):
+    """Return a message with the names of files alone; users do not know their folders."""
+    for path in (task["file"], task.get("other"), str(Path(task["folder"], "file", "table"))):
+        text = text if path is None else text.replace(f"{Path(path).parent}{os.sep}", "")
+    return text
+
+
 def do(tasks, task, teller):
     """Do a task; an error is one sentence."""
     warned = []
@@ -64,7 +73,7 @@ def do(tasks, task, teller):
     try:
         tasks[task["kind"]](task, teller, warned)
     except (ValueError, OSError, ImportError) as error:
-        teller.end("failed", str(error))
+        teller.end("failed", _shortened(str(error), task))
     except MemoryError:
         teller.end("failed", _MEMORY)
     except Exception as error:

@@ -233,7 +233,7 @@ def _checked(name):
 
 
 def _with_all(kept):
-    """Return a table or a run with the settings that earlier versions did not have."""
+    """Return a table or a run with settings that did not exist yet when it was kept."""
     return {**kept, "settings": {**DEFAULTS, **kept["settings"]}}
 
 

@@ -17,6 +17,7 @@ from inldl.rows.given_limits import limits_of
 from inldl.rows.weights import as_weights
 from inldl.tables.audit import POINTS, error
 from inldl.tables.columns.encoder import FeatureEncoder
+from inldl.tables.options import ShareOptions
 from inldl.tables.row_columns import (
     copies_note,
     distinct_rows,
@@ -202,24 +203,18 @@ def compare(
 
 
 def compare_file(
-    file,
-    methods=None,
-    *,
-    scale="auto",
-    normalize=False,
-    weight=None,
-    dates="auto",
-    max_rows=2000,
-    done=None,
+    file, methods=None, options=None, *, max_rows=2000, done=None, **keywords
 ) -> tuple[Comparison, list[str]]:
     """Compare methods on a table in a file.
 
     Returns a `Comparison`, and sentences on how the table was understood. `methods`, `max_rows`
-    and `done` are as in `inldl.tables.comparison`, the others as in `fit_table`.
+    and `done` are as in `inldl.tables.compare`; the `options` are `ShareOptions`, the `keywords`
+    fields of it in place of those.
     """
-    read = file.read(scale=scale, normalize=normalize)
-    weights = take_weights(read.features, weight, file)
-    how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": dates}
+    options = ShareOptions.of(options, **keywords)
+    read = file.read(scale=options.scale, normalize=options.normalize)
+    weights = take_weights(read.features, options.weight, file)
+    how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
     how |= {"sample_weight": weights, "limits": read.known.limits}
     found = compare(read.features, read.degrees, methods, **how, done=done)
     return found, [*file.notes, *notes_on_counts(read), *_of_sums(read), *_of_limits(read)]

@@ -25,6 +25,7 @@ from inldl.tables.missingness import (
     find_dependence,
     size_test,
 )
+from inldl.tables.options import ScaleOptions
 from inldl.tables.row_columns import notes_on_counts, sample_rows, take_weights
 from inldl.tables.scale import whole_of
 from inldl.tables.table import Table
@@ -194,19 +195,19 @@ def inspect_table(
     return Inspection(**results, findings=list_findings(results, totals=not untestable))
 
 
-def inspect_file(
-    file, *, scale="auto", weight=None, dates="auto"
-) -> tuple[Inspection, Table, list[str]]:
+def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, list[str]]:
     """Look at a table in a file.
 
     A column of weights is checked, and is no feature; the rows are looked at as they stand.
     Returns an `Inspection`, the `Table` that was read, and sentences on how it was understood.
-    `scale` is as in `inldl.tables.read_table`, `weight` and `dates` as in `fit_table`.
+    The `options` are `ScaleOptions`, the `keywords` fields of it in place of those.
     """
-    read = file.read(scale=scale, check=False)
+    options = ScaleOptions.of(options, **keywords)
+    weight = options.weight
+    read = file.read(scale=options.scale, check=False)
     take_weights(read.features, weight, file)
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
-    how |= {"lower": read.lower, "upper": read.upper, "dates": dates}
+    how |= {"lower": read.lower, "upper": read.upper, "dates": options.dates}
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
     notes = [*read.notes, *notes_on_counts(read)]
     if weight is not None:

@@ -11,6 +11,7 @@ import pandas as pd
 from inldl.files.replacing import goes_with
 from inldl.tables.ask import Prices, RowsToFill, Suggestion, suggestion
 from inldl.tables.audit import POINTS
+from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.row_columns import id_columns, id_texts
 from inldl.tables.scale import whole_of
@@ -44,17 +45,14 @@ def ask_table(
     file,
     model,
     path=None,
+    options=None,
     *,
     scale,
     normalize=False,
-    budget=50,
-    by="cell",
-    row_cost=1.0,
-    cell_cost=None,
-    cost=None,
     coverage=0.9,
     overwrite=False,
     done=None,
+    **keywords,
 ) -> Asked:
     """Rank the missing shares of a file by what their answers are worth, and write a list of them.
 
@@ -62,17 +60,21 @@ def ask_table(
     ----------
     path : str or path, optional
         The file to write: questions with an empty column for the answers.
+    options : AskOptions, optional
+        How much to ask for, and what answers cost.
     file, model, scale, normalize, overwrite, done
         As in `complete_table`.
-    budget, by, row_cost, cell_cost, coverage
+    coverage
         As in `inldl.suggest`.
-    cost : str, optional
-        A column with the price of the first answer in each row, in place of `row_cost`.
+    **keywords
+        Fields of `AskOptions`, such as ``budget=20``, in place of those of `options`.
 
     Returns
     -------
     Asked
     """
+    options = AskOptions.of(options, **keywords)
+    by, cost = options.by, options.cost
     ids = [name for name in id_columns(file, model) if name not in OURS]
     parts, facts = [], _RowFacts(file, scale, ids, cost)
     others = ids if cost is None else [*ids, cost]
@@ -82,9 +84,9 @@ def ask_table(
         parts.append(RowsToFill(given, predicted, model._beside_of(encoded), limits))
         facts.add(piece)
     n_rows = sum(map(len, facts.rows))
-    prices = Prices(row_cost if cost is None else facts.costs(), cell_cost)
+    prices = Prices(options.row_cost if cost is None else facts.costs(), options.cell_cost)
     prices.check(n_rows)
-    found = suggestion(model, parts, file.labels, budget, by, prices, coverage)
+    found = suggestion(model, parts, file.labels, options.budget, by, prices, coverage)
     asked = Asked(facts.questions(found.table), found, n_rows, whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)

@@ -1,5 +1,6 @@
 """Read a table of features and degrees from a file."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from inldl.tables.formats.long import Keys, LongTable, looks_long
 from inldl.tables.formats.registry import open_format, readable_twice, unpacked
 from inldl.tables.gathering import gathered
 from inldl.tables.numbers import as_words, check_signs
-from inldl.tables.scale import SCALES, Degrees, ScaleEvidence
+from inldl.tables.options import SCALES, ColumnOptions
+from inldl.tables.scale import Degrees, ScaleEvidence
 from inldl.tables.selection import (
     BesideColumns,
     are_whole,
@@ -24,23 +26,12 @@ from inldl.tables.selection import (
     select_labels,
     split_names,
 )
-from inldl.tables.table import Opening, Table
+from inldl.tables.table import Table
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
-def read_table(
-    path,
-    labels,
-    *,
-    scale="auto",
-    normalize=False,
-    delimiter=None,
-    decimal=None,
-    thousands=None,
-    encoding=None,
-    **options,
-):
+def read_table(path, labels, options=None, *, scale="auto", normalize=False, **keywords) -> Table:
     r"""Read a table in which degrees may be missing.
 
     A degree is missing if its cell is empty or holds NA, n.a., NaN, null, None, ?, -, --, a long
@@ -61,30 +52,12 @@ def read_table(
     labels : str or list of str
         The label columns: names ("joy,anger" or a list), patterns with `*`, `?` and `[...]`
         ("emotion_*"), or "re:" and a regular expression that fits the whole name.
-    scale : {"auto", "fraction", "percent", "count"}, default="auto"
-        What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
-        or neither), and at the largest degree if no row is complete. Counts are divided by the
-        sum of their row, and none may be missing, unless there is a `total`.
-    normalize : bool, default=False
-        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
-        Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
-        leaves 0 for their missing degrees. Rows that are off by no more than rounding explains
-        (half a unit of the last decimal for each degree, at most 5 percent in all) are always
-        divided. `write_table` keeps all these rows as they are in the file.
-    delimiter : {",", ";", "\t", "|"}, default=None
-        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
-    decimal : {".", ","}, default=None
-        The decimal sign; detected from all numbers of the table if None.
-    thousands : {"", ",", ".", " ", "'"}, default=None
-        What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
-        and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
-        table in which 47,300 could mean 47300 or 47.3 is refused.
-    encoding : str, default=None
-        The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
-        if the file is valid UTF-8, or cp1252 or latin-1.
-    **options
-        Further options of `TableFile`: which columns are used, what means missing, what stands
-        around the table, and whether it has a row per label.
+    options : ColumnOptions, optional
+        How the file is written, and which columns are used.
+    scale, normalize
+        What the degrees are, and whether rows with other sums are accepted, as in `ShareOptions`.
+    **keywords
+        Fields of `ColumnOptions`, such as ``decimal=","``, in place of those of `options`.
 
     Returns
     -------
@@ -119,9 +92,7 @@ def read_table(
     The decimal sign is a comma.
     The shares are read as fractions: most complete rows sum to about 1.
     """
-    signs = {"delimiter": delimiter, "decimal": decimal, "thousands": thousands}
-    file = TableFile(path, labels, encoding=encoding, **signs, **options)
-    return file.read(scale=scale, normalize=normalize)
+    return TableFile(path, labels, options, **keywords).read(scale=scale, normalize=normalize)
 
 
 class TableFile:
@@ -133,39 +104,17 @@ class TableFile:
         The file, as in `read_table`.
     labels : str, list of str or None
         The label columns, as in `read_table`; None if the file need not have any.
-    delimiter, decimal, thousands, encoding : str or None
-        As in `read_table`.
-    na : str or list of str, default=None
-        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
-        them.
-    skip_rows, skip_last : int, default=None
-        Lines (rows of a sheet) above the header, and lines with content below the last row, that
-        are no part of the table; files that are written keep them. By default titles and notes
-        are found where they are clear.
-    sheet : str or int, default=None
-        The sheet of an Excel file, by name or by number from 1; the first by default.
-    ignore, id : str or list of str, default=None
-        Columns that are neither labels nor features, named as labels are: those of no use, and
-        those that name the rows.
-    features : str or list of str, default=None
-        The feature columns; by default all that are left.
-    long : str or dict, default=None
-        For a table with one row per thing and label: which columns are the id of the thing, the
-        label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
-        an id of several columns. All labels are taken by default. A label that a thing has no row
-        for is missing; with "absent=0" it is 0.
-    total : str or float, default=None
-        For counts, which may then be missing: the column with the totals of the rows, or one total
-        of all rows, such as 24. The column is a feature only if `features` names it.
-    sums : str, list of str or dict, default=None
-        Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
-        texts, or a dict from such a column to its labels. A label may be in one sum only. These
-        columns are neither labels nor, unless `features` names them, features.
+    options : ColumnOptions, optional
+        How the file is written, and which columns are used.
+    **keywords
+        Fields of `ColumnOptions`, such as ``decimal=","``, in place of those of `options`.
 
     Attributes
     ----------
     path : Path
         The file, or the copy of a pipe.
+    options : ColumnOptions
+        How it was opened.
     format : Format
         How it is written.
     labels, features, ids : list of str
@@ -191,49 +140,38 @@ class TableFile:
     [[[0.25, 0.75], [0.5, nan]]]
     """
 
-    def __init__(
-        self,
-        path,
-        labels,
-        *,
-        delimiter=None,
-        decimal=None,
-        thousands=None,
-        encoding=None,
-        na=None,
-        skip_rows=None,
-        skip_last=None,
-        sheet=None,
-        ignore=None,
-        features=None,
-        id=None,
-        long=None,
-        total=None,
-        sums=None,
-    ):
-        check_signs(decimal, thousands)
-        check_skipped(skip_rows, skip_last)
+    def __init__(self, path, labels, options=None, **keywords):
+        self.options = options = ColumnOptions.of(options, **keywords)
+        check_signs(options.decimal, options.thousands)
+        check_skipped(options.skip_rows, options.skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        opening = Opening(delimiter, encoding, as_words(na), skip_rows, skip_last, sheet)
-        source = open_format(unpacked(self.path, owner=self), opening)
+        source = open_format(
+            unpacked(self.path, owner=self), replace(options, na=as_words(options.na))
+        )
         check_columns(source.names)
-        self.things = ()
-        if long is not None:
-            source = self._widened(source, long, decimal, thousands)
-            self.things, id = source.keys.id, id or source.ids
-        self.source, names = source, source.names
-        self.ids = named_by(names, id or (), "id columns")
-        unused = [*self.ids, *named_by(names, ignore or (), "columns")]
-        self.beside = BesideColumns(names, total, sums)
-        if long is not None and labels is None:
-            labels = [name for name in source.categories if name not in unused]
+        self.things, named, signs = (), options.id, (options.decimal, options.thousands)
+        if options.long is not None:
+            source = self._widened(source, options.long, *signs)
+            self.things, named = source.keys.id, named or source.ids
+        self.source = source
+        self.ids = named_by(source.names, named or (), "id columns")
+        self.beside = BesideColumns(source.names, options.total, options.sums)
+        self._select(labels, options)
+        self.source.find_signs(self.labels, *signs)
+        self.notes, self.format = list(self.source.notes), self.source.format
+
+    def _select(self, labels, options):
+        """Set which columns are labels and which are features."""
+        names = self.source.names
+        unused = [*self.ids, *named_by(names, options.ignore or (), "columns")]
+        if options.long is not None and labels is None:
+            labels = [name for name in self.source.categories if name not in unused]
         self.labels = [] if labels is None else self._labels(labels, unused)
         self.beside.check(self.labels)
-        unused += [name for name in self.beside.columns if name not in split_names(features)]
-        self.features = select_features(names, self.labels, features, unused)
-        self.source.find_signs(self.labels, decimal, thousands)
-        self.notes, self.format = list(self.source.notes), self.source.format
+        named = split_names(options.features)
+        unused += [name for name in self.beside.columns if name not in named]
+        self.features = select_features(names, self.labels, options.features, unused)
 
     @staticmethod
     def _widened(source, long, decimal, thousands):

@@ -4,10 +4,10 @@ import numpy as np
 
 from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
 from inldl.tables.limits import WHOLE, Beside, Known
+from inldl.tables.options import SCALES
 from inldl.text import counted
 
 ROUNDING = 1e-9  # what a computation may leave of 0
-SCALES = ("auto", *WHOLE, "count")
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02

@@ -11,6 +11,7 @@ import pandas as pd
 
 from inldl.tables.bounded_cells import Bounds
 from inldl.tables.limits import Known
+from inldl.tables.options import FileOptions
 
 
 @dataclass(frozen=True)
@@ -31,33 +32,6 @@ class Format:
     percent: bool = False
     thousands: str = ""
     na: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Opening:
-    """What a user says about a file before it is opened; None has it detected."""
-
-    delimiter: str | None = None
-    encoding: str | None = None
-    na: tuple[str, ...] = ()  # further cells that mean missing
-    skip_rows: int | None = None  # above the header
-    skip_last: int | None = None  # below the table
-    sheet: str | int | None = None  # of a file with several tables
-
-    def refuse_sheet(self, path):
-        """Refuse a sheet, for a format that has none."""
-        if self.sheet is not None:
-            raise ValueError(
-                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
-            )
-
-    def refuse_skipping(self, path):
-        """Refuse rows to skip, for a format that has nothing but the table in its files."""
-        if self.skip_rows or self.skip_last:
-            raise ValueError(
-                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
-                "skip_last (--skip-rows and --skip-last)."
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +143,7 @@ class TableFormat(Protocol):
     notes: list[str]  # sentences about what was detected
     format: Format
 
-    def __init__(self, path: Path, opening: Opening) -> None:
+    def __init__(self, path: Path, options: FileOptions) -> None:
         """Open a file; a format without delimiter and encoding ignores what is given."""
 
     def find_signs(

@@ -17,6 +17,7 @@ from inldl.rows.ratios import check_ratios
 from inldl.tables import audit
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.model import TableModel
+from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import (
     Evaluation,
     FitResult,
@@ -42,19 +43,7 @@ LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
 INFLUENCE_ROWS = 1000  # rows in which columns are shuffled
 
 
-def fit_table(
-    file,
-    method="auto",
-    *,
-    scale="auto",
-    normalize=False,
-    group=None,
-    weight=None,
-    votes=False,
-    dates="auto",
-    most_rows=None,
-    n_jobs=None,
-):
+def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     """Fit a model to a file.
 
     Parameters
@@ -63,40 +52,31 @@ def fit_table(
         The file, with its labels.
     method : str
         A name as in ``inldl methods``.
-    scale, normalize
-        As in `inldl.tables.read_table`.
-    group : str, optional
-        A column that is not learned from: rows that are equal in it are held out together.
-    weight : str, optional
-        A column that is not learned from: how much each row counts, beside the mean.
-    votes : bool
-        Whether rows of counts count by how sure their shares are, as in `inldl.vote_weights`.
-    dates : {"auto", "day-first", "month-first"}
-        As in `FeatureEncoder`.
-    most_rows : int, optional
-        About how many rows to learn from, drawn evenly; by default all up to 100 million numbers.
-    n_jobs : int, optional
-        Threads.
+    options : LearnOptions, optional
+        What the shares are, and how the model is fitted.
+    **keywords
+        Fields of `LearnOptions`, such as ``weight="w"``, in place of those of `options`.
 
     Returns
     -------
     FitResult
     """
-    model = TableModel(method, n_jobs=n_jobs)
-    most_rows = most_rows or LEARNED_NUMBERS // len(file.source.names)
-    table = file.read(scale=scale, normalize=normalize, most_rows=most_rows)
+    options = LearnOptions.of(options, **keywords)
+    model = TableModel(method_for(method, options, file.options), n_jobs=options.n_jobs)
+    most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
+    table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
     sampled = table.rows is not None
-    weights = take_weights(table.features, weight, file, table.rows)
+    weights = take_weights(table.features, options.weight, file, table.rows)
     table, weights, n_left_out = rows_that_count(table, weights)
     degrees, scale, notes = table.degrees, table.scale, list(table.notes)
     limits = table.known.limits
-    groups, sums = _groups(table.features, group, file), table.sums
-    votes = votes_of(table) if votes else None
+    groups, sums = _groups(table.features, options.group, file), table.sums
+    votes = votes_of(table) if options.votes else None
     notes += [_SAMPLED.format(len(degrees))] if sampled else []
     rows = evenly(len(degrees), INFLUENCE_ROWS)
     sample = table.features.iloc[rows], degrees.iloc[rows]
     with _placed(table.file.place_of(table.rows)):
-        encoded, y = model._encode(table.features, degrees, weights, dates)
+        encoded, y = model._encode(table.features, degrees, weights, options.dates)
         if model.known == "ratios":
             check_ratios(y)
         limits = limits_of(y, **limits, names=list(degrees))
@@ -104,7 +84,8 @@ def fit_table(
     weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
     model.scale_ = scale
     held_out = None if votes is None else votes[model.held_out_rows_]
-    notes += [*weights_notes(weight, n_left_out, weights, held_out), *model.encoder_.notes_]
+    notes += weights_notes(options.weight, n_left_out, weights, held_out)
+    notes += model.encoder_.notes_
     if model.n_copies_:
         notes.append(copies_note(model.n_copies_))
     missing, partly = np.isnan(y), sampled or n_left_out
@@ -149,19 +130,17 @@ def complete_table(
     file,
     model,
     path,
+    options=None,
     *,
     scale,
     holes=None,
     normalize=False,
-    coverage=None,
-    mark=False,
-    whole=False,
-    n_draws=0,
     random_state=0,
     overwrite=False,
     done=None,
     each=lambda *parts: None,
-):
+    **keywords,
+) -> WriteResult:
     """Write a file with its holes filled by a model.
 
     Parameters
@@ -172,21 +151,14 @@ def complete_table(
         Fitted.
     path : str or path
         The file to write.
+    options : FillOptions, optional
+        How it is written: with intervals, marks, whole numbers, draws.
     scale : {"fraction", "percent", "count"}
         How the degrees are written in the file.
     holes : list of str, optional
         The labels with holes; all by default.
     normalize : bool
         As in `inldl.tables.read_table`.
-    coverage : float, optional
-        Add columns `<label>_low` and `<label>_high` that hold this share of the filled degrees.
-    mark : bool
-        Add columns `<label>_filled` that are 1 where a degree was filled, 2 where it had bounds.
-    whole : bool
-        Fill in whole numbers; for counts with a total.
-    n_draws : int
-        Write so many files more, `<name>-draw1` and so on, whose filled degrees differ as far as
-        they are unsure; no columns are added to them.
     random_state : int
         For the draws.
     overwrite : bool
@@ -195,20 +167,25 @@ def complete_table(
         Called with the share of the rows that are written.
     each : callable, optional
         Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
+    **keywords
+        Fields of `FillOptions`, such as ``coverage=0.9``, in place of those of `options`.
 
     Returns
     -------
     WriteResult
     """
-    extra = _added_to_completed(file, coverage, mark)
+    options = FillOptions.of(options, **keywords)
+    coverage, extra = options.coverage, _added_to_completed(file, options)
     ids, tally = id_columns(file, model), Tally(file, model, scale)
     unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
-    how = {"filled": file.labels if holes is None or ratios else holes, "whole": whole}
+    how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
     how["overwrite"] = overwrite
     with (
         TableWriter(file, path, extra=extra, **how) as writer,
-        draw_files(file, draw_paths(path, n_draws), model, random_state, **how) as write_draws,
+        draw_files(
+            file, draw_paths(path, options.n_draws), model, random_state, **how
+        ) as write_draws,
     ):
         for piece in pieces_for(model, file, ids, done):
             known = file.known(piece, scale, normalize=normalize)
@@ -219,7 +196,7 @@ def complete_table(
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             each(piece, completed * units, *added)
-            added += [_marks(piece, known.y)] if mark else []
+            added += [_marks(piece, known.y)] if options.mark else []
             kept = _kept(known.y) if ratios else known.y
             writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
             write_draws(piece, known.y, scale, rows)
@@ -243,19 +220,19 @@ def _marks(piece, y):
     return np.isnan(y).astype(float) + bounded
 
 
-def check_completion(
-    file, path, *, coverage=None, mark=False, whole=False, n_draws=0, overwrite=False
-):
+def check_completion(file, path, options=None, *, overwrite=False, **keywords) -> None:
     """Refuse what `complete_table` would refuse whatever the model, before one is fitted."""
-    extra = _added_to_completed(file, coverage, mark)
-    check_writable(file, path, extra=extra, whole=whole, overwrite=overwrite)
-    for each in draw_paths(path, n_draws):
+    options = FillOptions.of(options, **keywords)
+    extra = _added_to_completed(file, options)
+    check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
+    for each in draw_paths(path, options.n_draws):
         check_writable(file, each, overwrite=overwrite)
 
 
-def _added_to_completed(file, coverage, mark):
+def _added_to_completed(file, options):
     """Return the names of the columns that are added."""
-    return _interval_names(file.labels, coverage) + [f"{n}_filled" for n in file.labels if mark]
+    marks = [f"{name}_filled" for name in file.labels if options.mark]
+    return _interval_names(file.labels, options.coverage) + marks
 
 
 def predict_table(file, model, path, *, coverage=None, overwrite=False, done=None):
@@ -308,27 +285,28 @@ def _warned(n_outside, n_unseen):
     return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]
 
 
-def evaluate_table(file, model, *, scale="auto", normalize=False, coverage=0.9, weight=None):
+def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Evaluation:
     """Test a model on the observed degrees of a file.
 
     Parameters
     ----------
     file, model
         As in `complete_table`.
-    scale, normalize
-        As in `inldl.tables.read_table`.
+    options : ShareOptions, optional
+        What the shares are, and which column weighs the rows.
     coverage : float
         Of the intervals whose true coverage is measured.
-    weight : str, optional
-        A column that says how much each row counts, beside the mean.
+    **keywords
+        Fields of `ShareOptions`, such as ``scale="percent"``, in place of those of `options`.
 
     Returns
     -------
     Evaluation
         Its measures are of known degrees; in kl_divergence, the holes of a row count as one more.
     """
-    table = file.read(scale=scale, normalize=normalize, least_rows=1)
-    weights = take_weights(table.features, weight, file)
+    options = ShareOptions.of(options, **keywords)
+    table = file.read(scale=options.scale, normalize=options.normalize, least_rows=1)
+    weights = take_weights(table.features, options.weight, file)
     with _placed(file.place_of()):
         predicted = np.asarray(model.predict(table.features))
     constant, y = np.broadcast_to(model.means_, predicted.shape), table.y
@@ -453,15 +431,25 @@ def rounded_rows(values):
     return rounded
 
 
-def method_of_ratios(method, *, total=None, sums=None, votes=False, coverage=None, n_draws=0):
-    """Return a method that learns from ratios, or refuse what does not go with them.
+NOTHING_ADDED = FillOptions()
 
-    The others are options of `inldl.tables.TableFile`, `fit_table` and `complete_table`.
+
+def method_for(
+    method: str,
+    learning: LearnOptions,
+    columns: ColumnOptions,
+    filling: FillOptions = NOTHING_ADDED,
+) -> str:
+    """Return the method that learns from ratios if only these are known, else the same.
+
+    Refuse what does not go with ratios.
     """
-    for option, used in (("--total", total), ("--sum", sums), ("--votes", votes)):
-        if used:
-            raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
-    if coverage is not None or n_draws:
+    if not learning.ratios:
+        return method
+    used = {"--total": columns.total, "--sum": columns.sums, "--votes": learning.votes}
+    for option in (name for name, value in used.items() if value):
+        raise ValueError(f"{option} and --ratios exclude each other: ratios have no scale.")
+    if filling.coverage is not None or filling.n_draws:
         raise ValueError(
             "With --ratios there are no intervals and no draws, because the scale of each row is "
             "unknown: leave out --uncertainty and --draws."

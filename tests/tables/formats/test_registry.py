@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.cli._options import File
+from inldl.cli.options import File
 from inldl.tables import TableFile, TableWriter, read_table, write_table
 from inldl.tables.formats import parquet as parquet_format
 from inldl.tables.formats import registry as formats

@@ -2,13 +2,6 @@
 
 import { button, counted, field, make, select } from "./dom.js";
 
-const DETECTED = "Detect it";
-const SCALES = [["auto", "Detect it from the sums"], ["fraction", "Fractions: rows sum to 1"], ["percent", "Percentages: rows sum to 100"], ["count", "Counts"]];
-const DATES = [["auto", DETECTED], ["day-first", "Day first"], ["month-first", "Month first"]];
-const DELIMITERS = [["", DETECTED], [",", "Comma"], [";", "Semicolon"], ["\t", "Tab"], ["|", "Bar"]];
-const DECIMALS = [["", DETECTED], [".", "Point"], [",", "Comma"]];
-const THOUSANDS = [["", DETECTED], [",", "Comma"], [".", "Point"], ["'", "Apostrophe"], [" ", "Space"], ["none", "Nothing"]];
-
 export function drawColumns(studio, look) {
   const roles = studio.table.settings.roles;
   const role = (column) => roles[column.column] ?? column.role;
@@ -24,7 +17,7 @@ export function drawColumns(studio, look) {
     next,
     chooseMany(studio, look),
     list(studio, look, role),
-    make("details", { class: "options" }, make("summary", {}, "How the shares and the file are read"), ofShares(studio), drawReading(studio)));
+    make("details", { class: "options" }, make("summary", {}, "How the shares and the file are read"), drawFields(studio, "The shares"), drawReading(studio)));
 }
 
 function summary(labels) {
@@ -75,65 +68,37 @@ function sumsOf(settings) {
   return new Map(parts.map(([name, labels]) => [name.trim(), labels.trim()]));
 }
 
-// Controls that keep what they are set to.
-function controls(studio) {
-  const { settings } = studio.table;
-  const keep = (name, made, value) => {
-    made.addEventListener("change", () => studio.set({ [name]: value() }));
-    return made;
+// A control for an option, which keeps what it is set to.
+function control(studio, { name, kind, title, hint, example, choices, range: [min, max] }) {
+  const value = studio.table.settings[name];
+  const keep = (made, now) => {
+    made.addEventListener("change", () => studio.set({ [name]: now() }));
+    return field(title, made, hint);
   };
-  const typed = (name, tag, attributes) => {
-    const made = make(tag, attributes);
-    made.value = settings[name];
-    return keep(name, made, () => made.value.trim());
-  };
-  return {
-    pick: (name, options, label, hint) => field(label, select(options, settings[name], (value) => studio.set({ [name]: value })), hint),
-    text: (name, label, hint, placeholder = "") => field(label, typed(name, "input", { type: "text", placeholder }), hint),
-    lines: (name, label, hint, placeholder = "") => field(label, typed(name, "textarea", { rows: 2, placeholder }), hint),
-    flag: (name, label, hint) => {
-      const made = make("input", { type: "checkbox", checked: settings[name] });
-      return field(label, keep(name, made, () => made.checked), hint);
-    },
-    number: (name, label, hint, placeholder = "") => {
-      const [min, max] = studio.state.numbers[name];
-      const made = make("input", { type: "number", min, max, step: 1, value: settings[name], placeholder });
-      return field(label, keep(name, made, () => (made.value === "" ? null : Number(made.value))), hint);
-    },
-  };
+  if (kind === "choice") return field(title, select(choices, value, (chosen) => studio.set({ [name]: chosen })), hint);
+  if (kind === "flag") {
+    const made = make("input", { type: "checkbox", checked: value });
+    return keep(made, () => made.checked);
+  }
+  if (kind === "number") {
+    const made = make("input", { type: "number", min, max, step: 1, value, placeholder: example });
+    return keep(made, () => (made.value === "" ? null : Number(made.value)));
+  }
+  const made = kind === "lines" ? make("textarea", { rows: 2, placeholder: example }) : make("input", { type: "text", placeholder: example });
+  made.value = value;
+  return keep(made, () => made.value.trim());
 }
 
-function ofShares(studio) {
-  const { pick, flag, lines } = controls(studio);
-  return make("fieldset", { class: "fields" }, make("legend", {}, "The shares"),
-    pick("scale", SCALES, "What the shares are"),
-    flag("normalize", "Accept rows with other sums", "Rows without a missing share may sum to something else than the whole (--normalize)."),
-    flag("votes", "Weigh rows by their votes", "For counts: shares of 3 votes say less than those of 300 (--votes)."),
-    flag("ratios", "Only ratios are known", "Missing labels were dropped, and the others rescaled to the whole (--ratios)."),
-    lines("sums", "Columns that hold sums of labels", "One column per line, and the labels that it is the sum of (--sum).", "alcohol=beer,wine"));
+const controls = (studio, section) => studio.state.form.filter((option) => option.section === section).map((option) => control(studio, option));
+
+function drawFields(studio, section) {
+  return make("fieldset", { class: "fields" }, make("legend", {}, section), controls(studio, section));
 }
 
-export function drawReading(studio) {
-  const { pick, text, number } = controls(studio);
-  return make("fieldset", { class: "fields" }, make("legend", {}, "The file"),
-    pick("dates", DATES, "Dates such as 5/1/2024"),
-    pick("delimiter", DELIMITERS, "Between cells"),
-    pick("decimal", DECIMALS, "Decimal sign"),
-    pick("thousands", THOUSANDS, "Between thousands"),
-    text("na", "Cells that mean missing", "Besides empty ones, NA, - and the like (--na).", "s, x, -99"),
-    text("sheet", "Sheet of an Excel file", "By name or number; the first by default (--sheet)."),
-    number("skip_rows", "Lines above the header", "Titles that are no part of the table (--skip-rows).", "detected"),
-    number("skip_last", "Lines below the last row", "Notes that are no part of the table (--skip-last).", "detected"),
-    text("encoding", "Encoding", "Such as utf-8 or cp1252 (--encoding).", "detected"),
-    text("long", "One row per label", "For a table with a row for each thing and label (--long).", "id=county,label=party,value=votes"));
-}
+export const drawReading = (studio) => drawFields(studio, "The file");
 
 // How a table is completed, beside the method.
 export function drawCompleting(studio) {
-  const { flag, number } = controls(studio);
   return make("details", { class: "more" }, make("summary", {}, "More options"),
-    make("div", { class: "fields" },
-      flag("whole", "Fill in whole numbers", "For counts with a column of totals (--whole)."),
-      number("draws", "Multiple imputations", "Also make this many completed tables, which differ as much as their filled-in shares are uncertain (--draws).", "none"),
-      number("learn_from", "Rows to learn from", "Fewer are faster where a table has very many (--learn-from).", "all")));
+    make("div", { class: "fields" }, controls(studio, "More options")));
 }

@@ -15,10 +15,11 @@ from inldl.tables.numbers import (
     read_numbers,
     without_numbers,
 )
-from inldl.tables.table import Format, Opening, Piece
+from inldl.tables.options import FileOptions
+from inldl.tables.table import Format, Piece
 from inldl.text import shortened
 
-NOTHING_SAID = Opening()
+NOTHING_SAID = FileOptions(na=())
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 
 

@@ -1,14 +1,13 @@
 """The commands, their options and their help."""
 
-from dataclasses import fields, is_dataclass
-from functools import wraps
-from inspect import Signature, getdoc, signature
+from inspect import getdoc
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from inldl._version import __version__
-from inldl.cli import _asking, _experiments, _tables, interrupted
+from inldl.cli import asking, experiments, interrupted, tables
+from inldl.cli.options import with_options
 
 EXAMPLES = """
 **Examples**
@@ -28,7 +27,7 @@ Look at a table first, and find the method that suits it:
     inldl inspect survey.csv --labels "emo_*" --page inspection.html
     inldl compare survey.csv --labels "emo_*"
 
-Find out which missing shares to ask for next:
+List the missing shares that are worth asking for next:
 
     inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
 
@@ -126,34 +125,15 @@ def _help(command):
     }
 
 
-def _with_options(command):
-    """Return the command with the fields of its dataclasses as options of their own."""
-    own = signature(command).parameters
-    groups = {name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)}
-    flat = []
-    for name, each in own.items():
-        flat += signature(groups[name]).parameters.values() if name in groups else [each]
-
-    @wraps(command)
-    def run(**given):
-        for name, group in groups.items():
-            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
-        command(**given)
-
-    run.__signature__ = Signature([each.replace(kind=each.KEYWORD_ONLY) for each in flat])
-    run.__annotations__ = {each.name: each.annotation for each in flat}
-    return run
-
-
 def _add(command, group, panel=None):
     options = {"rich_help_panel": panel, "cls": _Command, **_help(command)}
-    group.command(**options)(_with_options(command))
+    group.command(**options)(with_options(command))
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
 LISTED = {
-    TABLES: (*_tables.COMMANDS, *_asking.COMMANDS, _tables.studio),
-    RESEARCH: _experiments.COMMANDS,
+    TABLES: (*tables.COMMANDS, *asking.COMMANDS, tables.studio),
+    RESEARCH: experiments.COMMANDS,
 }
 for panel, commands in LISTED.items():
     for command in commands:
@@ -161,6 +141,6 @@ for panel, commands in LISTED.items():
 model = typer.Typer(
     cls=_Group, no_args_is_help=True, help="Show what a model file holds: `inldl model info`."
 )
-_add(_tables.info, model)
+_add(tables.info, model)
 model.callback()(lambda: None)
 app.add_typer(model, name="model", rich_help_panel=TABLES)

@@ -6,18 +6,19 @@ from typing import Annotated
 
 import typer
 
-from inldl.cli import _options as o
-from inldl.cli._progress import bar, steps, working
+from inldl.cli import options as o
+from inldl.cli.progress import bar, steps, working
+from inldl.tables.options import (
+    ColumnOptions,
+    FileOptions,
+    FillOptions,
+    IntervalOptions,
+    LearnOptions,
+    ScaleOptions,
+    ShareOptions,
+)
 from inldl.text import say
 
-OF_MODEL = f"{o.LABELS} Those of the model by default."
-GIVEN = "Fill with this model file instead of fitting one."
-MARK = "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5."
-WHOLE = "Fill in whole numbers; for counts with a --total."
-DRAWS = (
-    "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as they "
-    "are uncertain (multiple imputation: analyse each, then pool by Rubin's rules)."
-)
 ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
 START = "A table to start with; the studio works on a copy of it."
 PORT = "The port to listen on; any free one by default."
@@ -32,16 +33,15 @@ def complete(
     context: typer.Context,
     table: o.File,
     out: o.Out,
-    labels: Annotated[str | None, typer.Option("--labels", "-l", help=OF_MODEL)] = None,
+    labels: o.LabelsOfModel = None,
     method: o.Method = "auto",
-    model: Annotated[Path | None, typer.Option(help=GIVEN)] = None,
-    uncertainty: o.Uncertainty = None,
-    mark: Annotated[bool, o.flag("--mark", help=MARK)] = False,
-    whole: Annotated[bool, o.flag("--whole", help=WHOLE)] = False,
-    draws: Annotated[int, typer.Option(help=DRAWS, min=0, show_default=False)] = 0,
-    answers: Annotated[Path | None, typer.Option(help=ANSWERS)] = None,
+    model: o.Fitted = None,
     *,
-    options: o.FitOptions,
+    filling: FillOptions,
+    answers: Annotated[Path | None, typer.Option(help=ANSWERS)] = None,
+    output: o.Output,
+    columns: ColumnOptions,
+    learning: LearnOptions,
 ) -> None:
     """Fill in the missing shares of a table.
 
@@ -59,33 +59,34 @@ def complete(
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.pages.table import completion_page
-    from inldl.tables.tasks import check_completion, complete_table, draw_paths
+    from inldl.tables.tasks import check_completion, complete_table, draw_paths, method_for
 
-    fitted = None if model is None else o.load_model_of_table(model, uncertainty, draws)
-    method = options.method_for(method, coverage=uncertainty, n_draws=draws)
+    fitted = None if model is None else o.load_model_of_table(model, filling)
+    method_for(method, learning, columns, filling)  # refuses what cannot be
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
+    o.check_labels(wanted, columns)
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
-    file = options.open(table, wanted, **roles)
+    file = output.open(table, wanted, columns, **roles)
     if answers is not None:
-        file = _answered(file, answers, wanted, options)
-    asked = {"coverage": uncertainty, "mark": mark, "whole": whole, "n_draws": draws}
-    asked["overwrite"] = options.overwrite
-    check_completion(file, out, **asked)
+        file = _answered(file, answers, wanted, learning)
+    check_completion(file, out, filling, overwrite=output.overwrite)
     learned, holes = None, None
     if fitted is None:
-        learned = fit_file(file, method, options)
+        learned = fit_file(file, method, learning)
         fitted, scale, holes = learned.model, learned.scale, learned.holes
     else:
-        scale = o.scale_for(fitted, file, options.scale, context)
-    read = {"scale": scale, "normalize": options.normalize, "holes": holes}
+        scale = o.scale_for(fitted, file, learning.scale, context)
+    how = {"scale": scale, "normalize": learning.normalize, "holes": holes}
     with bar("Writing") as done:
-        written = complete_table(file, fitted, out, **read, **asked, done=done)
+        written = complete_table(
+            file, fitted, out, filling, **how, overwrite=output.overwrite, done=done
+        )
     document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
     known = learned is None or written.n_exact == written.n_filled
-    options.show(document(), out, lambda: document(None if known else _influence(learned)))
-    if draws:
-        paths = draw_paths(out, draws)
-        say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if draws > 1 else ""))
+    output.show(document(), out, lambda: document(None if known else _influence(learned)))
+    if filling.n_draws:
+        paths = draw_paths(out, filling.n_draws)
+        say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if len(paths) > 1 else ""))
 
 
 def fit(
@@ -94,7 +95,9 @@ def fit(
     labels: o.Labels = None,
     method: o.Method = "auto",
     *,
-    options: o.FitOptions,
+    output: o.Output,
+    columns: ColumnOptions,
+    learning: LearnOptions,
 ) -> None:
     """Fit a model to a table, and save it for new rows.
 
@@ -109,24 +112,27 @@ def fit(
     from inldl.files.replacing import check_free
     from inldl.report.pages.table import model_page
     from inldl.tables import TableModel
+    from inldl.tables.tasks import method_for
 
-    method = options.method_for(method)
-    file = options.open(table, labels, out=out)
-    check_free(out, overwrite=options.overwrite)
-    check_savable(TableModel(method))
-    learned = fit_file(file, method, options)
-    save_model(learned.model, out, info=learned.info(file.path.name), overwrite=options.overwrite)
+    o.check_labels(labels, columns)
+    ready = method_for(method, learning, columns)
+    file = output.open(table, labels, columns, out=out)
+    check_free(out, overwrite=output.overwrite)
+    check_savable(TableModel(ready))
+    learned = fit_file(file, method, learning)
+    save_model(learned.model, out, info=learned.info(file.path.name), overwrite=output.overwrite)
     document = partial(model_page, learned, file.path.name)
-    options.show(document(), out, lambda: document(_influence(learned)))
+    output.show(document(), out, lambda: document(_influence(learned)))
 
 
 def predict(
     model: o.ModelFile,
     table: o.File,
     out: o.Out,
-    uncertainty: o.Uncertainty = None,
     *,
-    options: o.TableOptions,
+    intervals: IntervalOptions,
+    output: o.Output,
+    options: FileOptions,
 ) -> None:
     """Predict the shares of new rows.
 
@@ -140,16 +146,23 @@ def predict(
     from inldl.tables.tasks import predict_table
     from inldl.tables.writing import check_writable
 
-    fitted = o.load_model_of_table(model, uncertainty)
-    file = options.open(table, None, model=model, out=out, onto_table=True)
-    check_writable(file, out, overwrite=options.overwrite)
-    asked = {"coverage": uncertainty, "overwrite": options.overwrite}
+    fitted = o.load_model_of_table(model, intervals)
+    file = output.open(table, None, options, model=model, out=out, onto_table=True)
+    check_writable(file, out, overwrite=output.overwrite)
+    asked = {"coverage": intervals.coverage, "overwrite": output.overwrite}
     with bar("Writing") as done:
         written = predict_table(file, fitted, out, **asked, done=done)
-    options.show(prediction_page(written, fitted, file.path.name, out.name, file.notes), out)
+    output.show(prediction_page(written, fitted, file.path.name, out.name, file.notes), out)
 
 
-def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> None:
+def evaluate(
+    model: o.ModelFile,
+    table: o.File,
+    *,
+    output: o.Output,
+    columns: ColumnOptions,
+    shares: ShareOptions,
+) -> None:
     """Test a model on rows that it was not fitted to.
 
     Only known shares count. The model is compared with the means of the rows it was fitted to.
@@ -162,13 +175,19 @@ def evaluate(model: o.ModelFile, table: o.File, *, options: o.ShareOptions) -> N
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
-    file = options.open(table, list(fitted.label_names_), model=model)
-    read = {"scale": options.scale, "normalize": options.normalize}
-    found = evaluate_table(file, fitted, **read, weight=options.weight)
-    options.show(evaluation_page(found, fitted, file.path.name, file.notes))
+    file = output.open(table, list(fitted.label_names_), columns, model=model)
+    found = evaluate_table(file, fitted, shares)
+    output.show(evaluation_page(found, fitted, file.path.name, file.notes))
 
 
-def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) -> None:
+def inspect(
+    table: o.File,
+    labels: o.Labels = None,
+    *,
+    output: o.Output,
+    columns: ColumnOptions,
+    shares: ScaleOptions,
+) -> None:
     """Look at a table before anything is learned from it.
 
     How much is missing, whether at random, and what cannot be right.
@@ -180,11 +199,11 @@ def inspect(table: o.File, labels: o.Labels = None, *, options: o.ScaleOptions) 
     from inldl.report.pages.inspection import inspection_page
     from inldl.tables.inspect import inspect_file
 
-    file = options.open(table, labels)
-    how = {name: getattr(options, name) for name in ("scale", "weight", "dates")}
-    found, read, notes = inspect_file(file, **how)
-    known = None if options.page is None else read.degrees.notna().to_numpy()
-    options.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
+    o.check_labels(labels, columns)
+    file = output.open(table, labels, columns)
+    found, read, notes = inspect_file(file, shares)
+    known = None if output.page is None else read.degrees.notna().to_numpy()
+    output.show(inspection_page(found, known, f"A look at {file.path.name}", notes))
 
 
 def compare(
@@ -193,7 +212,9 @@ def compare(
     methods: Annotated[str | None, typer.Option(help=METHODS)] = None,
     rows: Annotated[int, typer.Option(help="Rows to compare on, drawn from all.", min=20)] = 2000,
     *,
-    options: o.ShareOptions,
+    output: o.Output,
+    columns: ColumnOptions,
+    shares: ShareOptions,
 ) -> None:
     """Find the method that suits a table.
 
@@ -207,12 +228,12 @@ def compare(
     from inldl.specs import split_list
     from inldl.tables.comparison import CONSTANT, DEFAULT, compare_file
 
-    file = options.open(table, labels)
+    o.check_labels(labels, columns)
+    file = output.open(table, labels, columns)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
-    how = {name: getattr(options, name) for name in ("scale", "normalize", "weight", "dates")}
     with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        found, notes = compare_file(file, wanted, max_rows=rows, **how, done=done)
-    options.show(comparison_page(found, f"Methods for {file.path.name}", notes))
+        found, notes = compare_file(file, wanted, shares, max_rows=rows, done=done)
+    output.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
 def info(model: o.ModelFile) -> None:
@@ -282,25 +303,25 @@ def studio(
 COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
-def fit_file(file, method, options):
+def fit_file(file, method, learning):
+    """Fit a model to a table, and show how far that is."""
     from inldl.progress import heard_by
-    from inldl.tables.tasks import fit_table
+    from inldl.tables.tasks import fit_table, method_for
 
-    read = {"scale": options.scale, "normalize": options.normalize, "dates": options.dates}
-    more = {"group": options.group, "most_rows": options.learn_from, "n_jobs": options.jobs}
-    more |= {"weight": options.weight, "votes": options.votes}
+    method = method_for(method, learning, file.options)
     with working(f"Learning from {file.path.name} with {method}") as tell, heard_by(tell):
-        return fit_table(file, method, **read, **more)
+        return fit_table(file, method, learning)
 
 
-def _answered(file, answers, labels, options):
+def _answered(file, answers, labels, learning):
     """Return the table with the answers of a file in it."""
+    from inldl.tables import TableFile
     from inldl.tables.questions import with_answers
 
     def reopen(path):
-        return options.open(path, labels)
+        return TableFile(path, labels, file.options)
 
-    file, n_answers = with_answers(file, answers, reopen, scale=options.scale)
+    file, n_answers = with_answers(file, answers, reopen, scale=learning.scale)
     say(f"Put {n_answers:,} answer{'' if n_answers == 1 else 's'} from {answers} into the table.")
     return file
 

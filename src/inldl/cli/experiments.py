@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from inldl.cli import _options as o
+from inldl.cli import options as o
 from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
-Jobs = Annotated[int, o.workers("Processes")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
 COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
 HIDING = (
@@ -55,7 +54,7 @@ def bench(
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
     mechanism: Annotated[str, typer.Option(help=HIDING)] = "uniform",
-    jobs: Jobs = 1,
+    jobs: o.Processes = 1,
     timeout: Timeout = None,
     retry: Retry = False,
     out: Annotated[Path, o.out("The file of results.")] = Path("run.sqlite"),
@@ -97,7 +96,7 @@ def report(
 def reproduce(
     datasets: Annotated[str | None, typer.Option(help=SOME)] = None,
     quick: Annotated[bool, o.flag("--quick", help=SMALL)] = False,
-    jobs: Jobs = -1,
+    jobs: o.Processes = -1,
     timeout: Timeout = None,
     retry: Retry = False,
     out: Annotated[Path, o.out("The folder to write.")] = Path("reproduction"),
@@ -152,7 +151,7 @@ def _missing(names):
 
 def _compute(cells, out, jobs, timeout, retry, what):
     """Run the cells with a progress display, and say what did not work."""
-    from inldl.cli._progress import progress
+    from inldl.cli.progress import progress
     from inldl.experiments import Store, run
     from inldl.experiments.runner import pending
 

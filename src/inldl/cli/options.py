@@ -1,0 +1,270 @@
+"""Options of the command line: those of tables, as `inldl.tables.options` states them, and more.
+
+A parameter of a command whose type is a dataclass becomes one option for each of its fields.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from inldl.cli.progress import working
+from inldl.tables.formats.registry import suffixes
+from inldl.tables.options import LABELS, flag_of, option, option_group, type_of
+from inldl.text import say
+
+
+def _check_coverage(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise ValueError(
+            f"--uncertainty must lie between 0 and 1, got {value:g}; 0.9 asks for intervals that "
+            "contain about 9 in 10 shares."
+        )
+    return value
+
+
+def _check_dates(value: str) -> str:
+    if value not in ("auto", "day-first", "month-first"):
+        raise ValueError(f"--dates must be day-first or month-first, got {value!r}.")
+    return value
+
+
+def _check_jobs(value: int) -> int:
+    if value == 0:
+        raise ValueError("--jobs cannot be 0; 1 is one at a time, -1 one per core.")
+    return value
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "--uncertainty": _check_coverage,
+    "--dates": _check_dates,
+    "--jobs": _check_jobs,
+}
+
+
+def flag(*names: str, **more: Any) -> Any:
+    """Return an option without a value."""
+    return typer.Option(*names, metavar="", **more)
+
+
+def out(what: str) -> Any:
+    """Return the option --out for what is written."""
+    return typer.Option("--out", "-o", help=what)
+
+
+def labels(default: str) -> Any:
+    """Return the option --labels, with a sentence about those that are taken by default."""
+    return Annotated[str | None, typer.Option("--labels", "-l", help=f"{LABELS} {default}")]
+
+
+_TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - is standard input."
+File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
+ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
+Labels = labels("All of a --long table by default.")
+LabelsOfModel = labels("Those of the model by default.")
+_GIVEN = "Fill with this model file instead of fitting one."
+Fitted = Annotated[Path | None, typer.Option("--model", help=_GIVEN)]
+_METHOD = "See `inldl methods`; winldl is the fast one."
+Method = Annotated[str, typer.Option("--method", "-m", help=_METHOD)]
+Out = Annotated[Path, out("The file to write.")]
+Overwrite = Annotated[bool, flag("--overwrite", help="Replace files that exist.")]
+Processes = Annotated[
+    int, typer.Option("--jobs", help="Processes; -1 is one per core.", callback=_check_jobs)
+]
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the fields of its dataclasses as options of their own."""
+    own = signature(command).parameters
+    groups: dict[str, Any] = {
+        name: each.annotation for name, each in own.items() if is_dataclass(each.annotation)
+    }
+    flat: list[Parameter] = []
+    for name, each in own.items():
+        flat += _parameters(groups[name]) if name in groups else [each]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{each.name: given.pop(each.name) for each in fields(group)})
+        command(**given)
+
+    kind = Parameter.KEYWORD_ONLY
+    run.__signature__ = Signature([each.replace(kind=kind) for each in flat])  # type: ignore[attr-defined]
+    run.__annotations__ = {each.name: each.annotation for each in flat}
+    return run
+
+
+def _parameters(group: Any) -> Iterator[Parameter]:
+    """Yield a parameter for each field of a group of options."""
+    for each in fields(group):
+        about = each.metadata
+        name = flag_of(each)
+        made = typer.Option(
+            *(name, *about.get("short", ())),
+            help=about["help"],
+            rich_help_panel=about.get("panel"),
+            min=about.get("least"),
+            show_default=about.get("show_default", True),
+            callback=CHECKS.get(name),
+            metavar="" if each.type is bool else None,
+        )
+        annotation: Any = Annotated[type_of(each), made]
+        yield Parameter(
+            each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=annotation
+        )
+
+
+@option_group
+class Output:
+    """Where a result is shown beside the terminal."""
+
+    page: Path | None = option(None, "Write an HTML page with pictures, such as report.html.")
+    overwrite: bool = option(False, "Replace files that exist.")
+
+    def open(self, table: Path, labels: Any, columns: Any, **files: Any) -> Any:
+        """Return the table in a file, after a check of the page and of the other `files`."""
+        from inldl.tables import TableFile
+
+        check_apart(table=table, **files, page=self.page)
+        self._check_page()
+        return TableFile(table, labels, columns)
+
+    def _check_page(self) -> None:
+        """Refuse a page that cannot be written, before any work is done."""
+        from inldl.files.replacing import check_free
+
+        if self.page is None:
+            return
+        check_free(self.page, overwrite=self.overwrite)
+        for package in ("jinja2", "matplotlib"):
+            try:
+                __import__(package)
+            except ImportError:
+                raise ImportError(
+                    f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
+                ) from None
+
+    def show(self, document: Any, out: Path | None = None, on_page: Any = None) -> None:
+        """Print what a result says, and write the page if one is wanted.
+
+        `on_page` returns the document of the page, where that one takes more work.
+        """
+        from inldl.report.terminal import show
+
+        show(document)
+        if out is not None:
+            say(f"Wrote {out}")
+        if self.page is not None:
+            document = on_page() if on_page else document
+            with working("Drawing"):
+                document.write(self.page, overwrite=self.overwrite)
+            say(f"Wrote {self.page}")
+
+
+def check_labels(labels: Any, columns: Any) -> None:
+    """Refuse a table without labels, unless it is long."""
+    if labels is None and columns.long is None:
+        raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
+
+
+_ROLES = {
+    "table": "the table",
+    "model": "the model",
+    "run": "the file of results",
+    "out": "--out",
+    "answers": "--answers",
+    "page": "--page",
+}
+
+
+def check_apart(onto_table: bool = False, **files: Path | None) -> None:
+    """Refuse a file that has two roles; `onto_table` allows that `out` is the table."""
+    given = {role: path for role, path in files.items() if path is not None}
+    for (first, path), (second, other) in combinations(given.items(), 2):
+        allowed = onto_table and {first, second} == {"table", "out"}
+        if not allowed and _same_file(path, other):
+            raise ValueError(
+                f"{other} is given both as {_ROLES[first]} and as {_ROLES[second]}; give each a "
+                "file of its own."
+            )
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    if first.exists() and second.exists():
+        return first.samefile(second)
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
+def given(context: typer.Context, *names: str) -> Iterator[str]:
+    """Yield those of some options that the user has given, as they are typed."""
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name in names and source is not None and source.name == "COMMANDLINE":
+            yield each.opts[0]
+
+
+def load_model_of_table(path: Path, filling: Any = None) -> Any:
+    """Return the model in a file, which must have what the intervals or draws need."""
+    from inldl.files.model_file import load_model
+    from inldl.tables import TableModel
+
+    model = load_model(path)
+    coverage, draws = getattr(filling, "coverage", None), getattr(filling, "n_draws", 0)
+    if (coverage is not None or draws) and getattr(model, "known", "") == "ratios":
+        raise ValueError(
+            f"{path} was fitted with --ratios, which rules out intervals and draws; "
+            "leave out --uncertainty and --draws."
+        )
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__}, which has no column names; use it from "
+            "Python, or make a model with `inldl fit`."
+        )
+    if coverage is not None and model.calibration_ is None:
+        raise ValueError(
+            f"{path} was fitted without held-out predictions, which intervals need; make a "
+            "model with `inldl fit`, or leave --uncertainty out."
+        )
+    if draws and model.examples_ is None:
+        raise ValueError(
+            f"{path} has no held-out predictions of its rows, which draws need; make a model "
+            "with `inldl fit`, or leave --draws out."
+        )
+    return model
+
+
+def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:
+    """Return the scale of a table that a model completes, and refuse one that is in doubt.
+
+    Refuse other labels than those of the model, and options that are for fitting.
+    """
+    fitting = ("method", "most_rows", "n_jobs", "weight", "votes", "ratios", "dates")
+    for name in given(context, *fitting):
+        raise ValueError(
+            f"{name} is for fitting, but --model is already fitted; leave out one of them."
+        )
+    if list(model.label_names_) != list(file.labels):
+        raise ValueError(
+            f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "
+            "out to use these."
+        )
+    for note in file.notes:
+        say(note)
+    if scale != "auto":
+        return scale
+    scale, note = file.find_scale()
+    known = getattr(model, "scale_", scale)
+    if scale != known:
+        raise ValueError(
+            f"{note[:-1]}, but the model was fitted to a table with --scale {known}; give "
+            f"--scale {scale} or --scale {known} to say which it is."
+        )
+    say(note)
+    return scale

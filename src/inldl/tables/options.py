@@ -1,0 +1,410 @@
+r"""The options of table commands, each stated once.
+
+A dataclass here is a group of options that one function takes. The command line has an option for
+each field, the page of the studio a control for each field that has a place there, and the
+functions take the dataclass, or keywords with the names of its fields. To add an option, add a
+field here, and use it in the function.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, field, fields
+from inspect import cleandoc
+from types import NoneType
+from typing import Any, Self, dataclass_transform, get_args
+
+FILE, COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
+READING, SHARES, MORE = "The file", "The shares", "More options"  # parts of the page
+LABELS = (
+    'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
+    'expression. In a pattern ? stands for any character, even a comma: "joy? mild".'
+)
+SCALES = {
+    "auto": "Detect it from the sums",
+    "fraction": "Fractions: rows sum to 1",
+    "percent": "Percentages: rows sum to 100",
+    "count": "Counts",
+}
+
+
+def option(default: Any, help: str, **more: Any) -> Any:
+    """Return a field with a default, a help text with an example, and more about it.
+
+    Parameters
+    ----------
+    default : object
+        What is taken if the option is not given.
+    help : str
+        What the command line says about it.
+    **more
+        flag : its name on the command line, if that is not the name of the field.
+        panel : the part of the help text that it belongs to.
+        choices : what it can be, with a title for each.
+        words : names for values that are hard to type.
+        least : the smallest number that is possible.
+        show_default : whether the help text tells the default.
+        page : the part of the page that has a control for it, and the title of the control.
+        hint, example : what the page says about it instead of `help`, and shows while it is empty.
+        page_most : the largest number on the page.
+    """
+    return field(default=default, metadata={"help": help, **more})
+
+
+def _in_file(title: str, help: str, **more: Any) -> Any:
+    """Return an option about how the file is written; None has it detected."""
+    return option(None, help, panel=FILE, page=(READING, title), **more)
+
+
+def _column(help: str, **more: Any) -> Any:
+    """Return an option that names columns."""
+    return option(None, help, panel=COLUMNS, **more)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def option_group(cls: type[Any]) -> Any:
+    """Make a class a group of options; its docstring gets the help of fields that it lacks."""
+    cls = dataclass(frozen=True, kw_only=True)(cls)
+    text = cleandoc(cls.__doc__ or "")
+    text += "" if "Parameters\n" in text else "\n\nParameters\n----------"
+    for each in fields(cls):
+        if each.name in cls.__annotations__ and not re.search(rf"\b{each.name}\b.* : ", text):
+            kind = getattr(each.type, "__name__", each.type)
+            text += f"\n{each.name} : {kind}, default={each.default!r}\n"
+            text += f"    {each.metadata['help']}"
+    cls.__doc__ = text
+    return cls
+
+
+class Options:
+    """What all groups of options can do."""
+
+    def __post_init__(self) -> None:
+        """Replace words by the values that they stand for."""
+        for each in fields(self):  # type: ignore[arg-type]
+            value, words = getattr(self, each.name), each.metadata.get("words", {})
+            if isinstance(value, str) and value in words:
+                object.__setattr__(self, each.name, words[value])
+
+    @classmethod
+    def of(cls, options: "Options | None" = None, **given: Any) -> Self:
+        """Return options of this group: the `given` ones, and all others as in `options`.
+
+        These may be of another group, of which only the options of this one are taken.
+        """
+        names = [each.name for each in fields(cls)]  # type: ignore[arg-type]
+        same = {name: getattr(options, name) for name in names if hasattr(options, name)}
+        return cls(**{**same, **given})
+
+
+def names(*groups: type[Options]) -> list[str]:
+    """Return the names of the options of some groups."""
+    return list(dict.fromkeys(each.name for group in groups for each in fields(group)))  # type: ignore[arg-type]
+
+
+def flag_of(each: Field[Any]) -> str:
+    """Return the name of an option on the command line."""
+    return str(each.metadata.get("flag", f"--{each.name.replace('_', '-')}"))
+
+
+def type_of(each: Field[Any]) -> Any:
+    """Return what a text becomes as a value of a field: the first of the types that it can have.
+
+    If it can be None, that is part of the type.
+    """
+    kinds = get_args(each.type) or (each.type,)
+    return kinds[0] | None if NoneType in kinds else kinds[0]
+
+
+@option_group
+class FileOptions(Options):
+    r"""How the file of a table is written.
+
+    Parameters
+    ----------
+    delimiter : {",", ";", "\t", "|"}, default=None
+        What separates the cells of a text file; detected if None, a tab for .tsv and .tab.
+    decimal : {".", ","}, default=None
+        The decimal sign; detected from all numbers of the table if None.
+    thousands : {"", ",", ".", " ", "'"}, default=None
+        What separates thousands, as in 47,300; "" if nothing does. A space stands for no-break
+        and thin spaces as well, and an apostrophe for the typographic one. Detected if None; a
+        table in which 47,300 could mean 47300 or 47.3 is refused.
+    encoding : str, default=None
+        The encoding of a text file. If None, the one that its byte order mark tells; else UTF-8
+        if the file is valid UTF-8, or cp1252 or latin-1.
+    na : str or list of str, default=None
+        Further cells that mean missing, in any column, such as "s,x,-99". Numbers may be among
+        them.
+    skip_rows, skip_last : int, default=None
+        Lines (rows of a sheet) above the header, and lines with content below the last row, that
+        are no part of the table; files that are written keep them. By default titles and notes
+        are detected where they are clear.
+    sheet : str or int, default=None
+        The sheet of an Excel file, by name or by number from 1; the first by default.
+    """
+
+    delimiter: str | None = _in_file(
+        "Between cells",
+        "Between cells: , ; | or tab. Detected by default.",
+        choices={",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Bar"},
+        words={"tab": "\t", "\\t": "\t"},
+    )
+    decimal: str | None = _in_file(
+        "Decimal sign",
+        "The decimal sign: . or , Detected by default.",
+        choices={".": "Point", ",": "Comma"},
+    )
+    thousands: str | None = _in_file(
+        "Between thousands",
+        "Between thousands: , . ' space or none. Detected by default.",
+        choices={",": "Comma", ".": "Point", "'": "Apostrophe", " ": "Space", "none": "Nothing"},
+        words={"space": " ", "none": ""},
+    )
+    encoding: str | None = _in_file(
+        "Encoding", "Such as utf-8 or cp1252. Detected by default.", example="detected"
+    )
+    na: str | Sequence[str] | None = _in_file(
+        "Cells that mean missing",
+        'Cells that mean missing, besides the usual ones: "s,x,-99".',
+        example="s, x, -99",
+    )
+    skip_rows: int | None = _in_file(
+        "Lines above the header",
+        "Lines (in a sheet: rows) above the header. Detected by default.",
+        least=0,
+        page_most=1000,
+        example="detected",
+    )
+    skip_last: int | None = _in_file(
+        "Lines below the last row",
+        "Lines with content below the last row, such as notes. Detected by default.",
+        least=0,
+        page_most=1000,
+        example="detected",
+    )
+    sheet: str | int | None = _in_file(
+        "Sheet of an Excel file",
+        "The sheet of an Excel file, by name or number; the first by default.",
+    )
+
+    def refuse_sheet(self, path: Any) -> None:
+        """Refuse a sheet, for a format that has none."""
+        if self.sheet is not None:
+            raise ValueError(
+                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
+            )
+
+    def refuse_skipping(self, path: Any) -> None:
+        """Refuse rows to skip, for a format that has nothing but the table in its files."""
+        if self.skip_rows or self.skip_last:
+            raise ValueError(
+                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
+                "skip_last (--skip-rows and --skip-last)."
+            )
+
+
+@option_group
+class ColumnOptions(FileOptions):
+    """How the file of a table is written, and which of its columns are used.
+
+    Parameters
+    ----------
+    ignore, id : str or list of str, default=None
+        Columns that are neither labels nor features, named as labels are: those of no use, and
+        those that name the rows.
+    features : str or list of str, default=None
+        The feature columns; by default all that are left.
+    long : str or dict, default=None
+        For a table with one row per thing and label: which columns are the id of the thing, the
+        label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
+        an id of several columns. All labels are taken by default. A label that a thing has no row
+        for is missing; with "absent=0" it is 0.
+    total : str or float, default=None
+        For counts, which may then be missing: the column with the totals of the rows, or one total
+        of all rows, such as 24. The column is a feature only if `features` names it.
+    sums : str, list of str or dict, default=None
+        Columns that hold sums of labels, in the same units: "alcohol=beer,wine", several such
+        texts, or a dict from such a column to its labels. A label may be in one sum only. These
+        columns are neither labels nor, unless `features` names them, features.
+    """
+
+    ignore: str | list[str] | None = _column('Columns to leave alone: "notes,tmp_*".')
+    features: str | list[str] | None = _column(
+        'The columns to learn from: "age,income"; all others by default.'
+    )
+    id: str | list[str] | None = _column(
+        'The columns that name the rows: "county". They are not used as features.',
+    )
+    long: str | dict[str, Any] | None = _column(
+        'For a table with one row per thing and label: "id=county,label=party,value=votes"; add '
+        '"absent=0" if a label without a row means 0.',
+        page=(READING, "One row per label"),
+        example="id=county,label=party,value=votes",
+    )
+    total: str | float | None = _column(
+        "For counts: the column with the total of each row, or a number if all rows have the same "
+        "total, such as 24. Counts may then be missing; completed rows sum to their total.",
+    )
+    sums: list[str] | str | dict[str, Any] | None = _column(
+        'A column with the sum of some labels: "alcohol=beer,wine". Repeat the option for more '
+        "columns.",
+        flag="--sum",
+        page=(SHARES, "Columns that hold sums of labels"),
+        hint="One column per line, and the labels that it is the sum of.",
+        example="alcohol=beer,wine",
+    )
+
+
+@option_group
+class ScaleOptions(Options):
+    """What the shares of a table are, for a look at it.
+
+    Parameters
+    ----------
+    scale : {"auto", "fraction", "percent", "count"}, default="auto"
+        What the degrees are. "auto" looks at the sums of the complete rows (about 1, about 100,
+        or neither), and at the largest degree if no row is complete. Counts are divided by the
+        sum of their row, and none may be missing, unless there is a `total`.
+    """
+
+    scale: str = option(
+        "auto",
+        "What the shares are: auto, fraction, percent or count.",
+        choices=SCALES,
+        page=(SHARES, "What the shares are"),
+    )
+    weight: str | None = _column(
+        "A column that says how much each row counts, such as a survey weight; only ratios "
+        "matter. It is not used as a feature.",
+    )
+    dates: str = option(
+        "auto",
+        "How to read dates such as 5/1/2024 if a column is unclear: day-first or month-first.",
+        panel=FILE,
+        choices={"auto": "Detect it", "day-first": "Day first", "month-first": "Month first"},
+        show_default=False,
+        page=(READING, "Dates such as 5/1/2024"),
+    )
+
+
+@option_group
+class ShareOptions(ScaleOptions):
+    """What the shares of a table are, and whether rows with other sums are accepted.
+
+    Parameters
+    ----------
+    normalize : bool, default=False
+        Divide complete rows that do not sum to the whole by their sum, instead of refusing them.
+        Incomplete rows that exceed the whole by at most 5 percent are divided as well, which
+        leaves 0 for their missing degrees. Rows that are off by no more than rounding explains
+        (half a unit of the last decimal for each degree, at most 5 percent in all) are always
+        divided. `write_table` keeps all these rows as they are in the file.
+    """
+
+    normalize: bool = option(
+        False,
+        "Accept complete rows that do not sum to the whole; the file keeps their numbers.",
+        page=(SHARES, "Accept rows with other sums"),
+    )
+
+
+@option_group
+class LearnOptions(ShareOptions):
+    """How a model is fitted to a table."""
+
+    group: str | None = _column(
+        "A column of groups, such as persons: errors are measured on groups that were left out. "
+        "It is not used as a feature.",
+    )
+    votes: bool = option(
+        False,
+        "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "
+        "votes say less than those of 300.",
+        page=(SHARES, "Weigh rows by their votes"),
+    )
+    ratios: bool = option(
+        False,
+        "Missing labels were dropped and the others rescaled to the whole, so only the ratios of "
+        "known shares are right; rows with missing shares are scaled back.",
+        page=(SHARES, "Only ratios are known"),
+    )
+    most_rows: int | None = option(
+        None,
+        "About how many rows to learn from; all by default, up to 100 million numbers.",
+        flag="--learn-from",
+        least=2,
+        page=(MORE, "Rows to learn from"),
+        page_most=10**9,
+        hint="Fewer are faster where a table has very many.",
+        example="all",
+    )
+    n_jobs: int = option(1, "Threads; -1 is one per core.", flag="--jobs")
+
+
+@option_group
+class IntervalOptions(Options):
+    """Whether intervals are written."""
+
+    coverage: float | None = option(
+        None,
+        "Add columns LABEL_low and LABEL_high; with 0.9, about 9 in 10 shares lie between them.",
+        flag="--uncertainty",
+    )
+
+
+@option_group
+class FillOptions(IntervalOptions):
+    """How a completed table is written."""
+
+    mark: bool = option(
+        False,
+        "Add columns LABEL_filled: 1 where a cell was filled, 2 where it had bounds such as <5.",
+    )
+    whole: bool = option(
+        False,
+        "Fill in whole numbers; for counts with a --total.",
+        page=(MORE, "Fill in whole numbers"),
+        hint="For counts with a column of totals.",
+    )
+    n_draws: int = option(
+        0,
+        "Also write this many tables, OUT-draw1 and so on, whose filled shares vary as much as "
+        "they are uncertain (multiple imputation: analyse each, then pool by Rubin's rules).",
+        flag="--draws",
+        least=0,
+        show_default=False,
+        page=(MORE, "Multiple imputations"),
+        page_most=100,
+        hint="Also make this many completed tables, which differ as much as their filled-in "
+        "shares are uncertain.",
+        example="none",
+    )
+
+
+@option_group
+class AskOptions(Options):
+    """Which missing shares to ask for, and what answers cost.
+
+    Parameters
+    ----------
+    budget, by, row_cost, cell_cost : float or str
+        As in `inldl.suggest`.
+    cost : str, default=None
+        A column with the price of the first answer in each row, in place of `row_cost`.
+    """
+
+    budget: float = option(
+        50, "What all answers may cost; without prices, how many cells to ask for.", short=("-b",)
+    )
+    by: str = option(
+        "cell", "Ask for single cells, or for all missing shares of a row: cell or row."
+    )
+    row_cost: float = option(1, "The price of the first answer in a row.")
+    cell_cost: float | None = option(
+        None, "The price of each further answer in the same row; that of the first by default."
+    )
+    cost: str | None = option(
+        None,
+        "A column with the price of a row: of each answer in it, or of the first with "
+        "--cell-cost.",
+    )
