@@ -24,7 +24,7 @@ def source(chunked, weights):
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_the_same_rows_are_drawn_everywhere(monkeypatch, weights):
-    monkeypatch.setattr(_kernel_features, "SAMPLE", 20)
+    monkeypatch.setattr(_kernel_features, "MAP_SAMPLE", 20)
     here, there = sample(source(False, weights), 3), sample(source(True, weights), 3)
     np.testing.assert_array_equal(here.X, there.X)
     np.testing.assert_array_equal(here.y, there.y)

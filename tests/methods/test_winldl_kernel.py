@@ -59,7 +59,7 @@ def test_same_bits_on_disk_and_with_threads(several_blocks, tmp_path, monkeypatc
     """Whether features of all rows are kept or made in each step does not matter either."""
     options = OPTIONS | {"max_iter": 5}
     expected = WInLDL(**options).fit(X, Y)
-    monkeypatch.setattr(winldl, "KEPT", 1 << 30 if keep else 0)
+    monkeypatch.setattr(winldl, "KEPT_BYTES", 1 << 30 if keep else 0)
     on_disk = mapped(tmp_path, X)
     assert disk.is_on_disk(on_disk)
     for given, n_jobs in ((X, 1), (X, 3), (on_disk, 2)):

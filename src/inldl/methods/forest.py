@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from inldl.file_state import FileState
-from inldl.methods.kernel_base import Kernel, KernelDistributionEstimator
+from inldl.methods.kernel_base import KernelFeatureEstimator
 from inldl.methods.kernel_features import choose_alpha
-from inldl.methods.parameters import Auto, Count, Jobs, Positive, parameters
+from inldl.methods.parameters import Count, Positive, parameters
 from inldl.solvers.gaussian import fill_near, projected
 from inldl.solvers.masked_ridge import leave_one_out, spread_of
 
@@ -18,7 +18,7 @@ LARGEST = float(np.finfo(np.float32).max)  # that trees can split
 
 
 @parameters
-class ForestLDL(KernelDistributionEstimator):
+class ForestLDL(KernelFeatureEstimator):
     """Extra trees that learn all labels together, from distributions without holes.
 
     The rows are cut into five folds. Without each fold the holes are filled near the
@@ -34,14 +34,8 @@ class ForestLDL(KernelDistributionEstimator):
         Rows in a leaf at least.
     max_features : float, default=0.5
         Share of the features that a split looks at.
-    kernel, scale, n_landmarks
-        Of the ridge regression, as in :class:`inldl.methods.KernelRidgeLDL`.
     alpha : float or "auto", default="auto"
-        Its penalty; "auto" chooses it without each fold.
-    random_state : int, RandomState instance, Generator or None, default=None
-        For the folds, the landmarks and the trees.
-    n_jobs : int or None, default=None
-        Threads, over labels and trees; None is 1, -1 all cores. The result is the same to the bit.
+        The penalty of the ridge regression; "auto" chooses it without each fold.
 
     Attributes
     ----------
@@ -51,8 +45,6 @@ class ForestLDL(KernelDistributionEstimator):
     forests_ : list of ExtraTreesRegressor
         One without each fold. Beyond 20000 rows each tree learns from as many, drawn with
         replacement.
-    kernel_, scale_ : str, float
-        What was chosen.
 
     Examples
     --------
@@ -70,12 +62,7 @@ class ForestLDL(KernelDistributionEstimator):
     n_trees: Count = 30
     min_samples_leaf: Count = 2
     max_features: Positive = 0.5
-    kernel: Kernel = "auto"
-    scale: Auto = "auto"
-    alpha: Auto = "auto"
     n_landmarks: Count = 300
-    random_state: object = None
-    n_jobs: Jobs = None
     tunable: ClassVar = {"min_samples_leaf": (1, 2, 5, 10), "max_features": (0.3, 0.5, 1.0)}
 
     def _learn(self, data, go_on=None):

@@ -19,6 +19,7 @@ from inldl.methods.kernel_features import (
     median_distance,
 )
 from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
+from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_predictable, like, validate_weighted_fit
 from inldl.rows.given_limits import limits_of
@@ -28,8 +29,6 @@ from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures
 
 MANY = 5000  # rows
-
-Kernel = Literal["auto", "rbf", "laplacian", "linear"]
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,24 @@ class Prepared:
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
-    A method states `_check_parameters()`, `_learn(data)`, which sets what it learns and
-    `held_out_`, and `_degrees(dense, scaled)`, which predicts in double precision.
+    A method states `_learn(data)`, which sets what it learns and `held_out_`, and
+    `_degrees(dense, scaled)`, which predicts in double precision.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance, Generator or None, default=None
+        For all random choices; an int makes the result reproducible to the bit.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The result is the same to the bit.
+
+    Attributes
+    ----------
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without that row's degrees.
     """
+
+    random_state: object = None
+    n_jobs: Jobs = None
 
     _takes_chunks = True
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
@@ -164,6 +178,33 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
             return data
         mechanism, y = fill_selected(data.scaled, data.y, data.mechanism, seed, self.n_jobs)
         return replace(data, mechanism=mechanism, y=y)
+
+
+class KernelFeatureEstimator(KernelDistributionEstimator):
+    """Base of estimators that map rows to features of a kernel, which may be chosen.
+
+    Parameters
+    ----------
+    kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
+        RBF, or the same with sums of absolute differences; "auto" chooses between the two by
+        leave-one-out ridge regression. "linear" is the scaled features themselves.
+    scale : float or "auto", default="auto"
+        The kernel is exp(-scale * distance / median distance).
+    alpha : float or "auto", default="auto"
+        The penalty of the squared coefficients.
+    n_landmarks : int, default=400
+        Random rows that span the kernel features (Nystroem's method).
+
+    Attributes
+    ----------
+    kernel_, scale_ : str, float
+        What was chosen.
+    """
+
+    kernel: Literal["auto", "rbf", "laplacian", "linear"] = "auto"
+    scale: Auto = "auto"
+    alpha: Auto = "auto"
+    n_landmarks: Count = 400
 
     def _fitted_map(self, data):
         """Choose what is "auto" of the kernel; return the fitted map to its features."""

@@ -26,9 +26,9 @@ PAIRS_FROM = 1000  # rows whose distances give the median
 QUANTILES, OUTERMOST = 1000, 1e-3  # levels of a column; beyond the outermost all is one
 QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
-SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
-KEPT = 1 << 30  # bytes that the features of all rows may take in memory
-METRICS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+MAP_SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
+KEPT_BYTES = 1 << 30  # bytes that the features of all rows may take in memory
+DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 
 
 class Columns:
@@ -129,7 +129,7 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None):
 def median_distance(Z, kernel, seed):
     """Return the median distance between rows that differ, or 1 if none do."""
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
-    distances = pdist(Z[rows], METRICS[kernel])
+    distances = pdist(Z[rows], DISTANCES[kernel])
     distances = distances[distances > 0]
     return np.median(distances) if distances.size else 1.0
 
@@ -279,10 +279,10 @@ class KernelMap:
 
 
 def sample(rows, seed):
-    """Return at most `SAMPLE` random rows of a source that have a weight, in memory."""
+    """Return at most `MAP_SAMPLE` random rows of a source that have a weight, in memory."""
     n = rows.X.shape[0]
-    if n > SAMPLE:
-        rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, SAMPLE, replace=False)))
+    if n > MAP_SAMPLE:
+        rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, MAP_SAMPLE, replace=False)))
     elif not rows.in_memory:
         rows = rows.take(np.arange(n))
     weights = rows.beside.get("sample_weight")

@@ -1,8 +1,8 @@
 """Kernel ridge regression on what is observed, then on what the sum of 1 makes of it."""
 
-from inldl.methods.kernel_base import Kernel, KernelDistributionEstimator
+from inldl.methods.kernel_base import KernelFeatureEstimator
 from inldl.methods.kernel_features import choose_alpha
-from inldl.methods.parameters import Auto, Count, Jobs, parameters
+from inldl.methods.parameters import Count, parameters
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import fit_completed, leave_one_out
 
@@ -10,7 +10,7 @@ TOL = 1e-4  # changes of filled degrees that are not worth another fit
 
 
 @parameters
-class KernelRidgeLDL(KernelDistributionEstimator):
+class KernelRidgeLDL(KernelFeatureEstimator):
     r"""Kernel ridge regression whose kernel and penalty are chosen by leave-one-out.
 
     Each label is regressed on kernel features of the rows where it is observed; one
@@ -21,26 +21,11 @@ class KernelRidgeLDL(KernelDistributionEstimator):
 
     Parameters
     ----------
-    kernel : {"auto", "rbf", "laplacian", "linear"}, default="auto"
-        RBF, or the same with sums of absolute differences; "auto" chooses between the two.
-        "linear" is a ridge regression on the scaled features themselves.
-    scale : float or "auto", default="auto"
-        The kernel is exp(-scale * distance / median distance).
-    alpha : float or "auto", default="auto"
-        The penalty of the squared coefficients.
-    n_landmarks : int, default=400
-        Random rows that span the kernel features (Nystroem's method).
     max_iter : int, default=10
         How often holes are filled and the model is fitted again.
-    random_state : int, RandomState instance, Generator or None, default=None
-        For the landmarks.
-    n_jobs : int or None, default=None
-        Threads, over the labels; None is 1, -1 all cores. The result is the same to the bit.
 
     Attributes
     ----------
-    held_out_ : ndarray of shape (n_samples, n_labels)
-        Predictions of the training rows, each made without that row's degrees.
     kernel_, scale_, alpha_ : str, float, float
         What was chosen.
     coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
@@ -59,13 +44,7 @@ class KernelRidgeLDL(KernelDistributionEstimator):
     'rbf'
     """
 
-    kernel: Kernel = "auto"
-    scale: Auto = "auto"
-    alpha: Auto = "auto"
-    n_landmarks: Count = 400
     max_iter: Count = 10
-    random_state: object = None
-    n_jobs: Jobs = None
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)

@@ -6,10 +6,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
-from inldl.methods.kernel_base import Kernel, KernelDistributionEstimator
-from inldl.methods.kernel_features import FINE as LANDMARKS
+from inldl.methods.kernel_base import KernelFeatureEstimator
+from inldl.methods.kernel_features import FINE as RATIO_LANDMARKS
 from inldl.methods.kernel_features import choose_kernel, kernel_features, sample_rows
-from inldl.methods.parameters import Auto, Count, Jobs, parameters
+from inldl.methods.parameters import Count, parameters
 from inldl.rows.cells import known_cells
 from inldl.rows.ratios import (
     check_ratios,
@@ -22,15 +22,15 @@ from inldl.solvers.landmark_kernel import Basis
 from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
 from inldl.solvers.softmax import softmax
 
-ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
+TRIED_ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
 FOLDS = 5
 MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
-ROUGH, FAIR, FINE = 1e-5, 1e-6, 1e-7  # gains, of the objective, that end a choice, a fold, a fit
-ROWS_FOR_ALPHA = 5000
+CHOICE_FTOL, FOLD_FTOL, FIT_FTOL = 1e-5, 1e-6, 1e-7  # relative gains that end L-BFGS
+FOLD_ROWS = 5000
 
 
 @parameters
-class KernelSoftmaxLDL(KernelDistributionEstimator):
+class KernelSoftmaxLDL(KernelFeatureEstimator):
     r"""Softmax regression on kernel features.
 
     With :math:`q = \mathrm{softmax}(b + \varphi W)` it minimises
@@ -41,24 +41,15 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     by L-BFGS. The kernel is chosen by leave-one-out ridge regression as in
     :class:`inldl.methods.KernelRidgeLDL`, the penalty by five folds of the rows.
 
-    Parameters
-    ----------
-    kernel, scale, alpha
-        As in :class:`inldl.methods.KernelRidgeLDL`.
-    n_landmarks : int, default=250
-        Random rows that span the kernel features (Nystroem's method).
-    random_state : int, RandomState instance, Generator or None, default=None
-        For the landmarks and the folds.
-    n_jobs : int or None, default=None
-        Threads, over the folds; None is 1, -1 all cores. The result is the same to the bit.
-
     Attributes
     ----------
     held_out_ : ndarray of shape (n_samples, n_labels)
         Predictions of the training rows, each made without the degrees of that row's fold,
         at a kernel and a penalty that were chosen with them.
-    kernel_, scale_, alpha_, coef_, intercept_
-        As in :class:`inldl.methods.KernelRidgeLDL`.
+    kernel_, scale_, alpha_ : str, float, float
+        What was chosen.
+    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
+        Coefficients of the kernel features, and the bias of each label.
 
     Examples
     --------
@@ -71,12 +62,7 @@ class KernelSoftmaxLDL(KernelDistributionEstimator):
     True
     """
 
-    kernel: Kernel = "auto"
-    scale: Auto = "auto"
-    alpha: Auto = "auto"
     n_landmarks: Count = 250
-    random_state: object = None
-    n_jobs: Jobs = None
 
     def _learn(self, data):
         self.map_ = self._fitted_map(data)
@@ -102,7 +88,7 @@ def scale_ratios(columns, y, weights, seed, n_jobs=None):
     y = telling(y)
     first = scaled(y, constant_distribution(y, weights)[None])
     choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
-    features = kernel_features(columns, choice.kernel, choice.scale, LANDMARKS, seed)
+    features = kernel_features(columns, choice.kernel, choice.scale, RATIO_LANDMARKS, seed)
     basis = Basis.of(features, columns, weights)
     found = basis.features(columns.astype(np.float32))
     folds = _Folds(found, y, weights, basis.squares, seed, n_jobs, ratios=True)
@@ -130,12 +116,12 @@ class _Folds:
         errors have grown twice. Where the best one ended, `cross_fit` starts.
         """
         chosen = np.zeros(len(self.y), bool)
-        chosen[sample_rows(self.y, ROWS_FOR_ALPHA, self.seed)] = True
+        chosen[sample_rows(self.y, FOLD_ROWS, self.seed)] = True
         pairs = [
             (np.flatnonzero(chosen & rest), test[chosen[test]]) for rest, test in self._pairs()
         ]
         ends, errors = [self._start(train) for train, _ in pairs], []
-        for alpha in ALPHAS:
+        for alpha in TRIED_ALPHAS:
             found = self._each(partial(self._step, alpha), ends, pairs)
             ends, squares = zip(*found, strict=True)
             errors.append(sum(squares))
@@ -149,7 +135,7 @@ class _Folds:
         """Return held-out predictions of all rows, and the parameters fitted to all rows."""
         held_out, pairs = np.empty(self.y.shape), self._pairs()
         starts = self.starts or [self._start(train) for train, _ in pairs]
-        fit = partial(self._fit, alpha, ftol=FAIR)
+        fit = partial(self._fit, alpha, ftol=FOLD_FTOL)
         found = self._each(fit, starts, [train for train, _ in pairs])
         for V, (_, test) in zip(found, pairs, strict=True):
             held_out[test] = _predict(self.features[test], V)
@@ -165,13 +151,13 @@ class _Folds:
     def _step(self, alpha, V, rows):
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
-        V = self._fit(alpha, V, train, ROUGH)
+        V = self._fit(alpha, V, train, CHOICE_FTOL)
         cells = known_ratios if self.ratios else known_cells
         known, there = cells(self.y[test], _predict(self.features[test], V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
 
-    def _fit(self, alpha, V, rows, ftol=FINE):
+    def _fit(self, alpha, V, rows, ftol=FIT_FTOL):
         y, weights = self.y[rows], self._weights(rows)
         share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
         about = self.squares * share, y, alpha, weights, self.ratios

@@ -9,10 +9,11 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from inldl.errors import DataError
+from inldl.methods.kernel_ridge import KernelRidgeLDL
 from inldl.rows.checks import as_degrees, check_number, check_rows
 from inldl.uncertainty.heldout import predict_held_out
 
-ROUNDS = 10  # of weighing the regression by what it found before
+REWEIGHTINGS = 10  # of weighing the regression by what it found before
 
 
 def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5):
@@ -136,8 +137,6 @@ def _check_counts(y):
 def _held_out(estimator, X, y, n_folds):
     """Return predictions of rows that were made without them."""
     if estimator is None:
-        from inldl.methods.kernel_ridge import KernelRidgeLDL
-
         estimator = KernelRidgeLDL(random_state=0)
     known = getattr(clone(estimator).fit(X, y), "held_out_", None)
     if known is not None:
@@ -175,7 +174,7 @@ def estimate_vote_noise(squares, votes):
     unit = squares.mean()
     parts = np.column_stack([np.ones(len(votes)), 1 / votes])
     expected = np.ones(len(votes))
-    for _ in range(ROUNDS):
+    for _ in range(REWEIGHTINGS):
         found = nnls(parts / expected[:, None], squares / unit / expected)[0]
         expected = np.maximum(parts @ found, 1e-6)
     return VoteNoise(*(unit * found).tolist())

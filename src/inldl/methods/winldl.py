@@ -8,7 +8,7 @@ from sklearn.base import clone
 from inldl.file_state import FileState
 from inldl.methods.base import TO_EXPORT, LinearDistributionEstimator
 from inldl.methods.intervals import IntervalMixin
-from inldl.methods.kernel_features import KEPT, KernelMap
+from inldl.methods.kernel_features import KEPT_BYTES, KernelMap
 from inldl.methods.parameters import (
     AutoOrNotNegative,
     Count,
@@ -200,7 +200,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         seed = seed_from(self.random_state)
         features = KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
         n, k = rows.X.shape[0], features.n_features_out_
-        kept = n * k * np.dtype(rows.X.dtype).itemsize <= KEPT
+        kept = n * k * np.dtype(rows.X.dtype).itemsize <= KEPT_BYTES
         problem = MappedProblem(
             self._problem(bool(self.fit_intercept), None, None), features, kept
         )

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold
 
 from inldl.file_state import Array, FileState
 from inldl.methods.kernel_base import KernelDistributionEstimator
-from inldl.methods.parameters import Count, Jobs, NotNegative, Positive, parameters
+from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.cells import mean_degrees
 from inldl.rows.checks import check_number
 from inldl.solvers.softmax import softmax
@@ -60,9 +60,6 @@ class NeuralLDL(KernelDistributionEstimator):
     patience : int, default=20
         Training ends after as many epochs without an improvement on the held-out fold; the best
         epoch is kept.
-    random_state : int, RandomState instance, Generator or None, default=None
-        For folds, first weights and the order of rows; an int makes the result reproducible to
-        the bit.
     n_jobs : int or None, default=None
         Threads in which `complete` is learned; None is 1, -1 all cores. The networks are trained
         in one.
@@ -100,8 +97,6 @@ class NeuralLDL(KernelDistributionEstimator):
     batch_size: Count = 64
     max_epochs: Count = 200
     patience: Count = 20
-    random_state: object = None
-    n_jobs: Jobs = None
 
     def _prepare(self, *given):
         need_torch("The fit of NeuralLDL")  # before anything takes time

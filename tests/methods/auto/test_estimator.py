@@ -140,7 +140,7 @@ def test_verbose_says_what_is_done(capsys):
 
 def test_boosted_trees_are_for_few_rows(monkeypatch):
     X, y, _ = curved(100)
-    monkeypatch.setattr(auto, "FEW_ROWS", 99)
+    monkeypatch.setattr(auto, "BOOSTED_ROWS", 99)
     model = AutoInLDL(("kernel-ridge", "boosted"), random_state=0).fit(X, y)
     assert list(model.report_.members) == ["constant-mean", "kernel-ridge"]
     assert any("boosted is for at most 99 rows" in note for note in model.report_.notes)

@@ -255,7 +255,7 @@ def test_large_data_is_sampled_where_it_may_be(monkeypatch):
     X, y, truth = curved(600)
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_KERNEL", 200)
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_ALPHA", 300)
-    monkeypatch.setattr("inldl.methods.kernel_softmax.ROWS_FOR_ALPHA", 300)
+    monkeypatch.setattr("inldl.methods.kernel_softmax.FOLD_ROWS", 300)
     monkeypatch.setattr(forest, "ROWS_PER_TREE", 100)
     for kind in (KernelRidgeLDL, KernelSoftmaxLDL, ForestLDL):
         model = kind(random_state=0).fit(X, y)

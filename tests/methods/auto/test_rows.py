@@ -39,7 +39,7 @@ def shorten(patch):
     """Have few rows count as many, and fewer kernels to choose from."""
     patch.setattr(_auto_fitting, "SAMPLE_ROWS", MOST)
     patch.setattr(_kernel_features, "SCALES", (4.0,))
-    patch.setattr(kernel_softmax, "ALPHAS", (1.0, 0.1))
+    patch.setattr(kernel_softmax, "TRIED_ALPHAS", (1.0, 0.1))
     patch.setattr(_auto_all_rows, "LANDMARKS", 60)
     patch.setattr(disk, "LARGE", 0)
 

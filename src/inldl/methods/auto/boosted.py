@@ -11,11 +11,11 @@ from inldl.file_state import Array, FileState
 from inldl.methods.auto.fitting import error_of
 from inldl.methods.forest import FOLDS, LARGEST
 from inldl.methods.kernel_base import KernelDistributionEstimator
-from inldl.methods.parameters import Jobs, parameters
+from inldl.methods.parameters import parameters
 from inldl.rows.cells import mean_degrees
 from inldl.solvers.softmax import softmax
 
-MOST_TREES, EVERY = 300, 20  # held-out rows choose a multiple of EVERY
+BOOSTED_TREES, EVERY = 300, 20  # held-out rows choose a multiple of EVERY
 DEPTH, MIN_LEAF, SHARE = 4, 5, 0.3  # of the features, which a split looks at
 STEP, DAMPING = 0.1, 50.0  # of a Newton step; rows of the mean that damp it
 TREE_ROWS = 0.7  # share of the rows that a tree learns from
@@ -42,7 +42,7 @@ class BoostedTrees:
         mean /= mean.sum()
         columns = np.ascontiguousarray(X.T)
         weights = np.ones(len(y)) if weights is None else weights.astype(float)
-        trees = MOST_TREES, DEPTH, max(1, round(SHARE * len(columns))), MIN_LEAF
+        trees = BOOSTED_TREES, DEPTH, max(1, round(SHARE * len(columns))), MIN_LEAF
         about = mean, trees, (STEP, DAMPING, TREE_ROWS), seed
         return cls(mean, *kernels.boost_softmax(columns, y, weights, *about))
 
@@ -77,14 +77,11 @@ class Boosted(KernelDistributionEstimator):
 
     _in_file = FileState(parts=(BoostedTrees,))
 
-    random_state: object = None
-    n_jobs: Jobs = None
-
     def _learn(self, data):
         X, n = _single(data.dense), len(data.y)
         y = np.ascontiguousarray(data.y, dtype=np.float64)
         folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)
-        paths, models = np.empty((MOST_TREES // EVERY, *y.shape)), []
+        paths, models = np.empty((BOOSTED_TREES // EVERY, *y.shape)), []
         for i, (train, test) in enumerate(folds.split(y)):
             weights = None if data.weights is None else data.weights[train]
             grown = BoostedTrees.grow(X[train], y[train], weights, (data.seed + i) % 2**31)

@@ -24,7 +24,7 @@ from inldl.methods.kernel_base import KernelDistributionEstimator
 from inldl.methods.kernel_ridge import KernelRidgeLDL
 from inldl.methods.kernel_softmax import KernelSoftmaxLDL, scale_ratios
 from inldl.methods.missing_degrees import NOTES
-from inldl.methods.parameters import Jobs, Known, Seconds, check_parameters, parameters
+from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
 from inldl.metrics import METRICS
 from inldl.rows.cells import known_cells, mean_degrees, quantiles
 from inldl.rows.checks import check_choice, weights_beside
@@ -45,7 +45,7 @@ POWERS = (0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0)  # that recalibration tries
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.75)
 RECALIBRATION_ROWS = 5000  # more would not change the choice among so few
 EARNED = {LINEAR, BOOSTED}  # have no weight but what held-out rows give them
-FEW_ROWS = 600  # rows up to which the boosted trees are grown, whatever the features
+BOOSTED_ROWS = 600  # rows up to which the boosted trees are grown, whatever the features
 FOR_EACH, CELLS = 10, 600_000  # or rows for each feature, if there are no more cells of features
 BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
@@ -121,11 +121,9 @@ class AutoInLDL(KernelDistributionEstimator):
         Seconds that `fit` should take. Where it would take longer, members are fitted to fewer
         rows or left out; a warning and `report_` say so. What is affordable depends on the
         machine, so results with a budget may differ from run to run.
-    random_state : int, RandomState instance, Generator or None, default=None
-        For landmarks, folds and trees; an int makes the result reproducible to the bit.
     verbose : int, default=0
         1 prints a line for each part of the fit.
-    n_jobs, known
+    known : {"degrees", "ratios"}, default="degrees"
         As in :class:`WInLDL`.
 
     Attributes
@@ -185,8 +183,6 @@ class AutoInLDL(KernelDistributionEstimator):
     floor: bool = True
     recalibrate: Annotated[str | None, _check_metric] = None
     time_budget: Seconds = None
-    random_state: object = None
-    n_jobs: Jobs = None
     verbose: int = 0
     known: Known = "degrees"
 
@@ -306,7 +302,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
 def _most_boosted(n_features):
     """Return the number of rows up to which boosted trees are grown."""
-    return max(FEW_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
+    return max(BOOSTED_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
 def _held_out_mean(y, weights):
