@@ -15,7 +15,7 @@ RNG = np.random.default_rng(0)
 VOTES = RNG.choice([2, 5, 50, 500], 400)
 COUNTS = RNG.multinomial(VOTES, TRUTH)
 SHARES = COUNTS / VOTES[:, None]
-QUICK = KernelRidgeLDL("rbf", 1.0, 1.0, n_landmarks=50, random_state=0)
+QUICK = KernelRidgeLDL(kernel="rbf", scale=1.0, alpha=1.0, n_landmarks=50, random_state=0)
 
 
 def test_more_votes_weigh_more_and_the_mean_is_1():
