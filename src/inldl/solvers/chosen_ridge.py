@@ -14,8 +14,7 @@ where :math:`v_i` is the weight of the row. Without row i the prediction misses 
 
 and :math:`\tilde x` are the features minus their mean in :math:`O_j`. One sweep adds up
 :math:`G_j`, a second one the squares of the misses for every :math:`\alpha`. What the holes of a
-row sum to is one more degree that is not learned from. These are the numbers of
-`masked_ridge.leave_one_out_errors`, for rows that no memory holds.
+row sum to is one more degree that is not learned from.
 
 The iterations start from these regressions: features that fit every row would keep the degrees
 that are missing at the 1/C of the usual start for too long.
@@ -27,15 +26,15 @@ The limit of WInLDL minimises squares of weight :math:`Q^2` and the penalty
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from inldl.engines import Sums
-from inldl.rows.missingness import partial_rows
 from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
 from inldl.solvers.loop import Sweep
+from inldl.solvers.masked_ridge import SMALLEST, LabelSpectrum, errors_of_labels
 from inldl.solvers.winldl import Block, Shared, WInLDLProblem
 
 # The alphas that are tried, in units of the mean eigenvalue of the G_j.
@@ -43,7 +42,6 @@ STEPS = 10.0 ** np.arange(-8, 4.5, 0.5)
 ENTRIES = 1 << 21  # of all G_j together, which a sweep returns: 16 MB
 FEWEST_LABELS = 4
 AS_GOOD = 1e-4  # relative difference of two errors: the larger alpha is taken then
-SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,9 @@ class ChosenRidgeProblem(WInLDLProblem):
     def _chosen(self, labels: Array, sweep: Sweep) -> tuple[float, Array, Array]:
         """Return the ridge that these labels choose, and their regressions with it."""
         *sums, weights, count = sweep("label_sums", labels).added
-        found = [_Label.of(self.fit_intercept, *each) for each in zip(*sums, strict=True)]
-        size = np.mean([label.size for label in found])
+        each = zip(*sums, strict=True)
+        found = [LabelSpectrum.of_sums(self.fit_intercept, *one) for one in each]
+        size = np.mean([_mean_square(label) for label in found])
         alphas = STEPS * (size if size > 0 else 1.0)
         parts = map(np.stack, zip(*found, strict=True))
         [misses] = sweep("misses", labels, alphas, *parts).added
@@ -99,74 +98,20 @@ class ChosenRidgeProblem(WInLDLProblem):
         """Return the sum of squared errors at degrees that are left out, for each alpha.
 
         If these are all labels, what the holes of a row sum to counts as one more degree: no hole
-        has been learned from. Its error is divided by their number, as so many add up in it.
+        has been learned from.
         """
         Y, _, weights = _known(block, self.rho)
-        partial = np.flatnonzero(partial_rows(Y) & (len(labels) == Y.shape[1]))
-        gaps = np.tile(np.maximum(1 - np.nansum(Y[partial], axis=1), 0)[:, None], len(alphas))
-        total, holes, X = np.zeros(len(alphas)), np.isnan(Y[partial]), _double(block.X)
-        found = map(_Label, *regressions)
-        for label, (j, *own) in zip(found, _observed(Y, weights, labels), strict=True):
-            total += label.misses(X, alphas, *own)
-            rows = np.flatnonzero(holes[:, j])
-            gaps[rows] -= label.predict(X[partial[rows]], alphas)
-        gaps /= np.sqrt(holes.sum(axis=1))[:, None]
-        return block, Sums((total + weights[partial] @ gaps**2,))
+
+        def regression(number: int) -> LabelSpectrum:
+            return LabelSpectrum(*(part[number] for part in regressions))
+
+        X = _double(block.X)
+        return block, Sums((errors_of_labels(X, Y, labels, regression, alphas, weights),))
 
 
-class _Label(NamedTuple):
-    """The regression of one label, in the eigenbasis of its features.
-
-    `basis`, `center` and `moments` are the eigenvectors, the mean of the features and X'y in that
-    basis, `squares` the eigenvalues. `numbers` are the mean degree, the 1 / sum of v in h (0
-    without a bias), and how many rows have the label.
-    """
-
-    basis: Array
-    center: Array
-    squares: Array
-    moments: Array
-    numbers: Array
-
-    @classmethod
-    def of(cls, bias: bool, G: Array, total: Array, moments: Array, numbers: Array) -> Self:
-        """Decompose the sums of a label; without a bias nothing is centred."""
-        n, degrees, count = numbers
-        share = 1 / n if bias and n > 0 else 0.0
-        center, mean = total * share, degrees * share
-        squares, basis = linalg.eigh(G - n * np.outer(center, center))
-        moments = basis.T @ (moments - total * mean)
-        own = np.array([mean, share, count])
-        return cls(basis, center @ basis, np.maximum(squares, 0), moments, own)
-
-    @property
-    def size(self) -> float:
-        """The mean of the eigenvalues that can be others than 0."""
-        return float(self.squares.sum() / max(min(len(self.squares), self.numbers[2]), 1))
-
-    def coef(self, alphas: Array) -> Array:
-        """Return the coefficients in the basis, a column for each alpha."""
-        return self.moments[:, None] / (self.squares[:, None] + alphas)
-
-    def linear(self, alphas: Array) -> tuple[Array, Array]:
-        """Return the coefficients of the features and the bias, a column for each alpha."""
-        coef = self.coef(alphas)
-        return self.basis @ coef, self.numbers[0] - self.center @ coef
-
-    def predict(self, X: Any, alphas: Array) -> Array:
-        """Return what all rows predict, rows x alphas."""
-        coef, bias = self.linear(alphas)
-        return X @ coef + bias
-
-    def misses(self, X: Any, alphas: Array, rows: Array, degrees: Array, v: Array) -> Array:
-        """Return the sum of squared errors at degrees that are left out, for each alpha."""
-        _, share, count = self.numbers
-        if count < 2:
-            return np.zeros(len(alphas))
-        rotated = X[rows] @ self.basis - self.center
-        leverage = share + rotated**2 @ (1 / (self.squares[:, None] + alphas))
-        errors = degrees[:, None] - self.numbers[0] - rotated @ self.coef(alphas)
-        return v @ (errors / np.maximum(1 - v[:, None] * leverage, SMALLEST)) ** 2
+def _mean_square(label: LabelSpectrum) -> float:
+    """Return the mean of the eigenvalues that can be others than 0."""
+    return float(label.squares.sum() / max(min(len(label.squares), label.numbers[2]), 1))
 
 
 def _known(block: Block, rho: float) -> tuple[Array, Array, Array]:

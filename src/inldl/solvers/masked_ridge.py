@@ -15,12 +15,13 @@ With weights :math:`w_i` of the rows, squares and means are weighted, and
 out with all of its weight.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import linalg
+from scipy import linalg, sparse
 
 from inldl.rows.cells import mean_degrees
 from inldl.rows.missingness import partial_rows
@@ -32,60 +33,87 @@ SINGLE = 1e-6  # of the rows: smaller penalties drown in the rounding of single 
 CHUNK = 2048  # rows at a time: they stay in a cache, and copies of them cost nothing
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """The regression problem of one label, in the eigenbasis of its features."""
+class LabelSpectrum(NamedTuple):
+    """The regression of one label for every penalty, in the eigenbasis of its features.
 
-    rows: Array
-    degrees: Array
+    `center` are the mean features, `basis` the eigenvectors as columns, `squares` the eigenvalues,
+    `moments` are X'y in that basis. `numbers` are the mean degree, the part of h that a bias has
+    (0 without one), and how many rows have the label.
+    """
+
     center: Array
     basis: Array
     squares: Array
     moments: Array
-    mean: float
-    weights: Array | None
+    numbers: Array
 
     @classmethod
-    def of(cls, features: Array, column: Array, weights: Array | None = None) -> "Spectrum":
+    def of_rows(cls, features: Array, column: Array, weights: Array | None = None) -> Self:
         """Decompose the features of the rows in which `column` is observed."""
-        rows = np.flatnonzero(~np.isnan(column))
-        own = None if weights is None else weights[rows]
-        center, mean = (
-            _center(features, rows, weights),
-            float(np.average(column[rows], weights=own)),
-        )
+        rows, k = np.flatnonzero(~np.isnan(column)), features.shape[1]
+        w = np.ones(len(column)) if weights is None else weights
+        share = 1 / w[rows].sum() if rows.size else 0.0
+        mean = float(w[rows] @ column[rows] * share)
+        numbers = np.array([mean, share, len(rows)])
+        if len(rows) < 2:
+            return cls(np.zeros(k), np.zeros((k, 0)), np.zeros(0), np.zeros(0), numbers)
+        center = _center(features, rows, weights)
         squares, basis = _eigenbasis(features, rows, center, weights)
-        moments = np.zeros(features.shape[1])
+        moments = np.zeros(k)
         for part in _chunks(rows):
-            rest = column[part] - mean
-            rest = rest if weights is None else weights[part] * rest
-            moments += features[part].T @ rest.astype(features.dtype)
-        return cls(rows, column[rows], center, basis, squares, basis.T @ moments, mean, own)
+            moments += features[part].T @ (w[part] * (column[part] - mean)).astype(features.dtype)
+        return cls(center, basis, squares, basis.T @ moments, numbers)
 
-    def coef(self, alphas: Array) -> Array:
-        """Return the coefficients in the eigenbasis, one column per alpha."""
-        return self.moments[:, None] / (self.squares[:, None] + alphas)
+    @classmethod
+    def of_sums(cls, bias: bool, G: Array, total: Array, moments: Array, numbers: Array) -> Self:
+        """Decompose X'X, X'1, X'y, and the number, sum and count of degrees.
 
-    def residuals(self, features: Array, alphas: Array) -> Array:
-        """Return the leave-one-out residuals, observed rows x alphas."""
-        both = self.coef(alphas), 1 / (self.squares[:, None] + alphas)
-        coef, inverse = (each.astype(features.dtype) for each in both)
-        parts = []
-        for part in _chunks(self.rows):
-            rotated = (features[part] - self.center) @ self.basis
-            fitted = rotated @ coef
+        With weights of the rows all but the count are weighted. Without a bias nothing is centred.
+        """
+        n, degrees, count = numbers
+        share = 1 / n if bias and n > 0 else 0.0
+        center, mean = total * share, degrees * share
+        squares, basis = linalg.eigh(G - n * np.outer(center, center))
+        moments = basis.T @ (moments - total * mean)
+        return cls(center, basis, np.maximum(squares, 0), moments, np.array([mean, share, count]))
+
+    def linear(self, alphas: Array) -> tuple[Array, Array]:
+        """Return the coefficients of the features and the bias, a column for each alpha."""
+        coef = self.basis @ (self.moments[:, None] / (self.squares[:, None] + alphas))
+        return coef, self.numbers[0] - self.center @ coef
+
+    def predict(self, X: Any, rows: Array, alphas: Array) -> Array:
+        """Return what all rows predict for some, rows x alphas."""
+        coef, bias = self.linear(alphas)
+        coef = coef.astype(X.dtype)
+        parts = [X[part] @ coef for part in _chunks(rows)]
+        return np.concatenate([np.zeros((0, len(alphas))), *parts]) + bias
+
+    def squared_errors(
+        self, X: Any, alphas: Array, rows: Array, degrees: Array, weights: Array | None
+    ) -> Array:
+        """Return the sum of squared errors at degrees that are left out, for each alpha."""
+        mean, share, count = self.numbers
+        total, inverse = np.zeros(len(alphas)), 1 / (self.squares[:, None] + alphas)
+        coef, inverse = ((a * inverse).astype(X.dtype) for a in (self.moments[:, None], 1.0))
+        for part in _chunks(np.arange(len(rows) if count > 1 else 0)):
+            rotated = self._rotated(X[rows[part]])
+            errors = degrees[part, None] - mean - rotated @ coef
             np.square(rotated, out=rotated)
-            parts.append((fitted, rotated @ inverse))
-        fitted, leverage = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
-        deviation = (self.degrees - self.mean)[:, None]
-        return (deviation - fitted) / _left(leverage, self.weights, len(self.rows))
+            leverage = share + rotated @ inverse
+            if weights is None:
+                total += np.square(errors / (1 - leverage)).sum(axis=0)
+            else:  # a row may outweigh all others
+                own = weights[part]
+                left = np.maximum(1 - own[:, None] * leverage, SMALLEST)
+                total += own @ np.square(errors / left)
+        return total
 
-    def predict(self, features: Array, rows: Array, alphas: Array) -> Array:
-        """Return predictions of rows in which the label is not observed, rows x alphas."""
-        coef = (self.basis @ self.coef(alphas)).astype(features.dtype)
-        parts = [features[part] @ coef for part in _chunks(rows)]
-        fitted = np.concatenate(parts) if parts else np.zeros((0, len(alphas)))
-        return fitted + (self.mean - self.center @ coef)
+    def _rotated(self, X: Any) -> Array:
+        """Return centred features in the basis; sparse ones are centred there."""
+        if sparse.issparse(X):
+            return X @ self.basis - self.center @ self.basis
+        return (X - self.center) @ self.basis
 
 
 @dataclass(frozen=True)
@@ -138,17 +166,13 @@ class LabelRidge:
             half = linalg.solve_triangular(self.factor, phi.T, **options)
             parts.append((fitted, np.einsum("ij,ij->j", half, half)))
         fitted, leverage = (np.concatenate(each) for each in zip(*parts, strict=True))
-        left = _left(leverage[:, None], self.weights, len(self.rows))[:, 0]
+        if self.weights is None:
+            left = 1 - 1 / len(self.rows) - leverage
+        else:  # a row may outweigh all others
+            own = self.weights
+            left = np.maximum(1 - own / own.sum() - own * leverage, SMALLEST)
         out[self.rows] = self.degrees - (self.degrees - fitted) / left
         return out
-
-
-def _left(leverage: Array, weights: Array | None, n: int) -> Array:
-    """Return 1 - h of observed rows, given the part of h that is the features'."""
-    if weights is None:
-        return 1 - 1 / n - leverage
-    own = weights[:, None]
-    return np.maximum(1 - own / own.sum() - own * leverage, SMALLEST)  # a row may outweigh all
 
 
 def leave_one_out_errors(
@@ -165,28 +189,47 @@ def leave_one_out_errors(
     them. A label with fewer than two observed degrees says nothing. Threads run over the labels.
     Rows count as much as their weights say.
     """
-    partial = np.flatnonzero(partial_rows(y))
+    C = y.shape[1]
 
-    def error(column: Array) -> tuple[Array, Array]:
-        """Return the squared residuals of a label, and what is predicted for its holes."""
-        seen, predicted = ~np.isnan(column), np.zeros((len(partial), len(alphas)))
-        if np.count_nonzero(seen) < 2:
-            predicted[~seen[partial]] = column[seen].sum() if seen.any() else 1 / y.shape[1]
-            return np.zeros(len(alphas)), predicted
-        label, holes = Spectrum.of(features, column, weights), ~seen[partial]
-        predicted[holes] = label.predict(features, partial[holes], alphas)
-        return _total(label.residuals(features, alphas) ** 2, weights, label.rows), predicted
+    def regression(j: int) -> LabelSpectrum:
+        label = LabelSpectrum.of_rows(features, y[:, j], weights)
+        if not label.numbers[2]:
+            label.numbers[0] = 1 / C
+        return label
 
-    found = Parallel(n_jobs, prefer="threads")(delayed(error)(c) for c in y.T)
-    rest = np.maximum(1 - np.nansum(y[partial], axis=1), 0)[:, None]
-    gaps = rest - sum(predicted for _, predicted in found)
+    return errors_of_labels(features, y, np.arange(C), regression, alphas, weights, n_jobs)
+
+
+def errors_of_labels(
+    X: Any,
+    y: Array,
+    labels: Array,
+    regression: Callable[[int], LabelSpectrum],
+    alphas: Array,
+    weights: Array | None,
+    n_jobs: int | None = 1,
+) -> Array:
+    """Return the same for some rows of those that the regressions were learned from.
+
+    Without all labels, nothing is said about the holes of a row.
+    """
+    partial = np.flatnonzero(partial_rows(y) & (len(labels) == y.shape[1]))
+
+    def errors(number: int, j: int) -> tuple[Array, Array, Array]:
+        label, rows = regression(number), np.flatnonzero(~np.isnan(y[:, j]))
+        own, holes = None if weights is None else weights[rows], np.isnan(y[partial, j])
+        squares = label.squared_errors(X, alphas, rows, y[rows, j], own)
+        return squares, holes, label.predict(X, partial[holes], alphas)
+
+    found = Parallel(n_jobs, prefer="threads")(
+        delayed(errors)(*each) for each in enumerate(labels)
+    )
+    gaps = np.tile(np.maximum(1 - np.nansum(y[partial], axis=1), 0)[:, None], len(alphas))
+    for _, holes, predicted in found:
+        gaps[holes] -= predicted
     gaps /= np.sqrt(np.isnan(y[partial]).sum(axis=1))[:, None]
-    return np.sum([squares for squares, _ in found], axis=0) + _total(gaps**2, weights, partial)
-
-
-def _total(values: Array, weights: Array | None, rows: Array) -> Array:
-    """Return the sum over rows, each counting as much as its weight."""
-    return values.sum(axis=0) if weights is None else weights[rows] @ values
+    of_sums = (gaps**2).sum(axis=0) if weights is None else weights[partial] @ gaps**2
+    return np.sum([squares for squares, *_ in found], axis=0) + of_sums
 
 
 def leave_one_out(
