@@ -131,7 +131,7 @@ def small_blocks(monkeypatch):
     """Have several blocks in each run, and several runs in each part."""
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "PIECE", 2500)
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 @pytest.fixture
 def small_files(monkeypatch):
     """Have files of any size read in pieces of few blocks."""
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
     monkeypatch.setattr(disk, "PIECE", 1 << 18)
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor
 
 from inldl import kernels
-from inldl.solvers.extra_trees import ExtraTrees
+from inldl.kernels.trees import ExtraTrees
 
 
 @pytest.fixture(scope="module")

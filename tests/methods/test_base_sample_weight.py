@@ -147,7 +147,7 @@ def many(monkeypatch):
     from inldl.engines import base
 
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
     X, y = make_distributions(700, random_state=1)
     weights = np.random.default_rng(2).choice([0, 0.5, 1, 2.5], 700)
     weights[:130] = 0

@@ -22,7 +22,7 @@ WEIGHTS = RNG.integers(0, 3, N).astype(float)
 @pytest.fixture
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
     monkeypatch.setattr(disk, "PIECE", 5000)
 
 

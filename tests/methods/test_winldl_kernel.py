@@ -29,7 +29,7 @@ def model():
 @pytest.fixture
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
     monkeypatch.setattr(disk, "PIECE", 500)
 
 

@@ -148,7 +148,7 @@ def test_features_that_tell_nothing():
 
 def test_some_of_many_labels_choose_for_all(monkeypatch):
     y = hide(RNG.dirichlet(np.ones(7), N), 0.3, random_state=0)
-    monkeypatch.setattr(chosen_ridge, "ENTRIES", 5 * K**2)
+    monkeypatch.setattr(chosen_ridge, "GRAM_ENTRIES", 5 * K**2)
     ridge, seen = chosen(X, y)
     # A column alone has no row with both holes and degrees: sums of holes do not count.
     some = (0, 2, 3, 4, 6)

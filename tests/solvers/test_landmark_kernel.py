@@ -22,7 +22,7 @@ def landmarks(kernel, n=20, gamma=0.2):
 
 @kernels
 def test_kernels_are_those_of_scikit_learn(kernel, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "ENTRIES", 1)  # 64 rows at a time
+    monkeypatch.setattr(landmark_kernel, "KERNEL_ENTRIES", 1)  # 64 rows at a time
     expected = KERNELS[kernel](Z, Z[:20], gamma=0.2)
     np.testing.assert_allclose(landmarks(kernel)(Z), expected, rtol=1e-12)
     for dtype, rtol in ((np.float32, 2e-6), (np.float64, 1e-12)):

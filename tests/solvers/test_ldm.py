@@ -13,7 +13,7 @@ from inldl.solvers.ldm import (
     reconstruction,
     solve_ldm,
 )
-from inldl.solvers.softmax import Features, lbfgs, softmax, zero_filled
+from inldl.solvers.softmax import Features, minimum, softmax, zero_filled
 
 
 def central_differences(function, V, h=1e-6):
@@ -124,17 +124,17 @@ def test_no_step_raises_the_objective(solver, seed):
 def test_both_descents_find_the_minimum():
     problem, V = a_problem()
     function = lambda V: problem.objective(V, None)  # noqa: E731  (convex)
-    one, other = lbfgs(function, V, 1000), SteepestDescent()(function, V, 5000)
+    one, other = minimum(function, V, 1000), SteepestDescent()(function, V, 5000)
     assert np.abs(function(one)[1]).max() < 1e-3
     assert function(other)[0] == pytest.approx(function(one)[0], rel=1e-8)
 
 
 def test_it_says_when_it_has_converged():
     problem, V = a_problem()
-    found = solve_ldm(problem, V, step=lbfgs, max_iter=200, inner_iter=500, tol=1e-6)
+    found = solve_ldm(problem, V, step=minimum, max_iter=200, inner_iter=500, tol=1e-6)
     assert found.converged
     assert found.n_iter < 200
-    short = solve_ldm(problem, V, step=lbfgs, max_iter=1, inner_iter=500, tol=1e-6)
+    short = solve_ldm(problem, V, step=minimum, max_iter=1, inner_iter=500, tol=1e-6)
     assert not short.converged
 
 

@@ -12,7 +12,7 @@ from inldl.solvers.masked_ridge import (
     leave_one_out_errors,
     spread_of,
 )
-from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.softmax import MaskedSoftmax, eigenbasis, start_at_mean
 
 RNG = np.random.default_rng(0)
 ALPHAS = np.array([0.01, 1.0, 100.0])

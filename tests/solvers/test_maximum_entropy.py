@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy
 from inldl.solvers.softmax import Features
 
 
@@ -43,7 +43,7 @@ def test_value_and_gradient(fit_intercept, l2):
 def test_minimum_is_the_one_of_another_solver():
     X, y, _ = make()
     problem = CrossEntropy(Features(X, True), y, 0.1)
-    result = lbfgs(problem, np.zeros((5, 3)), max_iter=500, tol=1e-14)
+    result = minimise_cross_entropy(problem, np.zeros((5, 3)), max_iter=500, tol=1e-14)
     other = minimize(
         lambda v: plain(X, y, v.reshape(5, 3), 0.1), np.zeros(15), method="BFGS", tol=1e-6
     )
@@ -59,7 +59,7 @@ def test_no_iteration_keeps_the_start():
     features = Features(X, True)
     start = features.start("eye", 3)
     np.testing.assert_array_equal(start, np.vstack([np.eye(4, 3), np.zeros(3)]))
-    result = lbfgs(CrossEntropy(features, y), start, max_iter=0, tol=0.0)
+    result = minimise_cross_entropy(CrossEntropy(features, y), start, max_iter=0, tol=0.0)
     assert (result.n_iter, result.converged) == (0, False)
     np.testing.assert_array_equal(result.shared, start)
     assert result.history["objective"].shape == (0,)
@@ -67,7 +67,9 @@ def test_no_iteration_keeps_the_start():
 
 def test_a_start_that_is_the_minimum_counts_as_one_iteration():
     X, y = make(C=1, holes=0)[:2]
-    result = lbfgs(CrossEntropy(Features(X, True), y), np.zeros((5, 1)), max_iter=9, tol=0.0)
+    result = minimise_cross_entropy(
+        CrossEntropy(Features(X, True), y), np.zeros((5, 1)), max_iter=9, tol=0.0
+    )
     assert (result.n_iter, result.converged) == (1, True)
     np.testing.assert_array_equal(result.history["objective"], [0.0])
 
@@ -82,7 +84,9 @@ def test_float32_features_stay_and_parameters_are_double():
     ]:
         assert ours.dtype == np.float64
         np.testing.assert_allclose(ours, exact, rtol=1e-4, atol=1e-5)
-    result = lbfgs(CrossEntropy(single, y, 0.1), np.zeros((5, 3)), max_iter=400, tol=2e-9)
+    result = minimise_cross_entropy(
+        CrossEntropy(single, y, 0.1), np.zeros((5, 3)), max_iter=400, tol=2e-9
+    )
     assert result.converged
     assert result.shared.dtype == np.float64
 

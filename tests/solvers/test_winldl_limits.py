@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
-from inldl.engines import blocks, disk
+from inldl.engines import base, disk
 from inldl.rows.given_limits import Labels, beside_rows, limits_of
 from inldl.rows.limits import Limits
 from inldl.solvers.winldl import WInLDLProblem
@@ -167,15 +167,15 @@ def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
     rows = np.argsort(limits_of(y, upper=upper).telling, kind="stable")  # so blocks differ
     data, known = (X[rows], y[rows]), {"upper": upper[rows]}
     expected = fitted(*data, known=known)
-    monkeypatch.setattr(blocks, "MOST_ROWS", 16)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
     np.testing.assert_allclose(fitted(*data, known=known).coef_, expected.coef_, atol=1e-11)
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Have many blocks, and no array that is too small to stay on disk."""
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
-    monkeypatch.setattr(disk, "LARGE", 0)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
+    monkeypatch.setattr(disk, "LARGE_MAP", 0)
 
 
 def mapped(folder, a, name="X"):
@@ -193,7 +193,7 @@ def test_threads_and_disk_have_the_bits_of_memory(small_blocks, tmp_path):
 
 def test_blocks_of_other_sizes_have_the_same_result(monkeypatch):
     expected = fitted()
-    monkeypatch.setattr(blocks, "MOST_ROWS", 16)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
     np.testing.assert_allclose(fitted().coef_, expected.coef_, atol=1e-11)
 
 

@@ -13,7 +13,7 @@ from inldl.completion.members.all import Members
 from inldl.completion.within import WithinLimits
 from inldl.rows.side import NOTHING
 from inldl.solvers.gaussian import error_covariance, fill_forced
-from inldl.solvers.stacking import weights_towards
+from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.uncertainty.joint_normal import JointNormal
 from inldl.uncertainty.sizes import ErrorSizes, PredictionErrors, within_rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from inldl.engines.base import Engine, Problem, RowSource, Sums, row_blocks
+from inldl.engines.base import BlockProblem, Engine, RowSource, Sums, row_blocks
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.disk import DiskRows, is_on_disk
 from inldl.engines.local import LocalEngine, MemoryRows
@@ -23,10 +23,10 @@ from inldl.rows.checks import (
 )
 
 __all__ = [
+    "BlockProblem",
     "Engine",
     "LocalEngine",
     "MemoryRows",
-    "Problem",
     "RowSource",
     "Sums",
     "is_outside_memory",

@@ -65,7 +65,7 @@ def total(sums: Iterable[Sums]) -> Sums:
     return found
 
 
-class Block(Protocol):
+class RowBlock(Protocol):
     """The state of a few rows, kept from one step to the next.
 
     It belongs to the problem, except for `X`, the features of the rows. An engine that does not
@@ -75,7 +75,7 @@ class Block(Protocol):
     X: Any
 
 
-class Problem(Protocol):
+class BlockProblem(Protocol):
     """What an engine needs of a problem: how to start a block. Its other methods are steps.
 
     A step is called as ``step(block, *message)`` and returns the new block and its sums. It may
@@ -91,13 +91,13 @@ class Problem(Protocol):
     """
 
 
-def start_block(problem: Problem, names: Iterable[str], source: Sequence[Any]) -> Any:
+def start_block(problem: BlockProblem, names: Iterable[str], source: Sequence[Any]) -> Any:
     """Start a block of X, y and what is beside them under `names`, in this order."""
     X, y, *others = source
     return problem.start(X, y, **dict(zip(names, others, strict=True)))
 
 
-def take_steps(problem: Problem, steps: Steps, block: Any) -> tuple[Any, Sums]:
+def take_steps(problem: BlockProblem, steps: Steps, block: Any) -> tuple[Any, Sums]:
     """Take a block through steps; return it and the sums of the last one."""
     for step, message in steps:
         block, sums = getattr(problem, step)(block, *message)
@@ -118,7 +118,7 @@ class Engine(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
-    def load(self, problem: Problem, rows: Any) -> Sums:
+    def load(self, problem: BlockProblem, rows: Any) -> Sums:
         """Start a block for each few rows of a source of this engine; return the total."""
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
@@ -157,7 +157,7 @@ class RowSource(Protocol):
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return an engine that can load these rows; `name` is what a dashboard calls the fit."""
 
-    def start_blocks(self, problem: Problem, engine: Any) -> tuple[list[Any], list[Sums]]:
+    def start_blocks(self, problem: BlockProblem, engine: Any) -> tuple[list[Any], list[Sums]]:
         """Return the started blocks for a `LocalEngine`, in runs by part, and sums by part."""
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> Any:

@@ -23,7 +23,7 @@ from dask.delayed import Delayed, delayed
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from inldl.engines.base import Engine, Problem, Sums, in_pieces, map_unchecked
+from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces, map_unchecked
 from inldl.engines.dask import DaskEngine
 from inldl.engines.disk import FeatureReader, RowFile, Run
 from inldl.engines.local import LocalEngine, MemoryRows, Parts, start_chunks
@@ -183,7 +183,7 @@ class ChunkedRows:
         except ValueError:
             return LocalEngine(n_threads)
 
-    def start_blocks(self, problem: Problem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+    def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
         start, file = partial(start_chunks, problem), None
         if not self.fits_into_memory():
             kind = np.float32 if self.X.dtype == np.float32 else np.float64
@@ -213,7 +213,7 @@ def _map_chunk(function: Callable[[Any], np.ndarray], X: Any, first_row: int) ->
 
 
 def _start_and_store(
-    file: RowFile, problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
+    file: RowFile, problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
 ) -> tuple[list[Run], Sums, list[DegreeFacts]]:
     """Do what `start_chunks` does, and move the features of the blocks into the file."""
     runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)

@@ -25,7 +25,7 @@ from distributed import KilledWorker, futures_of
 
 from inldl._version import __version__
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import Engine, Message, Problem, Sums, total
+from inldl.engines.base import BlockProblem, Engine, Message, Sums, total
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.local import contiguous
 from inldl.rows.checks import DegreeFacts, check_degrees
@@ -33,7 +33,7 @@ from inldl.rows.checks import DegreeFacts, check_degrees
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
 PATIENCE = "60s"
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
-VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
+ASK_VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
 FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
 
@@ -74,7 +74,7 @@ class DaskEngine(Engine):
                 self._client.cancel(held)
             self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
 
-    def load(self, problem: Problem, rows: Any) -> Sums:
+    def load(self, problem: BlockProblem, rows: Any) -> Sums:
         self._problem, self._rows = problem, rows
         loaded = self._load(range(len(rows.parts)))
         check_degrees([found for _, facts in loaded for found in facts], rows.label_names)
@@ -212,7 +212,7 @@ class DaskEngine(Engine):
     def _ask_versions(self, addresses: list[str]) -> None:
         """Refuse workers without inldl, which would die of its tasks, or with another version."""
         if addresses:
-            ask = partial(self._client.run, eval, VERSION, on_error="return")
+            ask = partial(self._client.run, eval, ASK_VERSION, on_error="return")
             self._check_versions(ask(workers=addresses))
             self._asked.update(addresses)
 

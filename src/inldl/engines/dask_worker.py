@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from distributed import get_worker
 
 from inldl._version import __version__
-from inldl.engines.base import Problem, Steps, take_steps
+from inldl.engines.base import BlockProblem, Steps, take_steps
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.local import LocalEngine, start_chunks
 from inldl.rows.checks import DegreeFacts
@@ -26,7 +26,7 @@ Progress = tuple[int | None, bytes | None]
 
 
 @dataclass
-class Part:
+class WorkerPart:
     """The blocks of a part after sweep `t`, and the sums of that sweep."""
 
     runs: list[Any]
@@ -38,8 +38,8 @@ class Part:
 class Fit:
     """The parts of a fit on a worker, and the last task that asked for them."""
 
-    problem: Problem
-    parts: dict[int, Part] = field(default_factory=dict)
+    problem: BlockProblem
+    parts: dict[int, WorkerPart] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     task: Any = None
     used: float = 0.0
@@ -59,7 +59,7 @@ class Fit:
         take = partial(take_steps, self.problem, steps)
         parts, sums = engine.map_parts(take, [part.runs for part in before])
         for i, old, runs, added in zip(which, before, parts, sums, strict=True):
-            self.parts[i] = Part(runs, old.t + len(steps), pickle.dumps(added))
+            self.parts[i] = WorkerPart(runs, old.t + len(steps), pickle.dumps(added))
 
 
 # By worker, of which a process can have several.
@@ -69,7 +69,7 @@ _ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
 
 def load(
     fit: str,
-    problem: Problem,
+    problem: BlockProblem,
     i: int,
     chunks: Sequence[Any],
     first_row: int,
@@ -89,7 +89,7 @@ def load(
         here = _FITS[worker].setdefault(fit, Fit(problem))
         with here.lock:
             here.touch(worker)
-            here.parts[i] = Part(runs)
+            here.parts[i] = WorkerPart(runs)
     return worker.address, __version__, pickle.dumps(sums), found
 
 

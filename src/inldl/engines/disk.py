@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from inldl.engines.base import (
-    Problem,
+    BlockProblem,
     Sums,
     in_pieces,
     in_runs,
@@ -38,7 +38,7 @@ from inldl.rows.checks import (
     validate_chunk,
 )
 
-LARGE = 1 << 28  # bytes from which on a mapped file is read in pieces instead
+LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
 PIECE = 1 << 22  # bytes of X that are read at once: several in a run, so that reading overlaps
 STORES = ("zarr", "h5py")
 
@@ -46,7 +46,7 @@ STORES = ("zarr", "h5py")
 def is_on_disk(a: Any) -> bool:
     """Say whether `a` is a large mapped file, or an array of a store that is read by slices."""
     if isinstance(a, np.memmap):
-        return a.ndim == 2 and a.nbytes >= LARGE
+        return a.ndim == 2 and a.nbytes >= LARGE_MAP
     return type(a).__module__.partition(".")[0] in STORES and len(getattr(a, "shape", ())) == 2
 
 
@@ -156,7 +156,7 @@ class DiskRows:
     def engine(self, n_threads: int, name: str) -> LocalEngine:
         return LocalEngine(n_threads)
 
-    def start_blocks(self, problem: Problem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
+    def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
         arrays = self.X, self.y, *self.beside.values()
         size, facts = rows_per_block(max(a.shape[1] for a in arrays)), dict[int, DegreeFacts]()
         engine.reader = FeatureReader(partial(read_rows, self.X), self.X, size, engine)

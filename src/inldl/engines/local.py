@@ -11,9 +11,9 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from inldl.engines.base import (
+    BlockProblem,
     Engine,
     Message,
-    Problem,
     RowSource,
     Sums,
     in_runs,
@@ -46,7 +46,9 @@ class MemoryRows:
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
 
-    def start_blocks(self, problem: Problem, engine: "LocalEngine") -> tuple[Parts, list[Sums]]:
+    def start_blocks(
+        self, problem: BlockProblem, engine: "LocalEngine"
+    ) -> tuple[Parts, list[Sums]]:
         parts = [in_runs(row_blocks(self.X, self.y, *self.beside.values()))]
         return engine.map_parts(partial(start_block, problem, list(self.beside)), parts)
 
@@ -93,7 +95,7 @@ class LocalEngine(Engine):
         self._parts, self.reader = [], None
         self.closing.close()
 
-    def load(self, problem: Problem, rows: RowSource) -> Sums:
+    def load(self, problem: BlockProblem, rows: RowSource) -> Sums:
         self._problem = problem
         self._parts, sums = rows.start_blocks(problem, self)
         return total(sums)
@@ -146,7 +148,7 @@ def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any
 
 
 def start_chunks(
-    problem: Problem, chunks: Sequence[Any], first_row: int, n_parts: int
+    problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
 ) -> tuple[list[Any], Sums, list[DegreeFacts]]:
     """Check the chunks of one of several parts and start its blocks; y itself is not kept.
 

@@ -3,6 +3,7 @@
 from inldl.lazy import lazy_names
 
 _HOMES = {
+    "ExtraTrees": "trees",
     "add_boosted": "trees",
     "boost_softmax": "trees",
     "find_bytes": "text",
@@ -10,7 +11,7 @@ _HOMES = {
     "grow_forest": "trees",
     "l1_distances": "products",
     "lane_count": "vectors",
-    "masked_softmax_rows": "softmax",
+    "masked_softmax_rows": "simplex",
     "narrow_fitted": "products",
     "narrow_moments": "products",
     "note_signs": "text",

@@ -1,4 +1,4 @@
-"""Projection onto the simplex, and a weighted quadratic problem on it.
+"""Projection onto the simplex, a weighted quadratic problem on it, and the softmax loss.
 
 Data rows lie along the vector lanes: a matrix is held as labels x rows, so that each inner loop
 runs over neighbouring rows, needs no horizontal sum, and is vectorised for any number of labels.
@@ -19,7 +19,7 @@ import numpy as np
 from inldl.kernels.compile import kernel
 
 LANES = 64  # rows that are worked on together
-MOST_STEPS = 200  # halving a bracket as often leaves nothing of it
+MOST_HALVINGS = 200  # halving a bracket as often leaves nothing of it
 MOST_MOVES, LOST = 4, 1e-12  # a sum that misses its mass by more was lost in huge values
 
 
@@ -200,7 +200,7 @@ def _threshold_between(v, s, low, high, mass):
     if not least < mass < most:
         return np.inf if mass <= least else -np.inf
     theta = min(max(0.0, left), right)
-    for _ in range(MOST_STEPS):
+    for _ in range(MOST_HALVINGS):
         total, slope = 0.0, 0.0
         for j in range(v.size):
             z = v[j] - theta * s[j]
@@ -213,3 +213,32 @@ def _threshold_between(v, s, low, high, mass):
             break
         theta = new if left < new < right else (left + right) / 2
     return theta
+
+
+@kernel
+def masked_softmax_rows(scores, degrees, counted):
+    """Return the loss of rows, and put its gradient in the place of their scores.
+
+    The loss is the sum of ``counted * q - degrees * log(q)``, where q is the softmax of a row of
+    scores. All are (n, n_labels) in C order; `degrees` are times the weights of their rows, which
+    are `counted`, and both are 0 where unobserved.
+    """
+    n, C = scores.shape
+    q, total = np.empty(C), 0.0
+    for i in range(n):
+        row = scores[i]
+        largest = row[0]
+        for j in range(1, C):
+            largest = max(largest, row[j])
+        mass = 0.0
+        for j in range(C):
+            q[j] = np.exp(np.float64(row[j] - largest))
+            mass += q[j]
+        log_mass, pull = np.log(mass) + largest, 0.0
+        for j in range(C):
+            q[j] /= mass
+            total += counted[i, j] * q[j] - degrees[i, j] * (row[j] - log_mass)
+            pull += counted[i, j] * q[j] - degrees[i, j]
+        for j in range(C):
+            row[j] = counted[i, j] * q[j] - degrees[i, j] - q[j] * pull
+    return total

@@ -26,7 +26,7 @@ import numpy as np
 from inldl.kernels.compile import kernel
 from inldl.kernels.vectors import any_above, fill, if_above, if_nan, load, magnitude, store
 
-ENTRIES = 2048  # about as many are worked on together
+ENTRIES_AT_ONCE = 2048  # about as many are worked on together
 
 
 @kernel
@@ -61,7 +61,7 @@ def winldl_step(S, state, given, thresholds, intercept, missing, impute):
     C, m = S.shape
     lanes = state.shape[3]
     whole, rest = m // lanes, m % lanes
-    together = max(ENTRIES // (C * lanes), 1)
+    together = max(ENTRIES_AT_ONCE // (C * lanes), 1)
     size = together * 2 * lanes
     scratch = (_lines(S, size * C), _lines(S, size), _lines(S, size))
     sums = _lines(S, (C + 1) * lanes)  # of R by label and lane, and the largest change

@@ -15,8 +15,7 @@ from inldl.rows.checks import (
     validate_features,
     validate_weighted_fit,
 )
-from inldl.solvers import iis
-from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy, scale_iteratively
 from inldl.solvers.softmax import Features, linear_scores, softmax
 
 
@@ -130,7 +129,7 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     def _solve(self, features, y, weights):
         start = features.start(self.start, y.shape[1])
         problem = CrossEntropy(features, y, self.l2, weights)
-        result = lbfgs(problem, start, max_iter=self.max_iter, tol=self.tol)
+        result = minimise_cross_entropy(problem, start, max_iter=self.max_iter, tol=self.tol)
         if not result.converged and self.max_iter > 0:
             warn_user(
                 f"L-BFGS ended after {result.n_iter} iterations before F settled to "
@@ -212,7 +211,7 @@ class IISLDL(SoftmaxDistributionEstimator):
         return cls(**preset | changes)
 
     def _solve(self, features, y, weights):
-        return iis.solve(
+        return scale_iteratively(
             CrossEntropy(features, y, weights=weights),
             features.start(self.start, y.shape[1]),
             max_iter=self.max_iter,

@@ -14,9 +14,8 @@ from inldl.methods.parameters import (
     parameters,
 )
 from inldl.solvers.hidldl import HidLDLProblem
-from inldl.solvers.incomldl import fill_rounds, joint_components, pls_scores
 from inldl.solvers.loop import run
-from inldl.solvers.neighbours import distinct_rows
+from inldl.solvers.neighbours import distinct_rows, fill_rounds, joint_components, pls_scores
 from inldl.solvers.softmax import Features
 
 MOST_ITERATIONS = 2000  # of the softmax model: small penalties take more than the usual 400

@@ -19,8 +19,7 @@ from inldl.rows.ratios import (
     telling,
 )
 from inldl.solvers.landmark_kernel import Basis
-from inldl.solvers.masked_softmax import MaskedSoftmax, start_at_mean
-from inldl.solvers.softmax import softmax
+from inldl.solvers.softmax import MaskedSoftmax, softmax, start_at_mean
 
 TRIED_ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))
 FOLDS = 5

@@ -25,7 +25,7 @@ from inldl.rows.density import Inside
 from inldl.rows.given_limits import Labels, beside_rows, limits_of_block
 from inldl.rows.ratios import check_ratios
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
-from inldl.solvers.feature_map import MappedProblem
+from inldl.solvers.loop import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.uncertainty.heldout import predict_held_out
 from inldl.weighting import SCHEMES, get_weighting

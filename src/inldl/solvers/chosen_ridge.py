@@ -34,12 +34,12 @@ from scipy import sparse
 from inldl.engines import Sums
 from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
 from inldl.solvers.loop import Sweep
-from inldl.solvers.masked_ridge import SMALLEST, LabelSpectrum, errors_of_labels
-from inldl.solvers.winldl import Block, Shared, WInLDLProblem
+from inldl.solvers.masked_ridge import LEAST_LEFT, LabelSpectrum, errors_of_labels
+from inldl.solvers.winldl import WInLDLBlock, WInLDLProblem, WInLDLShared
 
 # The alphas that are tried, in units of the mean eigenvalue of the G_j.
 STEPS = 10.0 ** np.arange(-8, 4.5, 0.5)
-ENTRIES = 1 << 21  # of all G_j together, which a sweep returns: 16 MB
+GRAM_ENTRIES = 1 << 21  # of all G_j together, which a sweep returns: 16 MB
 FEWEST_LABELS = 4
 AS_GOOD = 1e-4  # relative difference of two errors: the larger alpha is taken then
 
@@ -51,12 +51,12 @@ class ChosenRidgeProblem(WInLDLProblem):
     Where labels and features are very many, some of the labels choose for all.
     """
 
-    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Choose the ridge, and start from the regressions that it was chosen for."""
         sums = self._settled(sums, sweep)
         features, C = FeatureSums(*sums.added[:-1]), len(sums.added[-1])
         n_features = len(check_finite(features.gram))
-        most = max(ENTRIES // n_features**2, FEWEST_LABELS)
+        most = max(GRAM_ENTRIES // n_features**2, FEWEST_LABELS)
         labels = np.linspace(0, C - 1, min(C, most)).round().astype(int)
         ridge, coef, intercept = self._chosen(labels, sweep)
         regression = Regression(features, ridge, self.fit_intercept, free=True)
@@ -77,7 +77,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         ridge = float(best * (weights / count) / self.rho)
         return ridge, np.hstack(coef).T, np.concatenate(intercept)
 
-    def label_sums(self, block: Block, labels: Array) -> tuple[Block, Sums]:
+    def label_sums(self, block: WInLDLBlock, labels: Array) -> tuple[WInLDLBlock, Sums]:
         """Return what the regressions of some labels need of a block.
 
         The last two sums are those of the squared weights of all observed degrees, and of ones.
@@ -93,8 +93,8 @@ class ChosenRidgeProblem(WInLDLProblem):
         return block, Sums((*added, float((v * squares)[v > 0].sum()), float(v.sum())))
 
     def misses(
-        self, block: Block, labels: Array, alphas: Array, *regressions: Array
-    ) -> tuple[Block, Sums]:
+        self, block: WInLDLBlock, labels: Array, alphas: Array, *regressions: Array
+    ) -> tuple[WInLDLBlock, Sums]:
         """Return the sum of squared errors at degrees that are left out, for each alpha.
 
         If these are all labels, what the holes of a row sum to counts as one more degree: no hole
@@ -114,7 +114,7 @@ def _mean_square(label: LabelSpectrum) -> float:
     return float(label.squares.sum() / max(min(len(label.squares), label.numbers[2]), 1))
 
 
-def _known(block: Block, rho: float) -> tuple[Array, Array, Array]:
+def _known(block: WInLDLBlock, rho: float) -> tuple[Array, Array, Array]:
     """Return the observed degrees of a block, their squared weights, and the weights of rows.
 
     Degrees are NaN where they are not observed, and in rows without weight.
@@ -128,7 +128,7 @@ def _known(block: Block, rho: float) -> tuple[Array, Array, Array]:
     Y[there], A[there] = lanes[:, : len(there)]
     if block.limited is not None:
         Y[own[block.limited.rows]], A[own[block.limited.rows]] = block.limited.Y, block.limited.A
-    return Y, rho / np.maximum(A, SMALLEST) - rho, v
+    return Y, rho / np.maximum(A, LEAST_LEFT) - rho, v
 
 
 def _observed(

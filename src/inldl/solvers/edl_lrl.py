@@ -8,7 +8,7 @@ import numpy as np
 
 from inldl.solvers.loop import Iteration, Result, run
 from inldl.solvers.low_rank import shrink_singular_values
-from inldl.solvers.softmax import Array, Features, lbfgs, softmax, through_softmax
+from inldl.solvers.softmax import Array, Features, minimum, softmax, through_softmax
 
 
 def penalties(rho: float, growth: float, cap: float) -> Iterator[float]:
@@ -100,7 +100,7 @@ def _iterations(
     Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
     for rho in rhos:
         before = Z
-        V = lbfgs(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
+        V = minimum(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
         P = softmax(problem.features.scores(V))
         Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
         L = L + rho * (P - Z)

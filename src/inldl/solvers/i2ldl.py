@@ -24,15 +24,15 @@ from inldl import kernels
 from inldl.engines import Sums
 from inldl.solvers.linear import Array, FeatureSums, check_finite
 from inldl.solvers.loop import Sweep
-from inldl.solvers.low_rank import Block, shrink_singular_values
+from inldl.solvers.low_rank import LowRankBlock, shrink_singular_values
 
 STRIDE, LEAST_PART = 0.02, 1e-3  # degrees; smaller steps would take forever
 SLIGHT = 1e-3  # ridge of the start
-LEAST = 1e-12  # of the largest eigenvalue: a direction of X that is rounding
+NO_DIRECTION = 1e-12  # of the largest eigenvalue: a direction of X that is rounding
 
 
 @dataclass
-class Rows(Block):
+class Rows(LowRankBlock):
     """A block with the copies P and G of its predictions, and with their multipliers A and B."""
 
     P: Any = None
@@ -60,10 +60,10 @@ class TwoMaps:
             border = sums.total[:, None]
             gram = np.block([[gram, border], [border.T, np.array([[sums.n]])]])
         squares, self.directions = np.linalg.eigh(check_finite(gram))
-        squares = np.where(squares > LEAST * squares[-1], squares, 0.0)
+        squares = np.where(squares > NO_DIRECTION * squares[-1], squares, 0.0)
         self.fit_intercept, self.part, self.squares = fit_intercept, part, squares
-        self.own = (1 + part) * squares + max(shrinkage, LEAST)
-        self.unit = max(float(squares.mean()), LEAST)
+        self.own = (1 + part) * squares + max(shrinkage, NO_DIRECTION)
+        self.unit = max(float(squares.mean()), NO_DIRECTION)
         self.determinant = (squares + self.unit) * self.own - squares**2
 
     def stacked(self, of_features: Array, of_bias: Array) -> Array:
@@ -91,7 +91,7 @@ class TwoMaps:
 
 
 @dataclass(frozen=True)
-class Shared:
+class I2LDLShared:
     """W and Q, the copy S of W with its multiplier T, and how far these moved."""
 
     maps: TwoMaps
@@ -137,16 +137,16 @@ class I2LDLProblem:
         block, sums = self._rows(block, zero, zero)
         return block, Sums((*FeatureSums.of(X, block.weights), *sums.added))
 
-    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> I2LDLShared:
         """Make the first regression."""
         *features, XP, P1, XG, G1, _, _, _ = sums.added
         shrinkage = 2 * self.lam2 / self.rho
         maps = TwoMaps(FeatureSums(*features), self.part, shrinkage, self.fit_intercept)
         W = maps.alone(maps.stacked(XP, P1))
         zero = np.zeros_like(W)
-        return self._regressed(Shared(maps, W, zero, W, zero, 0.0, 0.0), XP, P1, XG, G1)
+        return self._regressed(I2LDLShared(maps, W, zero, W, zero, 0.0, 0.0), XP, P1, XG, G1)
 
-    def message(self, shared: Shared) -> tuple[Array, ...]:
+    def message(self, shared: I2LDLShared) -> tuple[Array, ...]:
         """Return coefficients and intercepts of W + Q and of Q."""
         return shared.coef, shared.intercept, *shared.maps.split(shared.Q)
 
@@ -154,11 +154,11 @@ class I2LDLProblem:
         """Find the next P and G of the rows, and move their multipliers."""
         return self._rows(block, block.fitted(*both[:2]), block.fitted(*both[2:]))
 
-    def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
+    def next(self, shared: I2LDLShared, sums: Sums, sweep: Sweep) -> I2LDLShared:
         """Regress onto X, and shrink the map of low rank."""
         return self._regressed(shared, *sums.added[:4])
 
-    def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
+    def changes(self, shared: I2LDLShared, sums: Sums) -> dict[str, float]:
         """Return both residuals, relative to the size of the distributions."""
         *_, gap, move, size = sums.added
         size = np.sqrt(size)
@@ -180,10 +180,12 @@ class I2LDLProblem:
         drawn = *block.regressed(P - block.A), *block.regressed(G - block.B)
         return block, Sums((*drawn, gap, moved, block.square(P)))
 
-    def _regressed(self, shared: Shared, XP: Array, P1: Array, XG: Array, G1: Array) -> Shared:
+    def _regressed(
+        self, shared: I2LDLShared, XP: Array, P1: Array, XG: Array, G1: Array
+    ) -> I2LDLShared:
         maps = shared.maps
         W, Q = maps(maps.stacked(XP, P1), maps.stacked(XG, G1), shared.S - shared.T)
         threshold = 2 * self.lam1 / (self.rho * maps.unit)
         S = shrink_singular_values(W + shared.T, threshold)[0]
         gap, move = (maps.unit * float((A**2).sum()) for A in (W - S, S - shared.S))
-        return Shared(maps, W, Q, S, shared.T + W - S, gap, move)
+        return I2LDLShared(maps, W, Q, S, shared.T + W - S, gap, move)

@@ -11,8 +11,8 @@ from inldl.solvers.softmax import (
     Array,
     Features,
     Function,
-    lbfgs,
     log_softmax,
+    minimum,
     softmax,
     through_softmax,
 )
@@ -148,7 +148,7 @@ class Remembered:
         return self.last[1]
 
 
-STEPS: dict[str, Callable[[], Step]] = {"lbfgs": lambda: lbfgs, "steepest": SteepestDescent}
+STEPS: dict[str, Callable[[], Step]] = {"lbfgs": lambda: minimum, "steepest": SteepestDescent}
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -1,14 +1,22 @@
-"""The loop of every iterative method, and what a method states that works on blocks of rows."""
+"""The loop of every iterative method, and what a method states that works on blocks of rows.
+
+`MappedProblem` is a problem on features that are made in the block, wherever that is: no engine
+and no row source knows of them. Where those of all rows would not fit into memory they are made
+anew in each step.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 
-from inldl import engines
-from inldl.engines import Engine, RowSource, Sums
+from inldl.engines import BlockProblem, Engine, RowSource, Sums
+from inldl.solvers.linear import Array
+
+_OF_SHARED = ("watched", "first", "message", "next", "changes")  # what is no step of a block
 
 Sweep = Callable[..., Sums]
 """Takes all blocks through a step: ``sweep("step", *arrays)`` returns the total of the sums."""
@@ -17,7 +25,7 @@ Iteration = tuple[Any, dict[str, float], bool]
 """What was found so far, what the history keeps, and whether it is good enough to stop."""
 
 
-class Problem(engines.Problem, Protocol):
+class IterativeProblem(BlockProblem, Protocol):
     """What a method states that alternates between work on rows and one shared regression.
 
     Blocks and the shared part are its own. `watched` names the entries of `changes` that must
@@ -71,7 +79,7 @@ def run(
 
 
 def iterations(
-    problem: Problem, engine: Engine, rows: RowSource, tol: float
+    problem: IterativeProblem, engine: Engine, rows: RowSource, tol: float
 ) -> Iterator[Iteration]:
     """Step a problem on an engine; it is good enough when every watched change is below `tol`."""
     shared = problem.first(engine.load(problem, rows), engine.sweep)
@@ -80,3 +88,48 @@ def iterations(
         changes = problem.changes(shared, sums)
         yield shared, changes, all(changes[name] < tol for name in problem.watched)
         shared = problem.next(shared, sums, engine.sweep)
+
+
+@dataclass
+class MappedBlock:
+    """The rows of a block, and the block of their features that the problem inside has."""
+
+    X: Any
+    inside: Any
+
+
+@dataclass(frozen=True)
+class MappedProblem:
+    """A problem on `features(X)`; they are kept from step to step if `keep` says so.
+
+    Kept or not, the result is the same to the bit.
+    """
+
+    problem: IterativeProblem
+    features: Callable[[Any], Array]
+    keep: bool
+
+    def start(self, X: Any, y: Array, **beside: Array) -> tuple[MappedBlock, Sums]:
+        """Start a block of the features."""
+        inside, sums = self.problem.start(self.features(X), y, **beside)
+        return self._block(X, inside), sums
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the problem inside has; its steps get their blocks with the features."""
+        if name.startswith("__"):  # asked for while it is unpickled, and has no problem yet
+            raise AttributeError(name)
+        found = getattr(self.problem, name)
+        return found if name in _OF_SHARED else partial(self._do, found)
+
+    def _do(
+        self, step: Callable[..., tuple[Any, Sums]], block: MappedBlock, *message: Array
+    ) -> tuple[MappedBlock, Sums]:
+        if block.inside.X is None:
+            block.inside.X = self.features(block.X)
+        inside, sums = step(block.inside, *message)
+        return self._block(block.X, inside), sums
+
+    def _block(self, X: Any, inside: Any) -> MappedBlock:
+        if not self.keep:
+            inside.X = None
+        return MappedBlock(X, inside)

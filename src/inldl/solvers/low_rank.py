@@ -56,7 +56,7 @@ def shrinker(gram: Array, tau: float, *, hard: bool = False) -> tuple[Array, flo
 
 
 @dataclass
-class Block:
+class LowRankBlock:
     """Rows of features and degrees (NaN = unobserved); A is what InLDL-p shrinks next.
 
     With weights, Y and A are of the rows that have one.
@@ -120,9 +120,11 @@ class ProximalProblem(LowRank):
 
     watched: ClassVar = ("objective_change",)
 
-    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
+    def start(
+        self, X: Any, y: Array, sample_weight: Array | None = None
+    ) -> tuple[LowRankBlock, Sums]:
         """Start at P = 0, where G holds the observed degrees."""
-        block = Block.of(X, y, sample_weight)
+        block = LowRankBlock.of(X, y, sample_weight)
         block.A = np.where(np.isnan(block.Y), X.dtype.type(0), block.Y)
         return block, Sums((*FeatureSums.of(X, block.weights), block.gram(block.A)))
 
@@ -136,7 +138,9 @@ class ProximalProblem(LowRank):
         """Return the coefficients and the intercept."""
         return shared.coef, shared.intercept
 
-    def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
+    def step(
+        self, block: LowRankBlock, coef: Array, intercept: Array
+    ) -> tuple[LowRankBlock, Sums]:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
         P = block.fitted(coef, intercept)
         block.A = np.where(np.isnan(block.Y), P, block.Y)
@@ -167,7 +171,7 @@ class ProximalProblem(LowRank):
         coef, intercept = regression(*sweep("project", factor).added)
         return Proximal(coef, intercept, regression, before)
 
-    def project(self, block: Block, factor: Array) -> tuple[Block, Sums]:
+    def project(self, block: LowRankBlock, factor: Array) -> tuple[LowRankBlock, Sums]:
         """Shrink the singular values, project onto the simplex, and sum for the regression."""
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
         kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
@@ -200,9 +204,11 @@ class AlternatingProblem(LowRank):
     rho: float
     watched: ClassVar = ("primal_residual", "dual_residual")
 
-    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Block, Sums]:
+    def start(
+        self, X: Any, y: Array, sample_weight: Array | None = None
+    ) -> tuple[LowRankBlock, Sums]:
         """Start at Z = U = 0 with the first M."""
-        block = Block.of(X, y, sample_weight)
+        block = LowRankBlock.of(X, y, sample_weight)
         M = self._distributions(block, np.zeros_like(block.Y))
         return block, Sums((*FeatureSums.of(X, block.weights), *block.regressed(M)))
 
@@ -217,7 +223,9 @@ class AlternatingProblem(LowRank):
         """Return the coefficients of what draws M: rho (Z - U)."""
         return shared.regression.split(self.rho * (shared.Z.W - shared.U.W))
 
-    def step(self, block: Block, coef: Array, intercept: Array) -> tuple[Block, Sums]:
+    def step(
+        self, block: LowRankBlock, coef: Array, intercept: Array
+    ) -> tuple[LowRankBlock, Sums]:
         """Find the next M."""
         M = self._distributions(block, block.fitted(coef, intercept))
         return block, Sums(block.regressed(M))
@@ -237,7 +245,7 @@ class AlternatingProblem(LowRank):
             "dual_residual": self.rho * move / (np.sqrt(C) / 10 + dual),
         }
 
-    def _distributions(self, block: Block, pull: Array) -> Array:
+    def _distributions(self, block: LowRankBlock, pull: Array) -> Array:
         """Return M, the solution of a weighted problem on the simplex."""
         seen = ~np.isnan(block.Y)
         pull += np.where(seen, block.Y, 0)

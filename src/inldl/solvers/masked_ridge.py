@@ -28,7 +28,7 @@ from inldl.rows.missingness import partial_rows
 from inldl.solvers.gaussian import fill_near
 from inldl.solvers.softmax import Array
 
-SMALLEST = 1e-12
+LEAST_LEFT = 1e-12
 SINGLE = 1e-6  # of the rows: smaller penalties drown in the rounding of single precision
 CHUNK = 2048  # rows at a time: they stay in a cache, and copies of them cost nothing
 
@@ -105,7 +105,7 @@ class LabelSpectrum(NamedTuple):
                 total += np.square(errors / (1 - leverage)).sum(axis=0)
             else:  # a row may outweigh all others
                 own = weights[part]
-                left = np.maximum(1 - own[:, None] * leverage, SMALLEST)
+                left = np.maximum(1 - own[:, None] * leverage, LEAST_LEFT)
                 total += own @ np.square(errors / left)
         return total
 
@@ -170,7 +170,7 @@ class LabelRidge:
             left = 1 - 1 / len(self.rows) - leverage
         else:  # a row may outweigh all others
             own = self.weights
-            left = np.maximum(1 - own / own.sum() - own * leverage, SMALLEST)
+            left = np.maximum(1 - own / own.sum() - own * leverage, LEAST_LEFT)
         out[self.rows] = self.degrees - (self.degrees - fitted) / left
         return out
 

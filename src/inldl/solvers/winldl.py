@@ -35,7 +35,7 @@ from inldl.solvers.loop import Sweep
 
 
 @dataclass
-class Block:
+class WInLDLBlock:
     """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them.
 
     With weights, all but the features are of the rows that have one.
@@ -107,7 +107,7 @@ class LimitedRows:
 
 
 @dataclass(frozen=True)
-class Shared:
+class WInLDLShared:
     """What a step needs: coefficients, intercept, rho / (Q^2 + rho) of the missing degrees.
 
     The rest is for the next update.
@@ -152,7 +152,7 @@ class WInLDLProblem:
 
     def start(
         self, X: Any, y: Array, sample_weight: Array | None = None, **known: Array
-    ) -> tuple[Block, Sums]:
+    ) -> tuple[WInLDLBlock, Sums]:
         """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees.
 
         `known` are the limits of missing degrees, as `limits_of_block` takes them.
@@ -180,7 +180,7 @@ class WInLDLProblem:
             limited = LimitedRows.of(limits, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
-        block = Block(X, state, given, unknown_thresholds(state), weights, limited)
+        block = WInLDLBlock(X, state, given, unknown_thresholds(state), weights, limited)
         if self.ratios:
             rows = RatioRows.of(y, None if weights is None else weights.own)
             block.ratios = RatiosInLanes(rows, given[:, :, 0].copy())
@@ -188,7 +188,7 @@ class WInLDLProblem:
             degrees = degrees * weights.own[:, None]
         return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
 
-    def first(self, sums: Sums, sweep: Sweep) -> Shared:
+    def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Factor X'X and regress 1/C onto X."""
         sums = self._settled(sums, sweep)
         features = FeatureSums(*sums.added[:-1])
@@ -202,7 +202,7 @@ class WInLDLProblem:
         p = settled(lambda p: sweep("settle", p).added, len(sums.added[-1]))
         return Sums((*sums.added[:-1], sweep("settle", p).added[-1]))
 
-    def settle(self, block: Block, p: Array) -> tuple[Block, Sums]:
+    def settle(self, block: WInLDLBlock, p: Array) -> tuple[WInLDLBlock, Sums]:
         """Scale rows of ratios by one distribution; return sums of completed rows and degrees."""
         assert block.ratios is not None
         rows = block.ratios.rows
@@ -214,7 +214,7 @@ class WInLDLProblem:
 
     def _first(
         self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None
-    ) -> Shared:
+    ) -> WInLDLShared:
         _, total, n, _, degrees = sums.added
         C = len(degrees)
         uniform = Sums((np.tile(total / C, (C, 1)), np.full(C, n / C)))
@@ -223,13 +223,13 @@ class WInLDLProblem:
             return shared
         return replace(shared, coef=initial[0], intercept=initial[1])
 
-    def message(self, shared: Shared) -> tuple[Array, ...]:
+    def message(self, shared: WInLDLShared) -> tuple[Array, ...]:
         """Return coefficients, intercept and the ratios of the missing degrees."""
         return shared.coef, shared.intercept, shared.missing
 
     def step(
-        self, block: Block, coef: Array, intercept: Array, missing: Array
-    ) -> tuple[Block, Sums]:
+        self, block: WInLDLBlock, coef: Array, intercept: Array, missing: Array
+    ) -> tuple[WInLDLBlock, Sums]:
         """Update Z and U of a block; the products and the row work in one pass over its X.
 
         The sums are (X'R)', R'1 and the largest change of Z.
@@ -263,11 +263,11 @@ class WInLDLProblem:
             sums = moments(S, block.X), total.astype(float, copy=False)
         return block, Sums(sums, (float(change),))
 
-    def next(self, shared: Shared, sums: Sums, sweep: Sweep) -> Shared:
+    def next(self, shared: WInLDLShared, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Regress R onto X."""
         return self._shared(shared.t + 1, sums, shared.means, shared.regression, shared)
 
-    def changes(self, shared: Shared, sums: Sums) -> dict[str, float]:
+    def changes(self, shared: WInLDLShared, sums: Sums) -> dict[str, float]:
         """Return the largest change of a coefficient and of a degree."""
         return {"coef_change": shared.change, "degree_change": sums.largest[0]}
 
@@ -277,8 +277,8 @@ class WInLDLProblem:
         sums: Sums,
         means: Array,
         regression: Regression,
-        before: Shared | None = None,
-    ) -> Shared:
+        before: WInLDLShared | None = None,
+    ) -> WInLDLShared:
         coef, intercept = regression(*sums.added)
         change = np.inf
         if before is not None:
@@ -288,7 +288,7 @@ class WInLDLProblem:
             change = max(np.abs(moved).max(), np.abs(intercept - before.intercept).max())
         progress = t / self.max_iter if self.initial is None else 1.0
         missing = self._ratio(self.weighting.unobserved(means, progress))
-        return Shared(t, coef, intercept, missing, means, float(change), regression)
+        return WInLDLShared(t, coef, intercept, missing, means, float(change), regression)
 
     def _ratio(self, weights: Array) -> Array:
         return self.rho / (np.square(weights) + self.rho)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from inldl.solvers.extra_trees import ExtraTrees
+from inldl import kernels
 
 TREES, LEAF = 50, 20  # of the forest that tells the size of an error
 FOLDS = 5
@@ -29,9 +29,9 @@ class ErrorSizes:
             for fold in range(FOLDS):  # the errors of a row depend on each other
                 out = row % FOLDS == fold
                 if out.any() and not out.all():
-                    forest = ExtraTrees(about[~out], shares[~out], **how, max_features=1.0)
+                    forest = kernels.ExtraTrees(about[~out], shares[~out], **how, max_features=1.0)
                     expected[out] = forest.predict(about[out])
-            self._forest = ExtraTrees(about, shares, **how, max_features=1.0)
+            self._forest = kernels.ExtraTrees(about, shares, **how, max_features=1.0)
         self._scores = shares / self._at_least(expected)
 
     def _at_least(self, shares):
@@ -89,9 +89,9 @@ class RowSizes:
         how = {"n_trees": TREES, "min_leaf": max(2, min(LEAF, n // 10)), "seed": 0}
         fold, self.expected = np.arange(n) % FOLDS, np.empty(n)
         for out in (fold == each for each in range(FOLDS)):
-            forest = ExtraTrees(signs[~out], sizes[~out], **how, max_features=1.0)
+            forest = kernels.ExtraTrees(signs[~out], sizes[~out], **how, max_features=1.0)
             self.expected[out] = self._relative(forest.predict(signs[out]))
-        self._forest = ExtraTrees(signs, sizes, **how, max_features=1.0)
+        self._forest = kernels.ExtraTrees(signs, sizes, **how, max_features=1.0)
 
     def __call__(self, signs):
         """Return what is expected of rows."""

@@ -16,7 +16,7 @@ from inldl.methods.auto import all_rows as _auto_all_rows
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.fitting import Budget, error_of
 from inldl.solvers.gaussian import fill_forced
-from inldl.solvers.kernel_sweeps import KernelSoftmax, Sample
+from inldl.solvers.landmark_kernel import KernelSoftmax, Sample
 from inldl.solvers.softmax import softmax
 
 N, MOST = 6000, 800
@@ -41,7 +41,7 @@ def shorten(patch):
     patch.setattr(_kernel_features, "SCALES", (4.0,))
     patch.setattr(kernel_softmax, "TRIED_ALPHAS", (1.0, 0.1))
     patch.setattr(_auto_all_rows, "LANDMARKS", 60)
-    patch.setattr(disk, "LARGE", 0)
+    patch.setattr(disk, "LARGE_MAP", 0)
 
 
 @pytest.fixture(autouse=True)

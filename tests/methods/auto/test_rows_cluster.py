@@ -12,7 +12,7 @@ from inldl import AutoInLDL, hide
 from inldl.methods.auto import all_rows as _auto_all_rows
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.fitting import Notes
-from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.solvers.softmax import softmax
 
 pytestmark = [

@@ -7,11 +7,11 @@ holes and predictions to distributions that keep the observed degrees.
 import numpy as np
 from joblib import Parallel, delayed
 
+from inldl import kernels
 from inldl.completion.hiding import hide_each_label
 from inldl.completion.members.normal import Normal
 from inldl.rows.cells import mean_degrees
 from inldl.rows.side import NOTHING
-from inldl.solvers.extra_trees import ExtraTrees
 from inldl.solvers.gaussian import (
     TINY,
     fill_in_proportion,
@@ -80,7 +80,9 @@ class Forests:
         def learn(label, at):
             if not at.any():
                 return None
-            return ExtraTrees(features[at], hidden.degrees[at], n_trees=n_trees, seed=seed + label)
+            return kernels.ExtraTrees(
+                features[at], hidden.degrees[at], n_trees=n_trees, seed=seed + label
+            )
 
         labels = range(filled.shape[1])
         self.forests = self._each(learn, (hidden.labels == label for label in labels))

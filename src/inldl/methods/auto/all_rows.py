@@ -10,8 +10,7 @@ from joblib import effective_n_jobs
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.fitting import Budget, MemberReport, Notes, error_of
 from inldl.progress import RowCounter
-from inldl.solvers.kernel_sweeps import KernelSweeps, Sample
-from inldl.solvers.landmark_kernel import LandmarkKernel
+from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample
 
 SOFTMAX = "kernel-softmax"
 LANDMARKS = 250  # as the sample's softmax has; twice as many are tried, and so on

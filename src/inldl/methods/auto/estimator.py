@@ -30,7 +30,7 @@ from inldl.rows.cells import known_cells, mean_degrees, quantiles
 from inldl.rows.checks import check_choice, weights_beside
 from inldl.rows.given_limits import beside_rows
 from inldl.solvers.gaussian import projected
-from inldl.solvers.kernel_sweeps import KernelSoftmax
+from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {
@@ -137,7 +137,7 @@ class AutoInLDL(KernelDistributionEstimator):
         Which rows these are; None if they are all.
     members_ : dict of str to estimator
         The fitted models that have a weight. What "kernel-softmax" has learned from more than
-        100000 rows is a function of scaled columns, `inldl.solvers.kernel_sweeps.KernelSoftmax`.
+        100000 rows is a function of scaled columns, `inldl.solvers.landmark_kernel.KernelSoftmax`.
     weights_ : dict of str to float
         The weight of each model, and that of the constant mean; they sum to 1.
     constant_ : ndarray of shape (n_labels,)
@@ -152,7 +152,7 @@ class AutoInLDL(KernelDistributionEstimator):
     Rows may be in memory, on disk (mapped files from 256 MB on, arrays of Zarr and HDF5) or in
     Dask collections, and stay there. Beyond 100000 rows all choices are made on a random sample of
     as many, of which a fifth is held out. Then the softmax regression learns from all other rows,
-    with more landmarks if held-out rows gain by it (`inldl.solvers.kernel_sweeps`); the other
+    with more landmarks if held-out rows gain by it (`inldl.solvers.landmark_kernel`); the other
     members stay those of the sample. Nothing but the sample is used if degrees have bounds, are
     missing because of their size, or only their ratios are known.
 

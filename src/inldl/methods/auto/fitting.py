@@ -13,7 +13,7 @@ from inldl.file_state import FileState
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 from inldl.progress import tell
 from inldl.rows.cells import count_known, known_cells
-from inldl.solvers.stacking import simplex_weights
+from inldl.solvers.linear import simplex_weights
 
 CONSTANT = "constant-mean"
 FOREST = "forest"  # which is fitted fold by fold, and can stop early

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cross_decomposition import PLSRegression
 
-from inldl.solvers.incomldl import pls_scores
+from inldl.solvers.neighbours import pls_scores
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 6)), RNG.dirichlet(np.ones(4), 40)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from inldl.solvers.incomldl import fill_rounds
 from inldl.solvers.loop import run
+from inldl.solvers.neighbours import fill_rounds
 
 NAN = np.nan
 PLACES = np.array([[0.0], [1.0], [10.0], [11.0]])

@@ -9,9 +9,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from inldl import hide
 from inldl.solvers import landmark_kernel
 from inldl.solvers.gaussian import fill_forced
-from inldl.solvers.kernel_sweeps import KernelSoftmax, KernelSweeps, masked_loss
-from inldl.solvers.landmark_kernel import LandmarkKernel
-from inldl.solvers.masked_softmax import MaskedSoftmax
+from inldl.solvers.landmark_kernel import KernelSoftmax, KernelSweeps, LandmarkKernel, masked_loss
+from inldl.solvers.softmax import MaskedSoftmax
 
 KERNELS = {"rbf": rbf_kernel, "laplacian": laplacian_kernel}
 RNG = np.random.default_rng(0)
@@ -47,7 +46,7 @@ def test_the_loss_is_that_of_the_masked_softmax(weights):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_step_returns_loss_and_gradient(kernel, weights, monkeypatch):
-    monkeypatch.setattr(landmark_kernel, "ENTRIES", 1)
+    monkeypatch.setattr(landmark_kernel, "KERNEL_ENTRIES", 1)
     beside = {} if weights is None else {"sample_weight": weights[:, None]}
     block, counted = problem(kernel).start(X, Y, **beside)
     assert counted.added == (90.0 if weights is None else weights.sum(),)

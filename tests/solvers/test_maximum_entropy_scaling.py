@@ -6,9 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from inldl.solvers import iis
-from inldl.solvers.iis import FLOOR, Scaling, cut, interpolation, log_ratio, solve
-from inldl.solvers.maximum_entropy import CrossEntropy, lbfgs
+from inldl.solvers import maximum_entropy
+from inldl.solvers.maximum_entropy import (
+    FLOOR,
+    CrossEntropy,
+    Scaling,
+    cut,
+    interpolation,
+    log_ratio,
+    minimise_cross_entropy,
+    scale_iteratively,
+)
 from inldl.solvers.softmax import Features
 
 
@@ -52,7 +60,7 @@ def test_every_root_is_that_of_the_scalar_equation(fit_intercept, tail, sign):
 def test_blocks_of_rows_add_up(monkeypatch):
     X, y, _ = make(700, 3, 2)
     whole = Scaling(Features(X, True), y).step(y[::-1])
-    monkeypatch.setattr(iis, "rows_per_block", lambda n_columns: 64)
+    monkeypatch.setattr(maximum_entropy, "rows_per_block", lambda n_columns: 64)
     np.testing.assert_allclose(Scaling(Features(X, True), y).step(y[::-1]), whole, atol=1e-13)
 
 
@@ -60,7 +68,7 @@ def test_equal_sums_need_no_iteration(monkeypatch):
     X, y, rng = make(30, 4, 3)
     X /= np.abs(X).sum(axis=1, keepdims=True)
     scaling = Scaling(Features(X, False), y)
-    monkeypatch.setattr(iis, "roots", None)
+    monkeypatch.setattr(maximum_entropy, "roots", None)
     P = rng.dirichlet(np.ones(3), size=30)
     found = scaling.step(P)
     expected = scalar_root(X[:, 2], P[:, 1], np.ones(30), X[:, 2] @ y[:, 1])
@@ -108,7 +116,7 @@ def test_pieces_cover_rows_once_and_are_narrow():
     np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(1, 501))
     for piece in pieces:
         members = s[np.concatenate([block[0] for block in piece.blocks])]
-        assert members.max() / members.min() <= iis.RATIO * (1 + 1e-12)
+        assert members.max() / members.min() <= maximum_entropy.RATIO * (1 + 1e-12)
     assert cut(np.zeros(3), 64) == []
 
 
@@ -119,7 +127,7 @@ def test_the_objective_falls_in_every_iteration(holes, unit_mass, tail):
     y[rng.random(y.shape) < holes] = np.nan
     problem = CrossEntropy(Features(X, True), y)
     V = problem.features.start("eye", 4)
-    result = solve(problem, V, max_iter=40, tol=0.0, unit_mass=unit_mass)
+    result = scale_iteratively(problem, V, max_iter=40, tol=0.0, unit_mass=unit_mass)
     assert (result.n_iter, result.converged) == (40, False)
     assert np.all(np.diff(result.history["objective"]) < 0)
     log_P = problem.log_P(result.shared)
@@ -133,10 +141,12 @@ def test_only_the_observed_mass_leads_to_the_minimum():
     problem = CrossEntropy(Features(X, True), y)
     V = np.zeros((4, 3))
     unit, observed = (
-        solve(problem, V, max_iter=500, tol=1e-12, unit_mass=unit_mass).history["objective"]
+        scale_iteratively(problem, V, max_iter=500, tol=1e-12, unit_mass=unit_mass).history[
+            "objective"
+        ]
         for unit_mass in (True, False)
     )
-    minimum = lbfgs(problem, V, max_iter=500, tol=1e-15).history["objective"][-1]
+    minimum = minimise_cross_entropy(problem, V, max_iter=500, tol=1e-15).history["objective"][-1]
     assert observed[-1] == pytest.approx(minimum, abs=1e-6)
     assert unit[-1] > minimum + 0.5
     assert np.all(np.diff(unit) <= 0)

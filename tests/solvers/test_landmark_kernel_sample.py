@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from inldl import hide
-from inldl.solvers import kernel_sweeps
+from inldl.solvers import landmark_kernel
 from inldl.solvers.gaussian import fill_forced
-from inldl.solvers.kernel_sweeps import KernelSweeps, Sample, masked_loss
-from inldl.solvers.landmark_kernel import LandmarkKernel
+from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample, masked_loss
 from inldl.solvers.softmax import softmax
 
 N, SAMPLED, ALPHA = 4000, 800, 0.5
@@ -102,7 +101,7 @@ def test_a_step_ends_at_the_minimum_whatever_the_last_digits_are(rows):
 
 
 def test_few_rows_are_held_with_many_landmarks(rows, monkeypatch):
-    monkeypatch.setattr(kernel_sweeps, "MOST_ENTRIES", 30 * 200)
+    monkeypatch.setattr(landmark_kernel, "SAMPLE_ENTRIES", 30 * 200)
     X, y, weights = rows
     sample = sample_of(X, y, weights)
     assert sample._features.shape[0] == 200

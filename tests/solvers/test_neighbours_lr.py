@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from inldl.solvers import incomldl
-from inldl.solvers.incomldl import joint_components
+from inldl.solvers import neighbours
+from inldl.solvers.neighbours import joint_components
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(40, 6)), RNG.dirichlet(np.ones(4), 40)
@@ -17,7 +17,7 @@ def distances(T):
 
 @pytest.mark.parametrize("small", [400, 1], ids=["all components", "leading ones"])
 def test_they_are_those_of_scikit_learn(small, monkeypatch):
-    monkeypatch.setattr(incomldl, "SMALL", small)
+    monkeypatch.setattr(neighbours, "FEW_COLUMNS", small)
     both = [A / np.sqrt(A.var(axis=0).sum()) for A in (X, Y)]
     expected = PCA(3, svd_solver="full").fit_transform(np.hstack(both))
     found = joint_components(X, Y, np.ones(40), 3)

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from scipy.special import log_softmax, softmax
 
-from inldl.solvers.masked_softmax import MaskedSoftmax, eigenbasis, start_at_mean
+from inldl.solvers.softmax import MaskedSoftmax, eigenbasis, start_at_mean
 
 nan = np.nan
 

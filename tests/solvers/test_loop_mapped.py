@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.engines import MemoryRows, blocks
+from inldl.engines import MemoryRows, base
 from inldl.engines.local import LocalEngine
-from inldl.solvers.feature_map import MappedProblem
-from inldl.solvers.loop import iterations, run
+from inldl.solvers.loop import MappedProblem, iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
@@ -37,7 +36,7 @@ def solve(problem, X):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_ROWS", 64)
+    monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
 
 
 @pytest.mark.parametrize("keep", [True, False])
@@ -48,6 +47,6 @@ def test_it_is_the_problem_on_the_features(keep):
     np.testing.assert_array_equal(
         found.history["degree_change"], expected.history["degree_change"]
     )
-    n_blocks = len(blocks.row_blocks(X, Y))
+    n_blocks = len(base.row_blocks(X, Y))
     assert n_blocks > 2
     assert features.calls == n_blocks * (1 if keep else 1 + 20)

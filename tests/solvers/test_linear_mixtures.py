@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from inldl.solvers.stacking import simplex_weights, weights_towards
+from inldl.solvers.linear import simplex_weights, weights_towards
 
 SAFE = np.array([0.5, 0.25, 0.25, 0.0])
 
