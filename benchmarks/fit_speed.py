@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import WInLDL, hide, kernels
 from inldl.report import save
-from inldl.report.style import GREY, LIGHT, drawn, legend_above, log_axis, looks, new_figure
+from inldl.report.style import GREY, PALE, drawn, legend_above, log_axis, looks, new_figure
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "helpers"))
 from plain_numpy import winldl
@@ -100,7 +100,7 @@ def draw(taken):
     axes = new_figure(5.0, 2.8).subplots()
     at = np.arange(len(taken))[::-1]
     ratios = np.array([(ours / least, plain / least) for least, ours, plain in taken.values()])
-    axes.hlines(at, *ratios.T, color=LIGHT, zorder=1)
+    axes.hlines(at, *ratios.T, color=PALE, zorder=1)
     axes.axvline(1, color=GREY, linewidth=0.8)
     names = ["WInLDL.fit", "plain NumPy"]
     lines = [

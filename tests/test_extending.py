@@ -18,9 +18,8 @@ from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
 from inldl.metrics.registry import metric
 from inldl.report import document, figures
-from inldl.report.figures import _bars
-from inldl.report.figures._panels import single_panel
-from inldl.report.style import COLUMN, drawn
+from inldl.report.figures import bars
+from inldl.report.style import COLUMN, drawn, single_panel
 from inldl.tables.options import FileOptions
 
 
@@ -97,7 +96,7 @@ def test_a_figure(added):
         axes.plot(frame.max(axis=1), "o")
         return axes.figure
 
-    assert added(_bars, "dots", dots, figures).FIGURES["dots"] is dots
+    assert added(bars, "dots", dots, figures).FIGURES["dots"] is dots
     assert "width : float" in dots.__doc__
     picture = document.picture(partial(dots, pd.DataFrame({"joy": [0.5, 1.0]})), "Dots.", "dots")
     page = document.Document("Shares", sections=[document.Section("All", [picture])]).html()

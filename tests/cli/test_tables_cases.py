@@ -297,7 +297,7 @@ def test_names_are_no_markup(inldl, tmp_path, survey):
 def test_compare_fits_a_terminal_of_80_columns(inldl, survey, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("inldl.report.terminal.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("inldl.report.renderers.sys.stdout.isatty", lambda: True, raising=False)
     methods = ("--methods", "winldl,knn(n_neighbors=0),ridge", "--rows", "60")
     code, out, _ = inldl("compare", *TABLE, *methods)
     assert code == 0

@@ -5,23 +5,22 @@ import pandas as pd
 import pytest
 
 from inldl import report
-from inldl.report._renderings import markdown_table
 from inldl.report.document import (
     Choices,
     Code,
-    Column,
     Document,
     Facts,
     Figure,
+    Header,
     Heading,
     Items,
     Note,
     Paragraph,
     Section,
-    Table,
+    ShownTable,
 )
+from inldl.report.renderers import show
 from inldl.report.style import drawn, new_figure
-from inldl.report.terminal import show
 
 
 def failing():
@@ -30,8 +29,12 @@ def failing():
 
 @pytest.fixture
 def document():
-    columns = [Column("label"), Column("mean", ".2f"), Column("more", page_only=True)]
-    table = Table(columns, [["a", 0.123, 7], ["b\x1b[2J", (np.nan, "best"), 8]], name="means")
+    columns = [
+        Header("label"),
+        Header("mean", ".2f"),
+        Header("more", page_only=True),
+    ]
+    table = ShownTable(columns, [["a", 0.123, 7], ["b\x1b[2J", (np.nan, "best"), 8]], name="means")
     blocks = [Heading("Part"), Note("By the way."), table, Items(["one", "two"])]
     return Document(
         "A title",
@@ -78,20 +81,20 @@ def test_figures_are_not_drawn_for_a_terminal(capsys):
 
 def test_a_frame_becomes_a_table():
     frame = pd.DataFrame({"unused": 0, "share": [0.5, np.nan], "name": ["a", "b"]})
-    columns = {"name": Column("label"), "share": Column("%", ".0%")}
-    table = Table.of(frame, columns, caption="Shares")
+    columns = {"name": Header("label"), "share": Header("%", ".0%")}
+    table = ShownTable.of(frame, columns, caption="Shares")
     texts = [[cell.text for cell in row] for row in table.cells(table.rows)]
     assert texts == [["a", "50%"], ["b", "–"]]
     assert table.caption == "Shares"
 
 
 def test_what_stands_beside_a_value_is_for_pages(capsys):
-    columns = [Column("label"), Column("mean", ".2f")]
-    table = Table(columns, [["a", (0.123, "best", "0.1–<0.2")], ["b", (0.5, "", "")]])
+    columns = [Header("label"), Header("mean", ".2f")]
+    table = ShownTable(columns, [["a", (0.123, "best", "0.1–<0.2")], ["b", (0.5, "", "")]])
     page = Document("", sections=[Section("One", [table])])
     assert "<strong>0.12</strong> <small>0.1–&lt;0.2</small></td>" in page.html()
     assert "<td>0.50</td>" in page.html()
-    assert markdown_table(table).splitlines()[2:] == ["| a | **0.12** |", "| b | 0.50 |"]
+    assert table.markdown().splitlines()[2:] == ["| a | **0.12** |", "| b | 0.50 |"]
     show(page)
     assert "0.2" not in capsys.readouterr().out
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgba
 
 from inldl import report
-from inldl.report.figures._panels import shortened
-from inldl.report.style import COLUMN, FULL
+from inldl.report.style import COLUMN, FULL, shortened
 from text_boxes import area, boxes_of, cut_off, overlapping
 
 LONG = "How strongly do you agree that the thing, as it was shown, is <b>useful</b> & cheap: "

@@ -8,16 +8,16 @@ import pytest
 
 from inldl.report.document import (
     Code,
-    Column,
     Document,
     Facts,
     Figure,
+    Header,
     Heading,
     Items,
     Note,
     Paragraph,
     Section,
-    Table,
+    ShownTable,
 )
 from inldl.studio.views import document_data, write_result
 
@@ -40,7 +40,11 @@ BLOCKS = [
     Code("c"),
     Items(["i"]),
     Facts([("a", "b")]),
-    Table([Column("x"), Column("y", ".2f")], [["<b>", (0.5, "best", "0.4–0.6")]], caption="t"),
+    ShownTable(
+        [Header("x"), Header("y", ".2f")],
+        [["<b>", (0.5, "best", "0.4–0.6")]],
+        caption="t",
+    ),
     Figure(drawing, "a figure", "f", narrow=drawing),
     Figure(broken, "none"),
 ]

@@ -40,11 +40,11 @@ def methods() -> None:
 
 
 def _list(lines, *names):
-    from inldl.report.document import Column, Document, Section, Table
-    from inldl.report.terminal import show
+    from inldl.report.document import Document, Header, Section, ShownTable
+    from inldl.report.renderers import show
 
-    columns = [Column(name, words=name not in ("n", "k", "C")) for name in names]
-    show(Document("", sections=[Section("", [Table(columns, list(lines))])]))
+    columns = [Header(name, words=name not in ("n", "k", "C")) for name in names]
+    show(Document("", sections=[Section("", [ShownTable(columns, list(lines))])]))
 
 
 def bench(
@@ -112,7 +112,7 @@ def reproduce(
     from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
     from inldl.files.replacing import make_folder
     from inldl.report.pages.reproduction import write_reproduction
-    from inldl.report.terminal import show
+    from inldl.report.renderers import show
 
     wanted = paper_names(datasets) if datasets is not None else list(QUICK if quick else DATASETS)
     make_folder(out)

@@ -156,7 +156,7 @@ class Output:
 
         `on_page` returns the document of the page, where that one takes more work.
         """
-        from inldl.report.terminal import show
+        from inldl.report.renderers import show
 
         show(document)
         if out is not None:

@@ -245,7 +245,7 @@ def info(model: o.ModelFile) -> None:
     """
     from inldl.files.model_file import model_info
     from inldl.report.pages.table import model_file_page
-    from inldl.report.terminal import show
+    from inldl.report.renderers import show
 
     show(model_file_page(model_info(model)))
 

@@ -6,7 +6,7 @@ page; `save` writes a figure. Nothing but the layout is computed here.
 
 from typing import TYPE_CHECKING, Any
 
-from inldl.report.document import Document
+from inldl.report.document import Document, ShownTable
 from inldl.report.figures import FIGURES, save, svg
 from inldl.report.pages.advice import asking_trial_page, comparison_page, questions_page
 from inldl.report.pages.inspection import inspection_page
@@ -17,12 +17,12 @@ from inldl.report.pages.table import (
     model_page,
     prediction_page,
 )
-from inldl.report.tables import ScoreTable
+from inldl.report.scores import score_table
 
 globals().update(FIGURES)
 __all__ = [
     "Document",
-    "ScoreTable",
+    "ShownTable",
     "asking_trial_page",
     "comparison_page",
     "completion_page",
@@ -33,6 +33,7 @@ __all__ = [
     "questions_page",
     "run_page",
     "save",
+    "score_table",
     "svg",
 ]
 __all__ += sorted(FIGURES)

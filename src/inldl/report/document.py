@@ -1,10 +1,11 @@
-"""What a result says, as plain data: no renderer is known here.
+"""Documents: what a result says, as plain data.
 
-A document is a title, a summary, and sections of blocks. `inldl.report.terminal` prints it and
-`inldl.report.html` makes a page of it; another way to show documents needs no change here.
+A document is a title, a summary, and sections of blocks. `inldl.report.renderers` prints it and
+`inldl.report.html` makes a page of it; they know a block by its `kind`.
 
->>> from inldl.report.document import Column, Document, Section, Table
->>> table = Table([Column("dataset"), Column("ours", ".4f")], [["SJAFFE", (0.94171, "good")]])
+>>> from inldl.report.document import Header, Document, Section, ShownTable
+>>> columns = [Header("dataset"), Header("ours", ".4f")]
+>>> table = ShownTable(columns, [["SJAFFE", (0.94171, "good")]])
 >>> page = Document("Results", ["One dataset was run."], sections=[Section("Scores", [table])])
 >>> page.html()[:15]
 '<!doctype html>'
@@ -18,13 +19,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from inldl.files.replacing import write_text
+from inldl.report import html, renderers
 from inldl.report.style import COLUMN
 
-MISSING = "–"
+DASH = "–"  # for a number that is missing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Block:
+class Content:
     """A part of a section."""
 
     # The choices that it belongs to, such as "0-*-1"; a star is any, "" is always.
@@ -33,11 +36,11 @@ class Block:
     @property
     def kind(self) -> str:
         """Return the name by which a renderer knows how to show it."""
-        return type(self).__name__.lower()
+        return type(self).__name__.removeprefix("Shown").lower()
 
 
 @dataclass(frozen=True, eq=False)
-class Paragraph(Block):
+class Paragraph(Content):
     """A sentence or several."""
 
     text: str
@@ -56,42 +59,42 @@ class Code(Paragraph):
 
 
 @dataclass(frozen=True, eq=False)
-class Items(Block):
+class Items(Content):
     """A list of sentences."""
 
     texts: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Facts(Block):
+class Facts(Content):
     """Names and what they stand for, such as ("Rows", "500")."""
 
     pairs: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a table, by its heading."""
+class Header:
+    """The heading of a column of a table, and how its values are written."""
 
     name: str
     form: str = ""  # of numbers, such as ".4f"
     words: bool = False  # it holds sentences or names, which may take several lines
     page_only: bool = False  # a terminal has no room for it
 
-    def cell(self, value: Any) -> "Cell":
+    def cell(self, value: Any) -> "ShownValue":
         """Return what is shown of a value, or of a value with its mark; a dash is for NaN."""
         value, mark, *beside = value if isinstance(value, tuple) else (value, "")
         mark = mark or ("text" if self.words else "")
-        return Cell(self._text(value), mark, *beside)
+        return ShownValue(self._text(value), mark, *beside)
 
     def _text(self, value: Any) -> str:
         if isinstance(value, str):
             return value
         missing = value is None or value != value
-        return MISSING if missing else format(value, self.form)
+        return DASH if missing else format(value, self.form)
 
 
-class Cell(NamedTuple):
+class ShownValue(NamedTuple):
     """What is shown of a value."""
 
     text: str
@@ -100,7 +103,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Block):
+class ShownTable(Content):
     """A table, sortable where the renderer can do that.
 
     A value is a text, a number, or a tuple of a value and a mark: "best" (bold), "second"
@@ -108,21 +111,41 @@ class Table(Block):
     below it, such as its interval.
     """
 
-    columns: Sequence[Column]  # the first one names the rows
+    columns: Sequence[Header]  # the first one names the rows
     rows: Sequence[Sequence[Any]]
     foot: Sequence[Sequence[Any]] = ()  # rows that stay when others are sorted
     caption: str = ""
     name: str = ""  # of the downloaded file, without suffix; "": it cannot be downloaded
+    ranked: bool = False  # "best" and "second" are the standing of a score in its row
 
     @classmethod
     def of(
-        cls, frame: Any, columns: Mapping[str, Column], caption: str = "", name: str = ""
+        cls, frame: Any, columns: Mapping[str, Header], caption: str = "", name: str = ""
     ) -> Self:
         """Return the table of a frame, with the columns that are named."""
         rows = frame[list(columns)].to_numpy(object)
         return cls(list(columns.values()), rows, caption=caption, name=name)
 
-    def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[Cell]]:
+    def text(self) -> str:
+        """Return it as aligned text."""
+        return renderers.table_text(self)
+
+    def markdown(self) -> str:
+        """Return it as Markdown, with bold and ``<u>`` for the two best of a row."""
+        return renderers.markdown_table(self)
+
+    def latex(self, label: str = "") -> str:
+        r"""Return it as a LaTeX ``table*`` that needs the package booktabs.
+
+        `label` is the key for ``\ref``, such as "tab:cosine"; none by default.
+        """
+        return renderers.latex_table(self, label)
+
+    def html(self) -> str:
+        """Return it as a ``<figure>`` with a ``<table>``, to be put into a page."""
+        return html.render_table(self)
+
+    def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[ShownValue]]:
         """Return what is shown of rows; sentences have the mark "text"."""
         return [
             [column.cell(value) for column, value in zip(self.columns, row, strict=True)]
@@ -131,7 +154,7 @@ class Table(Block):
 
 
 @dataclass(frozen=True, eq=False)
-class Figure(Block):
+class Figure(Content):
     """A picture, drawn only where it is shown."""
 
     # Returns a ``matplotlib.figure.Figure``; a ValueError says why there is nothing to draw.
@@ -146,7 +169,7 @@ def picture(draw: Callable[..., Any], caption: str, name: str = "", when: str = 
     return Figure(draw, caption, name, partial(draw, width=COLUMN), when=when)
 
 
-def picture_and_table(draw: Callable[..., Any], caption: str, table: Table) -> list[Block]:
+def picture_and_table(draw: Callable[..., Any], caption: str, table: ShownTable) -> list[Content]:
     """Return a picture, and the table with its numbers, whose name it has."""
     return [picture(draw, caption, table.name), table]
 
@@ -168,16 +191,16 @@ class Choices:
 
 
 @dataclass(frozen=True, eq=False)
-class Controls(Block):
+class Controls(Content):
     """The place where the reader chooses."""
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen(Block):
+class Chosen(Content):
     """A table, or paragraphs, that change with what the reader chooses."""
 
     name: str
-    contents: Mapping[str, Table | list[str]]  # what is shown for each key of the choices
+    contents: Mapping[str, ShownTable | list[str]]  # what is shown for each key of the choices
 
 
 @dataclass(frozen=True)
@@ -185,7 +208,7 @@ class Section:
     """A part of a document with a heading, which no other section has."""
 
     title: str
-    blocks: Sequence[Block]
+    blocks: Sequence[Content]
     page_only: bool = False  # it is too much for a terminal
 
 
@@ -219,18 +242,18 @@ class Document:
     choices: Choices | None = None
     most_bytes: int = 700_000
 
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[Content]:
         """Return the blocks of all sections."""
         return [block for section in self.sections for block in section.blocks]
 
     def html(self) -> str:
         """Return the document as one HTML page that needs no network and no other file."""
-        from inldl.report.html import render
+        return html.render(self)
 
-        return render(self)
+    def markdown(self, folder: str = "figures") -> str:
+        """Return the document as Markdown; its figures are .svg files in the folder."""
+        return renderers.markdown_document(self, folder)
 
     def write(self, path: str | Path, *, overwrite: bool = True) -> None:
         """Write the page; a file is replaced only when the new one is whole."""
-        from inldl.files.replacing import write_text
-
         write_text(path, self.html(), overwrite=overwrite)

@@ -6,7 +6,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from inldl.report.document import Chosen, Figure, Table
+from inldl.report.figures import svg
 
 MOST_CELLS = 8_000
 """Cells that a table in a page may have."""
@@ -23,6 +23,11 @@ def render(document):
     }
     data = views if document.choices else ""
     return environment.get_template("page.html.j2").render(data=data)
+
+
+def render_table(table):
+    """Return the figure of a table."""
+    return template_environment().get_template("blocks.html.j2").module.whole_table(table)
 
 
 def template_environment():
@@ -47,9 +52,9 @@ def _views(document):
     """Return what the script of the page shows for each choice."""
     views = {}
     for block in document.blocks():
-        if isinstance(block, Chosen):
+        if block.kind == "chosen":
             for key, content in block.contents.items():
-                data = table_data(content) if isinstance(content, Table) else content
+                data = content if isinstance(content, list) else table_data(content)
                 views.setdefault(key, {})[block.name] = data
     return views
 
@@ -89,7 +94,7 @@ def pictures(document, space):
 
     Only then are they drawn for narrow screens: those that have no room for it are scrolled.
     """
-    figures = [block for block in document.blocks() if isinstance(block, Figure)]
+    figures = [block for block in document.blocks() if block.kind == "figure"]
     figures.sort(key=lambda each: bool(each.when) and not document.choices.shows(each.when))
     drawn = {}
     for number, figure in enumerate(figures):
@@ -116,8 +121,6 @@ def _picture(block, number):
 
 def _drawing(draw, caption, prefix):
     """Return what is drawn, as a part of a page whose ids start with the prefix."""
-    from inldl.report.figures._saving import small_svg
-
     with warnings.catch_warnings():
         # The browser draws the letters, with fonts that have more of them than matplotlib's.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
@@ -126,4 +129,4 @@ def _drawing(draw, caption, prefix):
         figure.patch.set_visible(False)  # the paper shows through, light or dark
         for axes in figure.axes:
             axes.patch.set_visible(False)
-        return small_svg(figure, caption, prefix)
+        return svg(figure, caption, prefix)

@@ -15,24 +15,22 @@ from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.measure import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
-from inldl.report import ScoreTable, run_page, svg
-from inldl.report._renderings import markdown_document
+from inldl.report import run_page, save, score_table, svg
 from inldl.report.document import (
     Choices,
     Chosen,
     Code,
-    Column,
     Controls,
     Facts,
     Figure,
+    Header,
     Items,
     Note,
     Paragraph,
     Section,
-    Table,
+    ShownTable,
 )
 from inldl.report.document import Document as Page
-from inldl.report.figures._saving import small_svg
 from inldl.report.html import script_json
 from parsed_page import Document
 
@@ -99,13 +97,12 @@ def test_ids_are_unique(drawn):
 def test_the_first_table_is_there_without_a_script(rows, page):
     part = rows[rows["rate"] == 0.5]
     summary = summarize(part, "cosine")
-    expected = ScoreTable(
-        summary.mean, summary.std, True, mean_rank=mean_ranks(summary.mean, True)
-    )
+    ranks = mean_ranks(summary.mean, True)
+    expected = score_table(summary.mean, summary.std, True, mean_rank=ranks)
     table = page.tables[0]
-    assert table[0] == ["dataset", *expected.methods]
-    lines = expected.rows() + expected.footer()
-    assert table[1:] == [[name, *(cell.text for cell in cells)] for name, cells in lines]
+    assert table[0] == [column.name for column in expected.columns]
+    lines = expected.cells([*expected.rows, *expected.foot])
+    assert table[1:] == [[cell.text for cell in cells] for cells in lines]
 
 
 def test_each_view_has_the_numbers_of_its_rows(rows, page):
@@ -317,12 +314,12 @@ def test_stores_that_others_have_changed(few, name, value):
 def test_a_document_as_markdown_holds_no_html():
     blocks = [
         Facts([("processor", "<script>\nx")]),
-        Table([Column("dataset"), Column("why", words=True)], [["<i>d", "<u>"]]),
+        ShownTable([Header("dataset"), Header("why", words=True)], [["<i>d", "<u>"]]),
         Figure(None, "On <b>Gene</b>: a [link](x)", "one"),
         Code("inldl reproduce"),
     ]
     page = Page("The <b>paper</b>", ["*no* file"], sections=[Section("<h1>", blocks)])
-    text = markdown_document(page, "figures")
+    text = page.markdown()
     assert not re.search(r"(?<!\\)[<>]", text)
     assert r"\[link\](x)" in text
     assert "](figures/one.svg)" in text
@@ -377,7 +374,7 @@ def test_parts_show_the_text_they_are_given(text):
         Items([text]),
         Code(text),
         Facts([(text, text)]),
-        Table([Column(text)], [[text]]),
+        ShownTable([Header(text)], [[text]]),
     ]
     found = Document(Page("Title", sections=[Section("Section", blocks)]).html())
     assert found.texts.count(text) >= 8 or not text.strip("\n")  # facts and table show it twice
@@ -391,8 +388,13 @@ def test_json_cannot_end_its_script(data):
 
 
 def test_a_page_of_ones_own():
-    table = Table(
-        [Column("dataset"), Column("printed", ".2f"), Column("ours", ".2f"), Column("verdict")],
+    table = ShownTable(
+        [
+            Header("dataset"),
+            Header("printed", ".2f"),
+            Header("ours", ".2f"),
+            Header("verdict"),
+        ],
         [["SJAFFE", 0.9412, (0.949, "best"), ("same", "good")]],
         caption="Ours beside the printed",
     )
@@ -410,19 +412,21 @@ def test_a_page_of_ones_own():
     assert {a["id"] for t, a in found.tags if t == "section"} == {"a-title", "more"}
 
 
-def test_compact_drawings_keep_texts_and_lines():
+def test_compact_drawings_keep_texts_and_lines(tmp_path):
     from matplotlib.figure import Figure
 
     figure = Figure()
     axes = figure.subplots()
     axes.plot([0, 1, 2], [0.123456, 0.5, 0.25], marker="o")
     axes.set_title("two  words 1.23456789 <g> & more")
-    text = svg(figure, "a title 0.123456")
-    small = small_svg(figure, "a title 0.123456", "d1-")
-    before, after = Document(text), Document(small)
+    save(figure, tmp_path / "whole.svg")
+    text = (tmp_path / "whole.svg").read_text().partition("</metadata>")[2]
+    small = svg(figure, "a title 0.123456", "d1-")
+    before, after = Document("<svg>" + text), Document(small)
     assert after.open == before.open == []
     assert len(small) < 0.75 * len(text)
-    assert [t for t in after.texts if t.strip()] == [t for t in before.texts if t.strip()]
+    texts = [t for t in before.texts if t.strip()]
+    assert [t for t in after.texts if t.strip()] == ["a title 0.123456", *texts]
     for tag in ("path", "use", "text"):
         assert sum(t == tag for t, _ in after.tags) == sum(t == tag for t, _ in before.tags)
     ids = {a["id"] for _, a in after.tags if "id" in a}

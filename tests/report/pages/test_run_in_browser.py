@@ -12,7 +12,7 @@ from inldl.experiments import summarize
 from inldl.experiments.results import common_ground
 from inldl.experiments.statistics import mean_ranks
 from inldl.metrics import METRICS
-from inldl.report import ScoreTable, run_page
+from inldl.report import run_page, score_table
 
 METHODS = ["winldl", "ldm", "ridge", "package.module:Class_with_a_long_name(argument='a & b')"]
 DATASETS = ["Gene", "Movie", "Scene_100%", "random(C=5, k=20, n=1000)"]
@@ -57,17 +57,21 @@ def cells(browser, selector):
     return browser.execute_script(script, selector)
 
 
+def summary_of(rows, metric, rate):
+    return summarize(rows[rows["rate"] == rate], metric)
+
+
 def expected(rows, metric, rate):
-    summary = summarize(rows[rows["rate"] == rate], metric)
+    summary = summary_of(rows, metric, rate)
     scores = common_ground(summary).scores
     ranks = mean_ranks(scores, summary.higher_is_better)
-    return ScoreTable(summary.mean, summary.std, summary.higher_is_better, mean_rank=ranks)
+    return score_table(summary.mean, summary.std, summary.higher_is_better, mean_rank=ranks)
 
 
 def texts(table):
-    lines = table.rows() + table.footer()
-    head = [["dataset", *table.methods]]
-    return head + [[name, *(cell.text for cell in line)] for name, line in lines]
+    head = [[column.name for column in table.columns]]
+    lines = table.cells([*table.rows, *table.foot])
+    return head + [[cell.text for cell in cells] for cells in lines]
 
 
 SCORES = '[data-slot="scores"] table'
@@ -125,9 +129,10 @@ def test_sorting_by_click_and_by_keyboard(browser, rows):
     from selenium.webdriver.common.keys import Keys
 
     choose(browser, 1, "10%")
-    mean = expected(rows, "cosine", 0.1).mean["ridge"]
+    scores = summary_of(rows, "cosine", 0.1).mean
+    mean = scores["ridge"]
     upwards = list(mean.dropna().sort_values().index)
-    column = list(expected(rows, "cosine", 0.1).methods).index("ridge") + 2
+    column = list(scores).index("ridge") + 2
     head = find(browser, f"{SCORES} th:nth-child({column})")
     assert head.get_attribute("aria-sort") == "none"
 
@@ -195,10 +200,10 @@ def test_the_latex_is_that_of_the_table(browser, rows):
     found = browser.execute_script(
         f"return latex(document.querySelector('{SCORES}').closest('figure'))"
     )
-    wanted = expected(rows, "cosine", 0.1).to_latex()
+    wanted = expected(rows, "cosine", 0.1).latex()
 
     def body(text):
-        return text[text.index(r"\begin{tabular}") :].replace("Dataset &", "dataset &")
+        return text[text.index(r"\begin{tabular}") :]
 
     assert body(found) == body(wanted)
 
@@ -212,10 +217,10 @@ def test_the_csv_has_means_and_deviations_as_printed(browser, rows):
     find(browser, '[data-slot="scores"] .tools a').click()
     text = downloaded(browser, "scores-cosine-10.csv")
     found = pd.read_csv(StringIO(text), index_col=0).loc[DATASETS]
-    table = expected(rows, "cosine", 0.1)
-    np.testing.assert_allclose(found[METHODS], table.mean.loc[DATASETS, METHODS], atol=5.1e-5)
+    summary = summary_of(rows, "cosine", 0.1)
+    np.testing.assert_allclose(found[METHODS], summary.mean.loc[DATASETS, METHODS], atol=5.1e-5)
     stds = found[[f"{name} std" for name in METHODS]]
-    np.testing.assert_allclose(stds, table.std.loc[DATASETS, METHODS], atol=5.1e-5)
+    np.testing.assert_allclose(stds, summary.std.loc[DATASETS, METHODS], atol=5.1e-5)
 
 
 def test_a_figure_can_be_taken_along(browser):
@@ -249,7 +254,7 @@ def test_without_a_script_the_first_table_is_there(driver, page, rows):
         driver.get(page.as_uri())
         assert not find(driver, ".controls").is_displayed()
         shown = [each.text for each in driver.find_elements("css selector", f"{SCORES} tbody th")]
-        assert shown == list(expected(rows, "cosine", 0.5).mean.index)
+        assert shown == list(summary_of(rows, "cosine", 0.5).mean.index)
         assert find(driver, 'figure[data-name="ranks-cosine-50"]').is_displayed()
     finally:
         driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

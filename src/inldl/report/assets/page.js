@@ -70,7 +70,7 @@ function sort(table, column) {
 function key(cell) {
   const text = cell.textContent;
   if (text === MISSING || text === "") return null;
-  const known = cell.dataset.value ?? written(cell);
+  const known = written(cell);
   if (cell.tagName === "TH") return known;
   if (known.startsWith("inf")) return Infinity;
   const number = parseFloat(known);

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from inldl.report.document import Column, Document, Items, Paragraph, Section, Table, picture
+from inldl.report.document import Document, Header, Items, Paragraph, Section, ShownTable, picture
 from inldl.report.figures import comparison as comparison_figure
 from inldl.report.figures import error_against_cost
 from inldl.tables.ask_trial import AskingTrial
@@ -58,18 +58,18 @@ def _methods(comparison):
         form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
     )
     numbers = {
-        "completing_rmse": Column("completing", completing),
-        "completing_se": Column("±", completing),
-        "predicting_rmse": Column("predicting", predicting),
-        "predicting_se": Column("±", predicting),
-        "cosine": Column("cosine", ".4f"),
-        "seconds": Column("seconds", ".2f"),
+        "completing_rmse": Header("completing", completing),
+        "completing_se": Header("±", completing),
+        "predicting_rmse": Header("predicting", predicting),
+        "predicting_se": Header("±", predicting),
+        "cosine": Header("cosine", ".4f"),
+        "seconds": Header("seconds", ".2f"),
     }
     more = {
-        "behind": Column("behind the best", completing, page_only=True),
-        "behind_se": Column("±", completing, page_only=True),
-        "completing_mae": Column("completing: mean absolute error", completing, page_only=True),
-        "predicting_mae": Column("predicting: mean absolute error", predicting, page_only=True),
+        "behind": Header("behind the best", completing, page_only=True),
+        "behind_se": Header("±", completing, page_only=True),
+        "completing_mae": Header("completing: mean absolute error", completing, page_only=True),
+        "predicting_mae": Header("predicting: mean absolute error", predicting, page_only=True),
     }
     chosen = (table["method"] == comparison.recommended).to_numpy()
     marks = np.where(chosen, "best", "").tolist()
@@ -86,9 +86,9 @@ def _methods(comparison):
         "standard errors of the difference. Behind the best: how much larger the error is that "
         "decides. Seconds: of one fit."
     )
-    beats = {"remark": Column(""), "beats": Column("beats the mean", page_only=True)}
-    columns = {"method": Column("method"), **numbers, **beats, **more}
-    return Table.of(shown, columns, caption, "methods")
+    beats = {"remark": Header(""), "beats": Header("beats the mean", page_only=True)}
+    columns = {"method": Header("method"), **numbers, **beats, **more}
+    return ShownTable.of(shown, columns, caption, "methods")
 
 
 def questions_page(
@@ -151,16 +151,16 @@ def _questions(asked, most):
     table = asked.table.iloc[:most]
     form = form_of(asked.unit or table["estimate"].max() > 1)  # counts, or percentages
     ids = list(table.columns[2 : table.columns.get_loc("label")])
-    columns = {"rank": Column("rank"), "row": Column("row")}
-    columns |= {name: Column(name, words=True) for name in [*ids, "label"]}
+    columns = {"rank": Header("rank"), "row": Header("row")}
+    columns |= {name: Header(name, words=True) for name in [*ids, "label"]}
     numbers = {"estimate": "estimate", "low": "from", "high": "to"}
-    columns |= {name: Column(heading, form) for name, heading in numbers.items()}
-    columns["expected_error"] = Column("error then", form_of(asked.unit, table["expected_error"]))
+    columns |= {name: Header(heading, form) for name, heading in numbers.items()}
+    columns["expected_error"] = Header("error then", form_of(asked.unit, table["expected_error"]))
     caption = (
         f"The first {len(table):,} of {len(asked.table):,} questions, the best first. Error then: "
         "what is expected once this one and all before it are answered."
     )
-    return Table.of(table, {**columns, "cost": Column("cost", ".4g")}, caption, "questions")
+    return ShownTable.of(table, {**columns, "cost": Header("cost", ".4g")}, caption, "questions")
 
 
 def asking_trial_page(
@@ -183,9 +183,9 @@ def asking_trial_page(
     ]
     best = min(rows, key=lambda row: row[-1])
     best[3:] = [(value, "best") for value in best[3:]]
-    columns = [Column("strategy"), Column("asked", ","), Column("cost", ",.6g")]
-    columns += [Column("error at the end", form_of(trial.unit, last["rmse"]))]
-    columns += [Column("mean error", ".3f")]
+    columns = [Header("strategy"), Header("asked", ","), Header("cost", ",.6g")]
+    columns += [Header("error at the end", form_of(trial.unit, last["rmse"]))]
+    columns += [Header("mean error", ".3f")]
     caption = (
         f"Errors are root mean squares{unit}, over all shares that were hidden; those that were "
         "asked for count as 0. Mean error: over what was spent, relative to the start; lower is "
@@ -196,7 +196,7 @@ def asking_trial_page(
         "and learns again after each round."
     )
     draw = partial(error_against_cost, trial.curves, unit=trial.unit)
-    table = Table(columns, rows, caption=caption, name="asking")
+    table = ShownTable(columns, rows, caption=caption, name="asking")
     summary = [
         f"Hid {counted(trial.n_hidden, 'known share')} in {counted(trial.n_rows, 'row')}, and "
         f"asked for some of them. The error was {error(first, trial.unit)} at first, and lowest "

@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from inldl.report.document import Column, Paragraph, Section, Table, picture_and_table
+from inldl.report.document import Header, Paragraph, Section, ShownTable, picture_and_table
 from inldl.report.figures import errors_by_label, influence, reliability
-from inldl.report.figures._maps import most_influential
+from inldl.report.figures.maps import most_influential
 from inldl.report.style import FULL
 from inldl.tables.audit import form_of, in_unit
 
@@ -70,13 +70,13 @@ def _by_label(held_out):
         f"square error{in_unit(held_out.unit)}; further left is better."
     )
     columns = {
-        "label": Column("label"),
-        "n": Column("shares"),
-        "rmse": Column("error", form),
-        "constant_rmse": Column("error of the mean", form),
-        "mae": Column("mean absolute error", form_of(held_out.unit, frame["mae"])),
-        "explained": Column("explained", ".1%"),
-        "bias": Column("bias", form),
+        "label": Header("label"),
+        "n": Header("shares"),
+        "rmse": Header("error", form),
+        "constant_rmse": Header("error of the mean", form),
+        "mae": Header("mean absolute error", form_of(held_out.unit, frame["mae"])),
+        "explained": Header("explained", ".1%"),
+        "bias": Header("bias", form),
     }
     told = (
         f"The same in numbers{in_unit(held_out.unit)}. Explained: by how much the squared error "
@@ -84,7 +84,7 @@ def _by_label(held_out):
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return picture_and_table(draw, caption, Table.of(frame, columns, told, "errors-by-label"))
+    return picture_and_table(draw, caption, ShownTable.of(frame, columns, told, "errors-by-label"))
 
 
 def _reliability(held_out, coverage):
@@ -95,14 +95,14 @@ def _reliability(held_out, coverage):
         "were too large, above it too small. Bars below: how many shares are in each group."
     )
     columns = {
-        "group": Column("group"),
-        "predicted": Column("mean predicted", form),
-        "observed": Column("mean observed", form),
-        "error": Column("standard error", form_of(held_out.unit, frame["error"])),
-        "n": Column("shares", ".0f"),
+        "group": Header("group"),
+        "predicted": Header("mean predicted", form),
+        "observed": Header("mean observed", form),
+        "error": Header("standard error", form_of(held_out.unit, frame["error"])),
+        "n": Header("shares", ".0f"),
     }
     groups = frame.assign(group=range(1, len(frame) + 1))
-    table = Table.of(groups, columns, "The same in numbers.", "reliability")
+    table = ShownTable.of(groups, columns, "The same in numbers.", "reliability")
     blocks = picture_and_table(
         partial(reliability, frame, coverage=coverage, width=FULL), caption, table
     )
@@ -118,9 +118,11 @@ def _influence(frame, unit):
         f"{which} with the most influence, and the labels that they change. The stronger the "
         "colour, the more."
     )
-    columns = [Column("feature"), *(Column(str(name), ".4g") for name in top.columns)]
+    columns = [Header("feature"), *(Header(str(name), ".4g") for name in top.columns)]
     rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
-    table = Table(columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence")
+    table = ShownTable(
+        columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence"
+    )
     draw = partial(influence, frame, label="rise of the error")
     return [Paragraph(_SHUFFLED), *picture_and_table(draw, caption, table)]
 

@@ -5,18 +5,17 @@ from functools import partial
 import numpy as np
 
 from inldl.report.document import (
-    Column,
     Document,
+    Header,
     Items,
     Paragraph,
     Section,
-    Table,
+    ShownTable,
     picture,
     picture_and_table,
 )
 from inldl.report.figures import hidden_mass, holes_per_row, missing_map
-from inldl.report.figures._panels import shortened
-from inldl.report.style import FULL
+from inldl.report.style import FULL, shortened
 from inldl.tables.audit import form_of, in_unit
 from inldl.text import counted, listed
 
@@ -76,18 +75,18 @@ def _size(inspection):
 def _labels(inspection):
     form = form_of(inspection.unit)
     columns = {
-        "label": Column("label"),
-        "observed": Column("known"),
-        "missing": Column("missing", ".1%"),
-        **({"bounded": Column("bounded")} if inspection.by_label["bounded"].any() else {}),
-        **{name: Column(name, form) for name in ("mean", "smallest", "largest")},
-        "zeros": Column("zeros", ".1%"),
+        "label": Header("label"),
+        "observed": Header("known"),
+        "missing": Header("missing", ".1%"),
+        **({"bounded": Header("bounded")} if inspection.by_label["bounded"].any() else {}),
+        **{name: Header(name, form) for name in ("mean", "smallest", "largest")},
+        "zeros": Header("zeros", ".1%"),
     }
     unit = in_unit(inspection.unit)
     caption = f"The known shares of each label{unit}. Zeros: how many of them are 0."
     if "bounded" in columns:
         caption += " Bounded: how many missing ones have bounds, such as <5."
-    return Table.of(inspection.by_label, columns, caption=caption, name="labels")
+    return ShownTable.of(inspection.by_label, columns, caption=caption, name="labels")
 
 
 def _map(inspection, observed):
@@ -110,8 +109,8 @@ def _per_row(inspection):
     draw = partial(holes_per_row, inspection.by_row["rows"], width=FULL)
     caption = "How many rows have no missing share, one, two, and so on."
     counts = inspection.by_row[inspection.by_row["rows"] > 0]
-    columns = {"holes": Column("missing shares"), "rows": Column("rows")}
-    table = Table.of(counts, columns, "The same in numbers.", "missing-per-row")
+    columns = {"holes": Header("missing shares"), "rows": Header("rows")}
+    table = ShownTable.of(counts, columns, "The same in numbers.", "missing-per-row")
     return picture_and_table(draw, caption, table)
 
 
@@ -124,14 +123,14 @@ def _patterns(inspection):
         which=[listed(map(short.get, hidden)) or "none" for hidden in found["hidden"]],
     )
     columns = {
-        "place": Column("place"),
-        "rows": Column("rows"),
-        "share": Column("share of rows", ".1%"),
-        "holes": Column("missing"),
-        "which": Column("which", words=True),
+        "place": Header("place"),
+        "rows": Header("rows"),
+        "share": Header("share of rows", ".1%"),
+        "holes": Header("missing"),
+        "which": Header("which", words=True),
     }
     caption = "The most frequent sets of missing shares."
-    return Table.of(patterns, columns, caption=caption, name="patterns")
+    return ShownTable.of(patterns, columns, caption=caption, name="patterns")
 
 
 def _randomness(inspection):
@@ -159,45 +158,45 @@ def _missing_sums(size, unit):
     difference = size.hidden - size.expected
     draw = partial(hidden_mass, difference, size.lower, size.upper, width=FULL)
     names = ["mean", "expected", "difference", "from", "to"]
-    columns = [Column("sum"), *(Column(name, form_of(unit)) for name in names)]
+    columns = [Header("sum"), *(Header(name, form_of(unit)) for name in names)]
     row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
     told = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
-    table = Table([*columns, Column("p value", ".3g")], [[*row, size.p_value]], **told)
+    table = ShownTable([*columns, Header("p value", ".3g")], [[*row, size.p_value]], **told)
     return [Paragraph(how), *picture_and_table(draw, caption, table)]
 
 
 def _hidden_means(inspection):
     form = form_of(inspection.unit)
     columns = {
-        "label": Column("label"),
-        "mean": Column("mean where known", form),
-        "hidden_mean": Column("mean where missing", form),
-        "hidden_p": Column("p value", ".3g"),
+        "label": Header("label"),
+        "mean": Header("mean where known", form),
+        "hidden_mean": Header("mean where missing", form),
+        "hidden_p": Header("p value", ".3g"),
     }
     caption = (
         "The mean of the known shares of each label, and that of the missing ones as estimated "
         f"from the sums of the rows{in_unit(inspection.unit)}. A p value below 0.01 says that "
         "they differ; a dash, that there is no estimate."
     )
-    return Table.of(inspection.by_label, columns, caption=caption, name="missing-means")
+    return ShownTable.of(inspection.by_label, columns, caption=caption, name="missing-means")
 
 
 def _dependence(found):
     if found.empty:
         return Paragraph("No feature could be compared with what is missing.")
     columns = {
-        "label": Column("label"),
-        "feature": Column("feature", words=True),
-        "value": Column("value", words=True),
-        "correlation": Column("correlation", ".3f"),
-        "p_value": Column("p value", ".3g"),
+        "label": Header("label"),
+        "feature": Header("feature", words=True),
+        "value": Header("value", words=True),
+        "correlation": Header("correlation", ".3f"),
+        "p_value": Header("p value", ".3g"),
     }
     caption = (
         "Is a label missing more often (correlation above 0) or less often (below 0) where a "
         "feature has this value? Rank correlations, and p values that take the number of "
         f"comparisons into account.{_first(MOST, found)}"
     )
-    return Table.of(found.head(MOST), columns, caption=caption, name="dependence")
+    return ShownTable.of(found.head(MOST), columns, caption=caption, name="dependence")
 
 
 def _first(most, frame):
@@ -207,13 +206,13 @@ def _first(most, frame):
 def _problems(problems):
     if not problems:
         return Paragraph("All rows are valid, and each has a known share.")
-    words = [Column(name, words=True) for name in ("what", "such as", "what to do")]
+    words = [Header(name, words=True) for name in ("what", "such as", "what to do")]
     rows = []
     for each in problems:
         kind = ("impossible", "bad") if each.severe else ("to know", "fair")
         examples = ", ".join(map(str, each.examples))
         rows.append([str(each.n_rows), kind, each.what, examples, each.advice])
-    return Table([Column("rows"), Column("kind"), *words], rows, name="problems")
+    return ShownTable([Header("rows"), Header("kind"), *words], rows, name="problems")
 
 
 def _features(inspection):
@@ -221,11 +220,11 @@ def _features(inspection):
     if features.empty:
         return Paragraph("The table has no feature columns.")
     columns = {
-        "column": Column("column"),
-        "marked": Column("kind"),
-        "holes": Column("missing", ".1%"),
-        "distinct": Column("distinct values"),
-        "remark": Column("remark", words=True),
+        "column": Header("column"),
+        "marked": Header("kind"),
+        "holes": Header("missing", ".1%"),
+        "distinct": Header("distinct values"),
+        "remark": Header("remark", words=True),
     }
     shown = features.head(MOST_COLUMNS)
     marks = ["" if usable else "bad" for usable in shown["usable"]]
@@ -234,7 +233,7 @@ def _features(inspection):
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."
-    return Table.of(shown, columns, caption + _first(MOST_COLUMNS, features), "columns")
+    return ShownTable.of(shown, columns, caption + _first(MOST_COLUMNS, features), "columns")
 
 
 def _remark(each, copies):

@@ -1,15 +1,15 @@
 """Write the reproduction of the paper: a folder with tables, figures and a page of each kind."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from inldl.experiments import printed
 from inldl.files.replacing import write_text
 from inldl.report import figures
-from inldl.report._renderings import latex_table, latex_text, markdown_document, markdown_table
-from inldl.report.document import Code, Column, Document, Facts, Figure, Section, Table
+from inldl.report.document import Code, Document, Facts, Figure, Header, Section, ShownTable
+from inldl.report.scores import score_text
 from inldl.report.style import COLUMN, FULL
-from inldl.report.tables import score_text
 
 MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
 TITLES = {
@@ -77,14 +77,14 @@ def write_reproduction(found, folder):
         for suffix in ("svg", "pdf", "png"):
             figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
     for number, table in found.tables.items():
-        shown = _table(number, table)
+        shown = replace(_table(number, table), caption=TITLES[number])
         stem = folder / "tables" / shown.name
         write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
-        write_text(stem.with_suffix(".md"), markdown_table(shown))
-        write_text(stem.with_suffix(".tex"), latex_table(shown, latex_text(TITLES[number])))
+        write_text(stem.with_suffix(".md"), shown.markdown())
+        write_text(stem.with_suffix(".tex"), shown.latex())
     document, page = reproduction_page(found), folder / "report.html"
     document.write(page)
-    readme = write_text(folder / "README.md", markdown_document(document, "figures"))
+    readme = write_text(folder / "README.md", document.markdown())
     return document, [readme, page]
 
 
@@ -118,9 +118,9 @@ def _table(number, table):
         head[1:1] = ["method", "missing" if number == 6 else "variant"]
         head.insert(5, "stds apart")
         rows = [_compared(line) for line in table.itertuples() if line.verdict != "not run"]
-    columns = [Column(name, words=name == "why") for name in head]
+    columns = [Header(name, words=name == "why") for name in head]
     marked = [[(cell, MARKS.get(cell, "")) for cell in row] for row in rows]
-    return Table(columns, marked, name=f"table{number}")
+    return ShownTable(columns, marked, name=f"table{number}")
 
 
 def _compared(line):

@@ -11,16 +11,16 @@ from inldl.experiments.results import bench_commands, costs, environments, mean_
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 from inldl.report.document import (
-    MISSING,
-    Block,
+    DASH,
     Code,
-    Column,
+    Content,
     Document,
     Facts,
+    Header,
     Note,
     Paragraph,
     Section,
-    Table,
+    ShownTable,
     picture,
 )
 from inldl.report.figures import run_time
@@ -48,7 +48,7 @@ def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
     rows = _checked(rows)
     if rows.empty:
         return Document(title, ["This run has no finished cell yet."])
-    sections: dict[str, list[Block]] = {"What was run": [Facts(_what(rows))]}
+    sections: dict[str, list[Content]] = {"What was run": [Facts(_what(rows))]}
     choices = None
     if (rows["status"] == "ok").any():
         sections["Results"], choices = run_results(rows)
@@ -144,13 +144,13 @@ def _time_figure(rows):
 
 def _costs(rows):
     columns = {
-        "method": Column("method"),
-        "fit_seconds": Column("fit (s)", ".4g"),
-        "predict_seconds": Column("predict (s)", ".4g"),
-        "megabytes": Column("memory (MB)", ".1f"),
-        "n_iter": Column("iterations", ".0f"),
-        "not_converged": Column("not converged", ".0f"),
-        "fits": Column("fits"),
+        "method": Header("method"),
+        "fit_seconds": Header("fit (s)", ".4g"),
+        "predict_seconds": Header("predict (s)", ".4g"),
+        "megabytes": Header("memory (MB)", ".1f"),
+        "n_iter": Header("iterations", ".0f"),
+        "not_converged": Header("not converged", ".0f"),
+        "fits": Header("fits"),
     }
     frame = costs(rows).reset_index()
     frame["megabytes"] = frame["peak_memory"] / 1e6
@@ -165,7 +165,7 @@ def _costs(rows):
             " A dash under not converged: the method is meant to stop after a number of "
             "iterations, and did."
         )
-    return Table.of(frame, columns, caption=caption, name="run-time")
+    return ShownTable.of(frame, columns, caption=caption, name="run-time")
 
 
 def _meant_to_converge(rows):
@@ -178,12 +178,12 @@ def _remarks(rows):
     if noted.empty:
         return [Paragraph("Nothing failed, and no fit gave a warning.")]
     columns = {
-        "method": Column("method"),
-        "what": Column("what"),
-        "reason": Column("reason", words=True),
-        "cells": Column("fits"),
-        "datasets": Column("datasets", words=True),
-        "rates": Column("missing degrees", words=True),
+        "method": Header("method"),
+        "what": Header("what"),
+        "reason": Header("reason", words=True),
+        "cells": Header("fits"),
+        "datasets": Header("datasets", words=True),
+        "rates": Header("missing degrees", words=True),
     }
     shown = noted.head(MOST_REMARKS)
     shown = shown.assign(
@@ -193,7 +193,7 @@ def _remarks(rows):
     )
     more = len(noted) - MOST_REMARKS
     hidden = [Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
-    return [Table.of(shown, columns, name="failures"), *hidden]
+    return [ShownTable.of(shown, columns, name="failures"), *hidden]
 
 
 def _environment(rows):
@@ -201,9 +201,9 @@ def _environment(rows):
     if not found:
         return Paragraph("The rows do not say where they were computed.")
     names = list(dict.fromkeys(name for each, _ in found for name in each))
-    lines = [[name, *(str(each.get(name, MISSING)) for each, _ in found)] for name in names]
-    columns = [Column("part"), *(Column(f"{count} fits", words=True) for _, count in found)]
-    return Table(columns, lines)
+    lines = [[name, *(str(each.get(name, DASH)) for each, _ in found)] for name in names]
+    columns = [Header("part"), *(Header(f"{count} fits", words=True) for _, count in found)]
+    return ShownTable(columns, lines)
 
 
 def _reproduce(rows):

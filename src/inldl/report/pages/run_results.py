@@ -1,7 +1,7 @@
 """The results of a run by metric, missing rate and setting: tables, sentences and figures."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
@@ -9,11 +9,19 @@ import pandas as pd
 
 from inldl.experiments.results import ALPHA, Standing, against_rate, standing
 from inldl.metrics import METRICS
-from inldl.report.document import Choices, Chosen, Column, Controls, Heading, Note, Table, picture
+from inldl.report.document import (
+    Choices,
+    Chosen,
+    Controls,
+    Header,
+    Heading,
+    Note,
+    ShownTable,
+    picture,
+)
 from inldl.report.figures import critical_difference, metric_against_rate
-from inldl.report.figures._panels import shortened
-from inldl.report.style import better
-from inldl.report.tables import ScoreTable
+from inldl.report.scores import score_table
+from inldl.report.style import better, shortened
 from inldl.text import counted, listed
 
 MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
@@ -97,9 +105,12 @@ def _blocks(rows, views, metrics, settings):
 def _scores(view):
     found, ranks = view.standing.summary, view.standing.mean_ranks
     if found.mean.empty:
-        return Table([], [], caption="Nothing was run at this missing rate with this setting.")
-    table = ScoreTable(found.mean, found.std, found.higher_is_better, mean_rank=ranks)
-    return table.block(caption=_scores_caption(view), name=view.file("scores"))
+        return ShownTable(
+            [], [], caption="Nothing was run at this missing rate with this setting."
+        )
+    about = {"mean_rank": ranks, "name": view.file("scores")}
+    table = score_table(found.mean, found.std, found.higher_is_better, **about)
+    return replace(table, caption=_scores_caption(view))
 
 
 def _scores_caption(view):
@@ -124,7 +135,9 @@ def _scores_caption(view):
 def _wins(view):
     pairs, scores = view.standing.wins, view.standing.ground.scores
     if pairs is None:
-        return Table([], [], caption="There are no two methods with scores on a common dataset.")
+        return ShownTable(
+            [], [], caption="There are no two methods with scores on a common dataset."
+        )
     totals = pairs.groupby(level="method", sort=False).sum()
     against, overall = (
         {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
@@ -134,12 +147,12 @@ def _wins(view):
         [str(name), text, *(against.get((name, other), "") for other in scores)]
         for name, text in overall.items()
     ]
-    columns = [Column("method"), Column("against all"), *(Column(str(name)) for name in scores)]
+    columns = [Header("method"), Header("against all"), *(Header(str(name)) for name in scores)]
     caption = (
         "Wins/ties/losses of the method in the row against the one in the column, over "
         f"{counted(len(scores), 'dataset')}."
     )
-    return Table(columns, rows, caption=caption, name=view.file("wins"))
+    return ShownTable(columns, rows, caption=caption, name=view.file("wins"))
 
 
 def _tests(view):

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.report.document import Code, Column, Document, Facts, Paragraph, Section, Table, picture
+from inldl.report.document import (
+    Code,
+    Document,
+    Facts,
+    Header,
+    Paragraph,
+    Section,
+    ShownTable,
+    picture,
+)
 from inldl.report.figures import completion_map, predicted_map
 from inldl.report.pages.error_sections import error_sentences, quality_sections
 from inldl.report.style import better
@@ -115,7 +124,7 @@ def _rows(written, marks, caption, name):
     """Return a table of rows of shares, with their intervals if there are some."""
     values = written.after.to_numpy(dtype=float)
     form = form_of(np.fmax.reduce(values, axis=None, initial=0) > 1)
-    labels = [Column(str(label), form) for label in written.after.columns]
+    labels = [Header(str(label), form) for label in written.after.columns]
     parts = [values.tolist(), marks.tolist()]
     if len(written.ends):
         parts.append(_intervals(*written.ends, form))
@@ -123,7 +132,9 @@ def _rows(written, marks, caption, name):
         caption += f" Small numbers below are intervals; {coverage}."
     index = written.after.index
     rows = [[str(row), *zip(*line, strict=True)] for row, *line in zip(index, *parts, strict=True)]
-    return Table([Column(str(index.name or "row")), *labels], rows, caption=caption, name=name)
+    return ShownTable(
+        [Header(str(index.name or "row")), *labels], rows, caption=caption, name=name
+    )
 
 
 def _intervals(lower, upper, form):
@@ -293,14 +304,14 @@ def _scores(evaluation):
     rows = []
     for name, score in evaluation.metrics.items():
         pair = (score, evaluation.constant[name])
-        texts = (Column("", form_of("", pair)).cell(x).text for x in pair)
+        texts = (Header("", form_of("", pair)).cell(x).text for x in pair)
         rows.append([name, *texts, better(name)])
     caption = (
         "Means over the rows of the table. Only known shares count; in kl_divergence, the missing "
         "shares of a row count as one, whose sum is known."
     )
-    columns = [Column(name) for name in ("measure", "model", "constant mean", "better is")]
-    return Table(columns, rows, caption=caption, name="metrics")
+    columns = [Header(name) for name in ("measure", "model", "constant mean", "better is")]
+    return ShownTable(columns, rows, caption=caption, name="metrics")
 
 
 def _bounded_sentences(bounded):

@@ -2,21 +2,24 @@
 
 import numpy as np
 
-from inldl.report.figures._panels import line_handles, single_panel, small_multiples, two_panels
 from inldl.report.style import (
     COLUMN,
     FULL,
     GREY,
-    LIGHT,
+    PALE,
     better,
     drawn,
     in_order,
     legend_above,
     legend_over,
+    line_handles,
     log_axis,
     looks,
     need_columns,
     new_figure,
+    single_panel,
+    small_multiples,
+    two_panels,
 )
 
 
@@ -147,7 +150,7 @@ def _degree_axes(counts, width):
     axes, below = two_panels(width, 2.8, 3, 1)
     bins = counts[counts > 0].sort_index()
     step = np.diff(bins.index).min() if len(bins) > 1 else 0.1
-    below.bar(bins.index, bins, width=0.9 * step, color=LIGHT)
+    below.bar(bins.index, bins, width=0.9 * step, color=PALE)
     log_axis(below.yaxis)
     below.set(xlabel="true degree", ylabel="count")
     return axes

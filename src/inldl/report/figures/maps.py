@@ -5,37 +5,35 @@ import math
 import numpy as np
 import pandas as pd
 
-from inldl.report.figures._panels import (
-    LINE,
+from inldl.report.style import (
+    COLUMN,
+    FULL,
+    GREY,
+    PALE,
+    TEXT_LINE,
+    drawn,
+    legend_above,
     name_columns,
     name_rows,
+    need_columns,
+    new_figure,
     shortened,
     single_panel,
     two_panels,
     widest,
 )
-from inldl.report.style import (
-    COLUMN,
-    FULL,
-    GREY,
-    LIGHT,
-    drawn,
-    legend_above,
-    need_columns,
-    new_figure,
-)
 from inldl.text import counted
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
 TWO_SIDED = "PuOr_r"
-MOST_FEATURES = 15
-MOST_ROWS = 400
+MOST_DRAWN_FEATURES = 15
+MOST_DRAWN_ROWS = 400
 LETTER = 0.08  # inches of a letter
 LONGEST_ROW = 14  # characters of the name of a row
 OBSERVED = "#0072b2"
-ROW = 0.11  # inches of a row of a table
-BAR = 0.6  # inches for the scale of colours and its numbers
-HOLE = {"facecolor": LIGHT, "edgecolor": GREY, "hatch": "//////", "linewidth": 0}
+SQUARE = 0.11  # inches of a row of a table
+SCALE = 0.6  # inches for the scale of colours and its numbers
+HOLE = {"facecolor": PALE, "edgecolor": GREY, "hatch": "//////", "linewidth": 0}
 
 
 @drawn
@@ -56,7 +54,7 @@ def completion_map(before, after, labels, *, width=FULL):
     before, after = _pair(before, after, labels)
     figure = new_figure(width, 1)
     space = width - 0.5 - widest(figure, _row_names(rows))
-    beside = space / 2 / len(labels) > LINE + 0.01
+    beside = space / 2 / len(labels) > TEXT_LINE + 0.01
     slot = space / (2 if beside else 1) / len(labels)
     panels = figure.subplots(*((1, 2) if beside else (2, 1)))
     scale = _scale(before, after)
@@ -67,7 +65,7 @@ def completion_map(before, after, labels, *, width=FULL):
     for axes in panels[:1] if beside else panels:
         _name_rows(axes, rows, before)
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if beside else 2) + BAR)
+    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if beside else 2) + SCALE)
     _colour_bar(image, panels, "share")
     legend_above(figure, handles)
     return figure
@@ -91,7 +89,7 @@ def predicted_map(predicted, labels, *, width=FULL):
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
     names = name_columns(axes, labels, space / len(labels))
     _name_rows(axes, rows, degrees)
-    axes.figure.set_figheight(_tall(degrees, rows) + names + BAR)
+    axes.figure.set_figheight(_tall(degrees, rows) + names + SCALE)
     _colour_bar(image, axes, "share")
     return axes.figure
 
@@ -106,7 +104,7 @@ def _name_rows(axes, rows, values):
         axes.set_ylabel(counted(len(values), "row"))
         return
     tall = _tall(values, rows)
-    step = math.ceil(LINE * len(values) / tall)
+    step = math.ceil(TEXT_LINE * len(values) / tall)
     name_rows(axes, rows, LONGEST_ROW, step)
     (title,) = shortened([rows.name or "row"], min(LONGEST_ROW, int(tall / LETTER)))
     axes.set_ylabel(title if step == 1 else f"{title} (one in {step} is named)")
@@ -114,7 +112,7 @@ def _name_rows(axes, rows, values):
 
 def _tall(values, rows):
     """Return the height of a map in inches; rows with names are as high as a line, if few."""
-    return float(np.clip((ROW if rows is None else LINE) * len(values), 0.6, 3.6))
+    return float(np.clip((SQUARE if rows is None else TEXT_LINE) * len(values), 0.6, 3.6))
 
 
 def _scale(before, after):
@@ -201,7 +199,7 @@ def influence(frame, *, label="influence", width=FULL):
     # Printed in grey, the two colours look the same.
     look = {"marker": "_", "markersize": min(4, 35 * slot), "markeredgewidth": 0.8}
     _marks(axes, values < 0, np.abs(values) > 0.6 * limit, **look)
-    axes.figure.set_figheight(max(0.5, 0.17 * len(top)) + below + BAR)
+    axes.figure.set_figheight(max(0.5, 0.17 * len(top)) + below + SCALE)
     _colour_bar(image, axes, f"{label} (dash: below zero)" if signed else label)
     return axes.figure
 
@@ -209,7 +207,7 @@ def influence(frame, *, label="influence", width=FULL):
 def most_influential(frame):
     """Return the rows with the largest sums of absolute values, the largest first."""
     sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
-    return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]]
+    return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:MOST_DRAWN_FEATURES]]
 
 
 @drawn
@@ -258,12 +256,12 @@ def _pattern(axes, observed, counts):
 
     order = np.lexsort([*observed.T[::-1], -observed.sum(axis=1)])
     rows = int(counts.sum())
-    shown = np.linspace(0, rows - 1, min(rows, MOST_ROWS)).round()
+    shown = np.linspace(0, rows - 1, min(rows, MOST_DRAWN_ROWS)).round()
     picked = order[np.searchsorted(np.cumsum(counts[order]), shown, side="right")]
-    colours = {"cmap": ListedColormap([LIGHT, OBSERVED]), "vmin": 0, "vmax": 1}
+    colours = {"cmap": ListedColormap([PALE, OBSERVED]), "vmin": 0, "vmax": 1}
     _squares(axes, observed[picked].astype(float), **colours)
     axes.set_ylabel(f"{counted(rows, 'row')}, sorted")
-    return [Patch(color=OBSERVED, label="known"), Patch(color=LIGHT, label="missing")]
+    return [Patch(color=OBSERVED, label="known"), Patch(color=PALE, label="missing")]
 
 
 @drawn

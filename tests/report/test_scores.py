@@ -1,8 +1,6 @@
-"""Score tables, read back by parsers: pandas, an XML parser, a Markdown parser."""
+"""Tables of scores, read back by parsers: an XML parser, a Markdown parser."""
 
-import csv
 import re
-from io import StringIO
 from itertools import pairwise
 from xml.etree import ElementTree
 
@@ -13,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from inldl.report import ScoreTable
+from inldl.report import score_table
 
 METHODS = ["WInLDL", "LDM", "IIS-LDL"]
 MEAN = pd.DataFrame(
@@ -34,17 +32,17 @@ NAMES = st.text(
 
 @pytest.fixture
 def table():
-    return ScoreTable(MEAN, STD, higher_is_better=True, title="Cosine")
+    return score_table(MEAN, STD, higher_is_better=True, title="Cosine")
 
 
 def marks(table):
-    return {name: [cell.mark for cell in cells] for name, cells in table.rows()}
+    return {name.text: [cell.mark for cell in cells] for name, *cells in table.cells(table.rows)}
 
 
-def named(row, *columns):
+def named(row, *columns, title=""):
     """Return a table with these names and the scores 0.1, 0.2, ..."""
     mean = pd.DataFrame([np.arange(1, len(columns) + 1) / 10], index=[row], columns=columns)
-    return ScoreTable(mean, mean / 10, higher_is_better=True)
+    return score_table(mean, mean / 10, higher_is_better=True, title=title)
 
 
 def one_line(name):
@@ -52,7 +50,7 @@ def one_line(name):
 
 
 def test_cells_are_written_in_the_style_of_the_field(table):
-    texts = {name: [cell.text for cell in cells] for name, cells in table.rows()}
+    texts = {name.text: [cell.text for cell in cells] for name, *cells in table.cells(table.rows)}
     assert texts == {
         "SBU3DFE": ["0.9417(.0021)", "0.9224(.0018)", "0.9100(.0120)"],
         "RAF_ML": ["0.5000(.1000)", "0.5000(.0000)", "0.4000(1.2500)"],
@@ -66,21 +64,22 @@ def test_standing_is_decided_by_the_printed_numbers(table):
         "RAF_ML": ["best", "best", "second"],
         "Gene": ["second", "", "best"],
     }
-    finer = ScoreTable(MEAN, STD, higher_is_better=True, digits=5)
+    finer = score_table(MEAN, STD, higher_is_better=True, digits=5)
     assert marks(finer)["RAF_ML"] == ["second", "best", ""]
 
 
 def test_lower_is_better_turns_the_order(table):
-    turned = ScoreTable(MEAN, STD, higher_is_better=False)
+    turned = score_table(MEAN, STD, higher_is_better=False)
     assert marks(turned)["SBU3DFE"] == ["", "second", "best"]
-    assert "lower is better" in turned.to_text()
-    assert "higher is better" in table.to_text()
+    assert "lower is better" in turned.text()
+    assert "higher is better" in table.text()
 
 
 @given(st.lists(st.floats(-10, 10) | st.just(float("nan")), min_size=1, max_size=8))
 def test_no_unmarked_score_prints_better_than_a_marked_one(scores):
     mean = pd.DataFrame([scores])
-    cells = ScoreTable(mean, mean * np.nan, higher_is_better=True, digits=2).rows()[0][1]
+    table = score_table(mean, mean * np.nan, higher_is_better=True, digits=2)
+    _, *cells = table.cells(table.rows)[0]
     shown = {
         mark: {float(cell.text) for cell in cells if cell.mark == mark and cell.text != "–"}
         for mark in ("best", "second", "")
@@ -93,17 +92,17 @@ def test_no_unmarked_score_prints_better_than_a_marked_one(scores):
 
 def test_small_negative_scores_print_without_a_sign():
     mean = pd.DataFrame({"a": [-0.00001]})
-    assert ScoreTable(mean, mean * np.nan, higher_is_better=True).rows()[0][1][0].text == "0.0000"
+    table = score_table(mean, mean * np.nan, higher_is_better=True)
+    assert table.cells(table.rows)[0][1].text == "0.0000"
 
 
 def test_text_is_aligned(table):
-    title, head, *body, note = table.to_text().splitlines()
-    assert title == "Cosine"
+    caption, head, *body = table.text().splitlines()
+    assert caption.startswith("Cosine. Mean(standard deviation), higher is better.")
+    assert caption.endswith(" Best* and second best_ of the row.")
     assert head.split() == ["dataset", *METHODS]
-    assert "* best" in note
-    assert "_ second best" in note
     ends = [match.end() for match in re.finditer(r"\S+", head)][1:]
-    assert all(not line[end : end + 2].strip() for line in body for end in ends)
+    assert all(not line[end : end + 1].strip() for line in body for end in ends)
     assert body[0].split() == ["SBU3DFE", "0.9417(.0021)*", "0.9224(.0018)_", "0.9100(.0120)"]
 
 
@@ -119,44 +118,29 @@ def markdown_rows(text):
 
 
 def test_markdown_marks_the_best(table):
-    assert "**0.9417(.0021)** | <u>0.9224(.0018)</u> | 0.9100(.0120) |" in table.to_markdown()
-    html = MarkdownIt("commonmark").enable("table").render(table.to_markdown())
+    assert "**0.9417(.0021)** | <u>0.9224(.0018)</u> | 0.9100(.0120) |" in table.markdown()
+    html = MarkdownIt("commonmark").enable("table").render(table.markdown())
     assert "<strong>0.9417(.0021)</strong>" in html
 
 
 @given(NAMES, st.lists(NAMES, min_size=2, max_size=3, unique=True))
 def test_markdown_keeps_odd_names(row, columns):
-    head, body = markdown_rows(named(row, *columns).to_markdown())
+    head, body = markdown_rows(named(row, *columns).markdown())
     assert head == ["dataset", *map(one_line, columns)]
     assert body[0] == one_line(row)
 
 
-def test_csv_keeps_every_bit():
-    mean = MEAN / 3
-    rows = list(csv.DictReader(StringIO(ScoreTable(mean, STD / 7, True).to_csv())))
-    assert list(rows[0]) == ["dataset", "method", "mean", "std"]
-    assert [row["method"] for row in rows[:3]] == METHODS
-    assert [row["dataset"] for row in rows[::3]] == list(MEAN.index)
-    for column, frame in (("mean", mean), ("std", STD / 7)):
-        values = [float(row[column] or "nan") for row in rows]
-        np.testing.assert_array_equal(values, frame.to_numpy().ravel())
+def html_table(table):
+    """Return the caption of a table in HTML, and its element."""
+    figure = ElementTree.fromstring(table.html())
+    return figure.find("figcaption").text, figure.find("div/table")
 
 
-@given(NAMES, st.lists(NAMES, min_size=2, max_size=3, unique=True))
-def test_csv_keeps_odd_names(row, columns):
-    text = named(row, *columns).to_csv()
-    read = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
-    assert list(read["method"]) == columns
-    assert set(read["dataset"]) == {row}
-
-
-def test_html_can_be_sorted_by_its_numbers(table):
-    root = ElementTree.fromstring(table.to_html())
-    assert root.get("data-higher-is-better") == "true"
+def test_html_marks_the_best(table):
+    caption, root = html_table(table)
+    assert caption == "Cosine. Mean(standard deviation), higher is better."
     rows = root.findall("tbody/tr")
     assert [row.find("th").text for row in rows] == list(MEAN.index)
-    values = [[cell.get("data-value") for cell in row.findall("td")] for row in rows]
-    np.testing.assert_array_equal([[float(v or "nan") for v in row] for row in values], MEAN)
     first = rows[0].findall("td")
     assert [cell.get("class") for cell in first] == ["best", "second", None]
     assert "".join(first[0].itertext()) == "0.9417(.0021)"
@@ -164,12 +148,10 @@ def test_html_can_be_sorted_by_its_numbers(table):
 
 @given(NAMES, st.lists(NAMES, min_size=2, max_size=3, unique=True), NAMES)
 def test_html_escapes_odd_names(row, columns, title):
-    table = named(row, *columns)
-    table = ScoreTable(table.mean, table.std, higher_is_better=True, title=title)
-    root = ElementTree.fromstring(table.to_html())
+    caption, root = html_table(named(row, *columns, title=title))
     assert [cell.text for cell in root.findall("thead/tr/th")] == ["dataset", *columns]
-    assert root.find("tbody/tr/th").get("data-value") == row
-    assert root.find("caption").text.startswith(title)
+    assert root.find("tbody/tr/th").text == row
+    assert caption.startswith(title.rstrip("."))
 
 
 def latex_body(text):
@@ -181,8 +163,9 @@ def latex_body(text):
 
 
 def test_latex_is_a_captioned_booktabs_table(table):
-    text = table.to_latex(label="tab:cosine")
-    order = ["\\begin{table*}", "\\caption{Cosine. ", "\\label{tab:cosine}"]
+    text = table.latex(label="tab:cosine")
+    order = ["\\begin{table*}", "\\caption{Cosine. Mean(standard deviation), higher is better. "]
+    order += [r"\textbf{Best} and \underline{second best} of the row.}", "\\label{tab:cosine}"]
     order += ["\\begin{tabular}{lccc}", "\\toprule", "\\midrule", "\\bottomrule"]
     order += ["\\end{tabular}", "\\end{table*}"]
     places = [text.index(part) for part in order]
@@ -191,17 +174,16 @@ def test_latex_is_a_captioned_booktabs_table(table):
         "SBU3DFE ", r" \textbf{0.9417(.0021)} ", r" \underline{0.9224(.0018)} ", " 0.9100(.0120)"
     ]  # fmt: skip
     assert latex_body(text)[3][2].strip() == "--"
-    assert "\\label" not in table.to_latex()
+    assert "\\label" not in table.latex()
 
 
 def test_latex_escapes_the_signs_of_a_name():
-    assert r"a\_b \& 50\%" in named("a_b & 50%", "x").to_latex()
+    assert r"a\_b \& 50\%" in named("a_b & 50%", "x").latex()
 
 
 @given(NAMES, st.lists(NAMES, min_size=2, max_size=3, unique=True), NAMES)
 def test_latex_stays_balanced_with_odd_names(row, columns, title):
-    table = named(row, *columns)
-    text = ScoreTable(table.mean, table.std, higher_is_better=True, title=title).to_latex()
+    text = named(row, *columns, title=title).latex()
     bare = re.sub(r"\\[&%$#_{}]", "", text)
     depth = np.cumsum([(sign == "{") - (sign == "}") for sign in bare])
     assert depth.min() >= 0
@@ -213,18 +195,17 @@ def test_latex_stays_balanced_with_odd_names(row, columns, title):
 
 def test_latex_refuses_a_label_that_would_break_it(table):
     with pytest.raises(ValueError, match="label must consist of"):
-        table.to_latex(label="tab}")
+        table.latex(label="tab}")
 
 
 def test_mean_ranks_come_last_in_the_order_of_the_columns():
     ranks = pd.Series({"IIS-LDL": 3.0, "WInLDL": 1.25, "LDM": 1.75})
-    table = ScoreTable(MEAN, STD, higher_is_better=True, mean_rank=ranks)
-    assert table.to_text().splitlines()[-2].split() == ["mean", "rank", "1.25*", "1.75_", "3.00"]
-    assert table.to_markdown().splitlines()[-3].startswith("| mean rank | **1.25** | <u>1.75</u>")
-    foot = ElementTree.fromstring(table.to_html()).findall("tfoot/tr/td")
-    assert [cell.get("data-value") for cell in foot] == ["1.25", "1.75", "3.0"]
-    assert latex_body(table.to_latex())[-1][0].strip() == "mean rank"
-    assert "rank" not in table.to_csv()
+    table = score_table(MEAN, STD, higher_is_better=True, mean_rank=ranks)
+    assert table.text().splitlines()[-1].split() == ["mean", "rank", "1.25*", "1.75_", "3.00"]
+    assert table.markdown().splitlines()[-1].startswith("| mean rank | **1.25** | <u>1.75</u>")
+    foot = html_table(table)[1].findall("tfoot/tr/td")
+    assert ["".join(cell.itertext()) for cell in foot] == ["1.25", "1.75", "3.00"]
+    assert latex_body(table.latex())[-1][0].strip() == "mean rank"
 
 
 @pytest.mark.parametrize(
@@ -240,10 +221,9 @@ def test_mean_ranks_come_last_in_the_order_of_the_columns():
 def test_unfit_input_is_refused(change, message):
     given_values = {"mean": MEAN, "std": STD, "higher_is_better": True, **change}
     with pytest.raises(ValueError, match=message):
-        ScoreTable(**given_values)
+        score_table(**given_values)
 
 
 def test_words_among_the_scores_are_refused():
-    table = ScoreTable(MEAN.astype(object).replace(0.7, "good"), STD, higher_is_better=True)
     with pytest.raises(ValueError, match="must be numbers or missing"):
-        table.rows()
+        score_table(MEAN.astype(object).replace(0.7, "good"), STD, higher_is_better=True)
