@@ -1,29 +1,57 @@
-"""Whoever started a fit hears of its parts."""
+"""Long pieces of work report how far they are to whoever listens."""
 
 import pickle
+from threading import Thread
 
 from inldl import AutoInLDL
 from inldl.datasets import make_distributions
-from inldl.progress import RowCounter, heard_by, tell
+from inldl.progress import RowCounter, listening, printing, report, reporter
 
 
-def test_lines_reach_the_innermost_listener():
+def kept(reports):
+    """Return a listener that keeps what is reported."""
+    return lambda text, share=None: reports.append((text, share))
+
+
+def test_reports_reach_the_innermost_listener():
     outer, inner = [], []
-    with heard_by(outer.append):
-        tell("one")
-        with heard_by(inner.append):
-            tell("two")
-        with heard_by(None):
-            tell("nobody")
-        tell("three")
-    tell("nobody")
-    assert (outer, inner) == (["one", "three"], ["two"])
+    with listening(kept(outer)):
+        report("one")
+        with listening(kept(inner)):
+            report("two")
+        with listening(None) as outside:
+            report("nobody")
+            outside("for the outer one", 0.5)
+        report("three")
+    report("nobody")
+    assert outer == [("one", None), ("for the outer one", 0.5), ("three", None)]
+    assert inner == [("two", None)]
 
 
-def test_auto_tells_its_parts():
+def test_a_reporter_reports_from_other_threads():
+    reports = []
+    with listening(kept(reports)):
+        thread = Thread(target=reporter(), args=["elsewhere", 1.0])
+        lost = Thread(target=report, args=["lost"])
+    for each in (thread, lost):
+        each.start()
+        each.join()
+    assert reports == [("elsewhere", 1.0)]
+
+
+def test_reports_without_a_share_can_be_printed(capsys):
+    reports = []
+    with listening(kept(reports)), printing("Method"):
+        report("a kernel")
+        report("a sweep", 0.5)
+    assert capsys.readouterr().out == "Method    0.0 s: a kernel\n"
+    assert reports == [("a kernel", None), ("a sweep", 0.5)]
+
+
+def test_auto_reports_its_parts():
     told = []
     X, y = make_distributions(40, random_state=0)
-    with heard_by(lambda *what: told.append(what)):
+    with listening(kept(told)):
         AutoInLDL(members="kernel-ridge", random_state=0).fit(X, y)
     assert told[0] == ("choosing a kernel", 0.0)
     assert "kernel of scale" in told[1][0]
@@ -33,11 +61,11 @@ def test_auto_tells_its_parts():
 
 def test_rows_of_a_sweep_are_counted():
     told = []
-    with heard_by(lambda text, share: told.append((text, share))):
+    with listening(kept(told)):
         counter = RowCounter(1000)
     for sweep in ("first", "second"):
         counter.start(sweep)
-        for n_rows in (400, 4, 596):  # less than a percent more is not worth telling
+        for n_rows in (400, 4, 596):  # less than a percent more is not worth a report
             counter(n_rows)
     shares = [0.4, 1.0]
     assert told == [("first", s) for s in shares] + [("second", s) for s in shares]
@@ -45,6 +73,6 @@ def test_rows_of_a_sweep_are_counted():
 
 def test_nobody_listens_on_another_machine():
     told = []
-    with heard_by(lambda *what: told.append(what)):
+    with listening(kept(told)):
         pickle.loads(pickle.dumps(RowCounter(10)))(10)
     assert told == []

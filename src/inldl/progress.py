@@ -1,57 +1,84 @@
-"""Let whoever started a long fit hear how far it is."""
+"""Report how far a long piece of work is, to whoever listens: a terminal, a page, or nobody."""
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
+from time import perf_counter
+from typing import Any
 
-_LISTENER = ContextVar("listener", default=None)
+Listener = Callable[[str, float | None], Any]
+"""Takes what is done at the moment, and which share of that is done (None if not known)."""
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def report(text: str, share: float | None = None) -> None:
+    """Tell the listener what is done at the moment, and which share of it is done if known."""
+    reporter()(text, share)
+
+
+def reporter() -> Listener:
+    """Return a function that reports to whoever listens now, from any thread."""
+    return _LISTENER.get() or _ignore
+
+
+def _ignore(text: str, share: float | None = None) -> None:
+    """Take a report that nobody listens to."""
 
 
 @contextmanager
-def heard_by(listener):
-    """Call `listener` with a line for each part of the fits inside; None hears nothing.
+def listening(listener: Listener | None) -> Iterator[Listener]:
+    """Pass the reports of what is done inside to a listener; None ignores them.
 
-    If it is known how much of a part is done, that share comes as a second argument.
+    Gives the function that reports to the listener outside.
     """
-    token = _LISTENER.set(listener)
+    outer, token = reporter(), _LISTENER.set(listener)
     try:
-        yield
+        yield outer
     finally:
         _LISTENER.reset(token)
 
 
-def tell(text, *share):
-    """Tell whoever listens, with the share that is done if it is known."""
-    listener = _LISTENER.get()
-    if listener is not None:
-        listener(text, *share)
+@contextmanager
+def printing(name: str) -> Iterator[None]:
+    """Print reports without a share, with the seconds since now; pass all on."""
+    started = perf_counter()
+
+    def listener(text: str, share: float | None = None) -> None:
+        if share is None:
+            print(f"{name} {perf_counter() - started:6.1f} s: {text}", flush=True)
+        outer(text, share)
+
+    with listening(listener) as outer:
+        yield
 
 
 class RowCounter:
-    """Tell whoever listens now, from any thread, how many rows a sweep has seen.
+    """Report, from any thread, how many rows of `total` a sweep has seen.
 
     It is called with the number of rows of each block. On another machine it counts nothing.
     """
 
-    def __init__(self, total=0):
+    def __init__(self, total: int = 0) -> None:
         self._total, self._lock = total, Lock()
-        self._listener = _LISTENER.get() if total else None
+        self._report = reporter()
         self.start("")
 
-    def start(self, text):
+    def start(self, text: str) -> None:
         """Count from 0; `text` says what for."""
-        self._text, self._rows, self._told = text, 0, 0
+        self._text, self._rows, self._percent = text, 0, 0
 
-    def __call__(self, n_rows):
-        """Report that `n_rows` more rows are done."""
-        if self._listener is None:
+    def __call__(self, n_rows: int) -> None:
+        """Count `n_rows` more rows."""
+        if not self._total:
             return
         with self._lock:
             self._rows += n_rows
             percent = 100 * self._rows // self._total
-            if percent > self._told:
-                self._told = percent
-                self._listener(self._text, self._rows / self._total)
+            if percent > self._percent:
+                self._percent = percent
+                self._report(self._text, self._rows / self._total)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[()]]:
         return RowCounter, ()

@@ -33,20 +33,19 @@ def roles():
 
 
 @pytest.fixture
-def work(tmp_path, monkeypatch):
+def work(tmp_path):
     """Return a function that does a task here: what it says at the end, and its result."""
-    from inldl.studio.work import TASKS
-    from inldl.studio.worker import Teller, do
+    from inldl.studio.jobs import ProgressLines
+    from inldl.studio.work import do
 
     def run(kind, path, settings=None, edits=(), **more):
         folder = tmp_path / f"{kind}-{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        monkeypatch.chdir(tmp_path)  # tasks go to the folder of the table
         task = {"kind": kind, "folder": str(folder), "file": str(path), "edits": list(edits)}
-        teller = Teller(StringIO())
-        do(TASKS, {**task, "settings": {**DEFAULTS, **(settings or {})}, **more}, teller)
+        lines = ProgressLines(StringIO())
+        do({**task, "settings": {**DEFAULTS, **(settings or {})}, **more}, lines)
         found = folder / "result.json"
-        return teller.state, json.loads(found.read_text()) if found.exists() else None, folder
+        return lines.state, json.loads(found.read_text()) if found.exists() else None, folder
 
     return run
 

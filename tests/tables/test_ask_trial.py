@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from inldl.progress import listening
 from inldl.tables import simulate_asking
 from inldl.tables.ask import Prices
 from inldl.tables.ask_trial import within_budget
@@ -21,7 +22,8 @@ def data():
 @pytest.fixture(scope="module")
 def trial(data):
     told = []
-    found = simulate_asking(*data, "winldl", rounds=2, done=told.append)
+    with listening(lambda text, share: told.append(share)):
+        found = simulate_asking(*data, "winldl", rounds=2)
     return found, told
 
 

@@ -12,6 +12,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from inldl.datasets import hide, load_budget_shares
 from inldl.methods import RegressorLDL
 from inldl.metrics import cosine
+from inldl.progress import listening
 from inldl.rows.given_limits import limits_of
 from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
@@ -257,11 +258,13 @@ def test_predicting_equals_cross_val_predict_of_scikit_learn(budget):
 
 
 def test_table_and_recommendation(telling):
-    done = []
-    found = compare(*telling, FAST, done=done.append)
-    assert done == [*FAST, "constant-mean"]
+    reports, names = [], [*FAST, "constant-mean"]
+    with listening(lambda text, share: reports.append((text, share))):
+        found = compare(*telling, FAST)
+    shown = [f"{name} ({i + 1} of {len(names)})" for i, name in enumerate(names)]
+    assert reports == [(text, i / len(names)) for i, text in enumerate(shown)]
     table = found.table
-    assert sorted(table["method"]) == sorted(done)
+    assert sorted(table["method"]) == sorted(names)
     assert table["completing_rmse"].is_monotonic_increasing
     assert table["behind"][0] == 0
     np.testing.assert_allclose(

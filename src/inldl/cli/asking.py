@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from inldl.cli import options as o
-from inldl.cli.progress import bar
+from inldl.cli.progress import working
 from inldl.cli.tables import fit_file
 from inldl.tables.options import AskOptions, ColumnOptions, LearnOptions
 
@@ -80,8 +80,8 @@ def ask(
     else:
         scale = o.scale_for(fitted, file, learning.scale, context)
     how = {"scale": scale, "normalize": learning.normalize, "overwrite": output.overwrite}
-    with bar("Reading") as done:
-        found = ask_table(file, fitted, out, asking, **how, done=done)
+    with working(f"Looking for questions in {file.path.name}"):
+        found = ask_table(file, fitted, out, asking, **how)
     document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
     output.show(document(), out, lambda: document(most=ON_PAGE))
 
@@ -93,9 +93,9 @@ def _simulate(file, method, asking, trial, learning, output):
 
     read = file.read(scale=learning.scale, normalize=learning.normalize)
     how = {"by": asking.by, "row_cost": asking.row_cost, "cell_cost": asking.cell_cost}
-    with bar("Asking") as done:
+    with working("Asking"):
         found = simulate_asking(
-            read.features, read.degrees, method, **how, **trial, scale=read.scale, done=done
+            read.features, read.degrees, method, **how, **trial, scale=read.scale
         )
     output.show(asking_trial_page(found, f"Asking about {file.path.name}", [*read.notes]))
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from inldl.cli import options as o
-from inldl.cli.progress import bar, steps, working
+from inldl.cli.progress import working
 from inldl.tables.options import (
     ColumnOptions,
     FileOptions,
@@ -77,10 +77,8 @@ def complete(
     else:
         scale = o.scale_for(fitted, file, learning.scale, context)
     how = {"scale": scale, "normalize": learning.normalize, "holes": holes}
-    with bar("Writing") as done:
-        written = complete_table(
-            file, fitted, out, filling, **how, overwrite=output.overwrite, done=done
-        )
+    with working(f"Completing {file.path.name}"):
+        written = complete_table(file, fitted, out, filling, **how, overwrite=output.overwrite)
     document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
     known = learned is None or written.n_exact == written.n_filled
     output.show(document(), out, lambda: document(None if known else _influence(learned)))
@@ -150,8 +148,8 @@ def predict(
     file = output.open(table, None, options, model=model, out=out, onto_table=True)
     check_writable(file, out, overwrite=output.overwrite)
     asked = {"coverage": intervals.coverage, "overwrite": output.overwrite}
-    with bar("Writing") as done:
-        written = predict_table(file, fitted, out, **asked, done=done)
+    with working(f"Predicting {file.path.name}"):
+        written = predict_table(file, fitted, out, **asked)
     output.show(prediction_page(written, fitted, file.path.name, out.name, file.notes), out)
 
 
@@ -226,13 +224,13 @@ def compare(
     """
     from inldl.report.pages.advice import comparison_page
     from inldl.specs import split_list
-    from inldl.tables.comparison import CONSTANT, DEFAULT, compare_file
+    from inldl.tables.comparison import DEFAULT, compare_file
 
     o.check_labels(labels, columns)
     file = output.open(table, labels, columns)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
-    with steps("Comparing", len({*wanted, CONSTANT})) as done:
-        found, notes = compare_file(file, wanted, shares, max_rows=rows, done=done)
+    with working("Comparing", silence=0):
+        found, notes = compare_file(file, wanted, shares, max_rows=rows)
     output.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
@@ -305,11 +303,10 @@ COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 def fit_file(file, method, learning):
     """Fit a model to a table, and show how far that is."""
-    from inldl.progress import heard_by
     from inldl.tables.tasks import fit_table, method_for
 
     method = method_for(method, learning, file.options)
-    with working(f"Learning from {file.path.name} with {method}") as tell, heard_by(tell):
+    with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(file, method, learning)
 
 

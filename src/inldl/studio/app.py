@@ -56,11 +56,11 @@ def make_app(workspace, jobs, limit):
         Route("/", _page(jobs)),
         Route("/assets/{name}", _asset),
         _answering("/api/state", GET=desk.state),
-        Route("/api/tables", partial(_upload, desk.add), methods=["POST"]),
+        Route("/api/tables", partial(_upload, desk, desk.add), methods=["POST"]),
         _answering(table, GET=desk.table, DELETE=desk.remove),
         _answering(f"{table}/settings", PUT=desk.set_settings),
         _answering(f"{table}/edits", PUT=desk.set_edit, DELETE=desk.undo_edits),
-        Route(f"{table}/others", partial(_upload, desk.add_other), methods=["POST"]),
+        Route(f"{table}/others", partial(_upload, desk, desk.add_other), methods=["POST"]),
         _answering(f"{table}/runs", POST=desk.start),
         _answering(run, GET=desk.run, DELETE=desk.stop),
         _answering(f"{run}/result", GET=desk.result),
@@ -131,10 +131,10 @@ def _asset(request):
     return Response(read_asset(name), media_type=_KINDS[name.rpartition(".")[2]])
 
 
-async def _upload(keep, request):
+async def _upload(desk, keep, request):
     """Take a file in, and let `keep` say what becomes of it."""
     given = {**request.query_params, **request.path_params}
-    receive = partial(receive_file, request, keep.__self__.workspace, keep.__self__.limit)
+    receive = partial(receive_file, request, desk.workspace, desk.limit)
     return JSONResponse(await keep(given, receive))
 
 

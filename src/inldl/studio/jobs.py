@@ -1,4 +1,7 @@
-"""Work in processes of its own, which can be stopped and may die."""
+"""Work on tables in processes of their own, which can be stopped and may die.
+
+A process gets one line of JSON with what to do, and sends lines of JSON about how far it is.
+"""
 
 import json
 import shutil
@@ -7,12 +10,15 @@ import threading
 import time
 from contextlib import suppress
 from subprocess import TimeoutExpired
+from typing import Any, TextIO
 
-from inldl.processes import READY, end_process, start_process
+from inldl.processes import READY, end_process, own_output, received, start_process
 
 MOST = 4  # that work at the same time
+OFTEN = 0.1  # seconds between two lines about progress, at least
 AFTER = 5  # seconds in which a process ends that says no more; then it is ended
-_CODE = "from inldl.studio.worker import main; main()"
+_CODE = "from inldl.studio.jobs import main; main()"
+STARTING = {"text": "Starting", "detail": "", "share": None, "step": 0, "steps": 1}
 _BUSY = f"{MOST} tasks are already running; wait until one ends, or stop one."
 _OTHERWISE = "This is already running with earlier settings; wait until it ends, or stop it."
 _STOPPED = "Stopped. Earlier results are still there."
@@ -60,7 +66,7 @@ class Jobs:
                 end_process(process)
                 process = None
             process = process or start_process(_CODE)
-            job = self._running[run["id"]] = _Job(run, process, task)
+            job = self._running[run["id"]] = _RunningJob(run, process, task)
         folder = self._workspace.run_folder(table_id, run["id"])
         task = {**task, "kind": kind, "folder": str(folder)}
         threading.Thread(target=self._watch, args=[job, task], daemon=True).start()
@@ -141,12 +147,12 @@ class Jobs:
             return
 
 
-class _Job:
+class _RunningJob:
     """A run that is going on."""
 
     def __init__(self, run, process, task):
         self.run, self.process, self.task = run, process, task
-        self.progress = {"text": "Starting", "share": None, "step": 0, "steps": 1}
+        self.progress = STARTING
         self.stopped, self.ended = "", threading.Event()
 
 
@@ -157,3 +163,41 @@ def _died(code):
         name = signal.Signals(-code).name
         why = f"signal {name}; perhaps there was not enough memory" if code == -9 else name
     return f"The process that did the work ended unexpectedly ({why}); start it again."
+
+
+class ProgressLines:
+    """Sends lines of JSON about how far the work is."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out, self._last = out, 0.0
+        self.state: dict[str, Any] = dict(STARTING)
+
+    def step(self, text: str, steps: int | None = None) -> None:
+        """Say that the next of so many `steps` begins."""
+        step, steps = self.state["step"] + 1, steps or self.state["steps"]
+        self.state |= {"text": text, "detail": "", "share": None, "step": step, "steps": steps}
+        self._send()
+
+    def detail(self, text: str, share: float | None = None) -> None:
+        """Say what is done at the moment, and how much of that, if it is known."""
+        self.state |= {"detail": str(text), "share": None if share is None else float(share)}
+        if time.monotonic() - self._last >= OFTEN:
+            self._send()
+
+    def end(self, status: str, error: str = "") -> None:
+        """Say that the work has ended, and how."""
+        self.state = {"status": status, "error": error}
+        self._send()
+
+    def _send(self) -> None:
+        self._last = time.monotonic()
+        print(json.dumps(self.state), file=self._out, flush=True)
+
+
+def main() -> None:
+    """Wait for a piece of work, do it, and end."""
+    out, lines = own_output(), received()
+    from inldl.studio.work import do  # takes a second or two
+
+    print(READY, end="", file=out, flush=True)
+    do(json.loads(lines.get()), ProgressLines(out))

@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 import numpy as np
 
 from inldl.files.replacing import write_text
+from inldl.progress import report
 from inldl.report.html import pictures, table_data
 from inldl.tables.audit import form_of
 from inldl.tables.columns.values import level_name
@@ -84,16 +85,16 @@ def _plain(value):
     return value
 
 
-def write_grid(folder, file, scale, *, completed=False, intervals=False, done=None):
+def write_grid(folder, file, scale, *, completed=False, intervals=False):
     """Write the rows of a file to a folder, so that any part of them can be shown at once.
 
     `cells-<what>.bin` holds the label columns as rows of float64, as they stand in the files;
     `texts.jsonl` has a line with the other columns for each row, and `texts.bin` where each line
     ends. `completed` and `intervals` say whether `completed_cells` has written the filled ones
-    there, and their intervals. `done` is told the share of the rows that are written.
+    there, and their intervals.
     """
     labels, others = list(file.labels), _others(file)
-    n_rows = _write_pieces(folder, file, others, done)
+    n_rows = _write_pieces(folder, file, others)
     facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
     facts |= {"completed": completed, "intervals": intervals}
     facts |= {"whole": WHOLE.get(scale), "form": cell_form(scale)}
@@ -138,7 +139,7 @@ def _others(file):
     return [*file.ids, *rest][:MOST_OTHERS]
 
 
-def _write_pieces(folder, file, others, done):
+def _write_pieces(folder, file, others):
     """Write the cells and the texts of a file; return the number of rows."""
     n_rows, end, most = 0, 0, max(1, file.source.most_rows())
     with (
@@ -157,8 +158,7 @@ def _write_pieces(folder, file, others, done):
             stops = end + np.cumsum([len(line) for line in lines], dtype=np.int64)
             ends.write(stops.astype(np.int64).tobytes())
             end, n_rows = int(stops[-1]) if len(stops) else end, n_rows + piece.size
-            if done is not None:
-                done(min(1.0, n_rows / most))
+            report("preparing rows", min(1.0, n_rows / most))
     return n_rows
 
 

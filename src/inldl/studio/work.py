@@ -1,19 +1,24 @@
 """What is done with a table: the functions that the commands call, and files for the page."""
 
+import os
+import traceback
+import warnings
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from inldl.files.model_file import load_model, save_model
-from inldl.progress import heard_by
+from inldl.progress import listening
 from inldl.report.pages.advice import comparison_page, questions_page
 from inldl.report.pages.inspection import inspection_page
 from inldl.report.pages.table import completion_page, prediction_page
 from inldl.studio import settings as options
+from inldl.studio.jobs import ProgressLines
 from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
 from inldl.tables import TableFile
 from inldl.tables.ask import ASKING
-from inldl.tables.comparison import COMPARING, CONSTANT, DEFAULT, compare_file
+from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.gathering import gathered
@@ -34,29 +39,33 @@ COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
 ENDS = ["estimate", "low", "high"]
+_MEMORY = "There is not enough memory for this table; use fewer rows, or a larger machine."
 
 
-class Job:
-    """A task, with its files and a way to tell how far it is."""
+class Task:
+    """A piece of work on a table: what the page asks for, its files, and how far it is.
 
-    def __init__(self, task, teller, warned):
-        self.task, self.tell, self._warned = task, teller, warned
-        self.settings, self.folder = task["settings"], Path(task["folder"])
-        self.path = Path(task["file"])
+    `lines` are the `ProgressLines` to the process that waits for it, `warned` gets warnings.
+    """
+
+    def __init__(self, given: dict[str, Any], lines: ProgressLines, warned: list[str]) -> None:
+        self.given, self.step, self._warned = given, lines.step, warned
+        self.settings, self.folder = given["settings"], Path(given["folder"])
+        self.path = Path(given["file"])
         self.name = self.path.name
 
-    def open(self):
+    def open(self) -> TableFile:
         """Return the table, with the cells that the user has edited."""
         labels, columns = options.labels(self.settings), options.columns(self.settings)
         file = TableFile(self.path, labels, columns)
-        if not self.task["edits"]:
+        if not self.given["edits"]:
             return file
         copy = self.folder / "file" / self.name
         copy.parent.mkdir()
-        write_edited(file, copy, self.task["edits"])
+        write_edited(file, copy, self.given["edits"])
         return TableFile(copy, labels, columns)
 
-    def out(self, word, suffix=None):
+    def out(self, word: str, suffix: str | None = None) -> Path:
         """Return a path for a file to write, named after the table."""
         plain = plain_name(Path(self.name))
         ending = self.name.removeprefix(plain.stem) if suffix is None else suffix
@@ -64,72 +73,68 @@ class Job:
         path.parent.mkdir(exist_ok=True)
         return path
 
-    def finish(self, document=None, files=None, **more):
+    def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
         """Keep what was found."""
         write_result(self.folder, document, files or {}, warned=self._warned, **more)
 
 
-def look(task, teller, warned):
-    """Find out what the columns of a table seem to be."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 1)
-    long = job.settings["long"] or None
-    file = TableFile(job.path, None, options.reading(job.settings), long=long)
+def look(task: Task) -> None:
+    """Suggest what the columns of a table are."""
+    task.step("Reading", 1)
+    long = task.settings["long"] or None
+    file = TableFile(task.path, None, options.reading(task.settings), long=long)
     found = suggest_roles(file)
     columns = found.columns.astype(object).to_dict("records")
-    job.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
+    task.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
 
 
-def inspect(task, teller, warned):
+def inspect(task: Task) -> None:
     """Look at the shares of a table."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 3)
-    file = job.open()
-    found, read, notes = inspect_file(file, ScaleOptions.of(options.learning(job.settings)))
-    teller.step("Preparing the rows")
-    write_grid(job.folder, file, read.scale, done=teller.share)
-    teller.step("Drawing")
+    task.step("Reading", 3)
+    file = task.open()
+    found, read, notes = inspect_file(file, ScaleOptions.of(options.learning(task.settings)))
+    task.step("Preparing the rows")
+    write_grid(task.folder, file, read.scale)
+    task.step("Drawing")
     known = read.degrees.notna().to_numpy()
-    job.finish(inspection_page(found, known, f"A look at {job.name}", notes), scale=read.scale)
+    task.finish(inspection_page(found, known, f"A look at {task.name}", notes), scale=read.scale)
 
 
-def complete(task, teller, warned):
+def complete(task: Task) -> None:
     """Fill in the missing shares, and keep all that comes of it."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 6)
-    file, settings = job.open(), job.settings
+    task.step("Reading", 6)
+    file, settings = task.open(), task.settings
     learning, filling = options.learning(settings), options.filling(settings)
     method = method_for(settings["method"], learning, file.options, filling)
     coverage = None if settings["ratios"] else COVERAGE
-    plain = job.out("completed")
-    detailed = job.out("completed-with-intervals" if coverage else "completed-with-marks")
+    plain = task.out("completed")
+    detailed = task.out("completed-with-intervals" if coverage else "completed-with-marks")
     added = replace(filling, coverage=coverage, mark=True, n_draws=0)
     check_completion(file, plain, filling)
     check_completion(file, detailed, added)
-    teller.step(f"Learning with {settings['method']}")
-    with heard_by(teller.detail):
-        learned = fit_table(file, method, learning)
-    how = {"scale": learned.scale, "holes": learned.holes, "done": teller.share}
+    task.step(f"Learning with {settings['method']}")
+    learned = fit_table(file, method, learning)
+    how = {"scale": learned.scale, "holes": learned.holes}
     how["normalize"] = settings["normalize"]
-    teller.step("Filling in")
+    task.step("Filling in")
     complete_table(file, learned.model, plain, filling, **how)
     files = {"table": plain} | _draws(plain, filling.n_draws)
-    teller.step("Measuring how sure it is" if coverage else "Marking what was filled in")
-    with completed_cells(job.folder, rescaled=settings["ratios"]) as add:
+    task.step("Measuring how sure it is" if coverage else "Marking what was filled in")
+    with completed_cells(task.folder, rescaled=settings["ratios"]) as add:
         written = complete_table(file, learned.model, detailed, added, **how, each=add)
-    teller.step("Preparing the rows")
+    task.step("Preparing the rows")
     shown = {"completed": True, "intervals": bool(coverage)}
-    write_grid(job.folder, file, learned.scale, **shown, done=teller.share)
-    teller.step("Drawing the report")
+    write_grid(task.folder, file, learned.scale, **shown)
+    task.step("Drawing the report")
     files |= {"detailed" if coverage else "marked": detailed}
-    files |= {"model": job.out("model", ".inldl"), "report": job.out("report", ".html")}
-    save_model(learned.model, files["model"], info=learned.info(job.name))
+    files |= {"model": task.out("model", ".inldl"), "report": task.out("report", ".html")}
+    save_model(learned.model, files["model"], info=learned.info(task.name))
     document = completion_page(
-        written, learned, learned.model, job.name, plain.name, learned.influence()
+        written, learned, learned.model, task.name, plain.name, learned.influence()
     )
     document.write(files["report"])
     unasked = ASKING if settings["ratios"] else ""
-    job.finish(document, files, scale=learned.scale, unasked=unasked)
+    task.finish(document, files, scale=learned.scale, unasked=unasked)
 
 
 def _draws(plain, n_draws):
@@ -144,18 +149,17 @@ def _draws(plain, n_draws):
     return {"draws": packed}
 
 
-def ask(task, teller, warned):
+def ask(task: Task) -> None:
     """List which missing shares to ask for, with the model of a completed table."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 1)
-    file, model = job.open(), load_model(task["model"])
-    out, cost = job.out("questions", ".csv"), options.one(job.settings, "price")
-    wanted = {name: task[name] for name in names(AskOptions) if name in task}
-    how = {"scale": task["scale"], "normalize": job.settings["normalize"]}
+    task.step("Reading", 1)
+    file, model = task.open(), load_model(task.given["model"])
+    out, cost = task.out("questions", ".csv"), options.one(task.settings, "price")
+    wanted = {name: task.given[name] for name in names(AskOptions) if name in task.given}
+    how = {"scale": task.given["scale"], "normalize": task.settings["normalize"]}
     asking = AskOptions(**wanted, cost=cost)
-    found = ask_table(file, model, out, asking, **how, done=teller.share)
-    document = questions_page(found, model, job.name, out.name, most=QUESTIONS)
-    job.finish(document, {"questions": out}, **_questions(found.table, task["scale"]))
+    found = ask_table(file, model, out, asking, **how)
+    document = questions_page(found, model, task.name, out.name, most=QUESTIONS)
+    task.finish(document, {"questions": out}, **_questions(found.table, task.given["scale"]))
 
 
 def _questions(table, scale):
@@ -166,67 +170,57 @@ def _questions(table, scale):
     return {"questions": shown.astype(object).to_dict("records"), "ids": ids}
 
 
-def answers(task, teller, warned):
+def answers(task: Task) -> None:
     """Read the answers in a list of questions that was filled in elsewhere."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 1)
-    found = Answers(Path(task["other"]), job.open())
-    job.finish(answers=found.cells(task["scale"]))
+    task.step("Reading", 1)
+    found = Answers(Path(task.given["other"]), task.open())
+    task.finish(answers=found.cells(task.given["scale"]))
 
 
-def compare(task, teller, warned):
+def compare(task: Task) -> None:
     """Find the method that suits the table."""
-    job = Job(task, teller, warned)
-    if job.settings["ratios"]:
+    if task.settings["ratios"]:
         raise ValueError(COMPARING)
-    file, wanted = job.open(), task["methods"] or list(DEFAULT)
-    teller.step("Comparing methods", 1)
-    total, done = len({*wanted, CONSTANT}), []
-
-    def one_more(name):
-        done.append(name)
-        teller.detail(f"{name} ({len(done)} of {total})", len(done) / total)
-
-    shares = ShareOptions.of(options.learning(job.settings))
-    found, notes = compare_file(file, wanted, shares, done=one_more)
-    document = comparison_page(found, f"Methods for {job.name}", notes)
-    job.finish(document, recommended=str(found.recommended))
+    file, wanted = task.open(), task.given["methods"] or list(DEFAULT)
+    task.step("Comparing methods", 1)
+    shares = ShareOptions.of(options.learning(task.settings))
+    found, notes = compare_file(file, wanted, shares)
+    document = comparison_page(found, f"Methods for {task.name}", notes)
+    task.finish(document, recommended=str(found.recommended))
 
 
-def predict(task, teller, warned):
+def predict(task: Task) -> None:
     """Predict the rows of another table."""
-    job = Job(task, teller, warned)
-    teller.step("Predicting", 2)
-    model, path = load_model(task["model"]), Path(task["other"])
-    job.name = path.name
-    file = TableFile(path, None, options.reading(job.settings))
-    out = job.out("predicted")
+    task.step("Predicting", 2)
+    model, path = load_model(task.given["model"]), Path(task.given["other"])
+    task.name = path.name
+    file = TableFile(path, None, options.reading(task.settings))
+    out = task.out("predicted")
     coverage = None if model.known == "ratios" else COVERAGE
-    written = predict_table(file, model, out, coverage=coverage, done=teller.share)
-    teller.step("Drawing the report")
-    files = {"predicted": out, "report": job.out("report", ".html")}
+    written = predict_table(file, model, out, coverage=coverage)
+    task.step("Drawing the report")
+    files = {"predicted": out, "report": task.out("report", ".html")}
     document = prediction_page(written, model, file.path.name, out.name, file.notes)
     document.write(files["report"])
-    job.finish(document, files)
+    task.finish(document, files)
 
 
-def export(task, teller, warned):
+def export(task: Task) -> None:
     """Write a finished table as another kind of file."""
-    job = Job(task, teller, warned)
-    teller.step("Reading", 2)
-    source = Path(task["file"])
-    file = TableFile(source, None, options.reading(job.settings))
+    task.step("Reading", 2)
+    source = Path(task.given["file"])
+    file = TableFile(source, None, options.reading(task.settings))
     _, frame, _, _ = gathered(file)
-    if task["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
+    if task.given["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
         raise ValueError(
             f"An Excel sheet holds {MOST_SHEET_ROWS:,} rows, and the table has {len(frame):,}; "
             "download the CSV file."
         )
-    teller.step("Writing")
-    out = job.folder / "files" / f"{plain_name(source).stem}{task['suffix']}"
+    task.step("Writing")
+    out = task.folder / "files" / f"{plain_name(source).stem}{task.given['suffix']}"
     out.parent.mkdir()
     write_frame(frame[file.source.names], out)
-    job.finish(files={"table": out})
+    task.finish(files={"table": out})
 
 
 TASKS = {
@@ -239,3 +233,29 @@ TASKS = {
     "predict": predict,
     "export": export,
 }
+
+
+def do(given: dict[str, Any], lines: ProgressLines) -> None:
+    """Do a piece of work, and tell how it ended; an error is one sentence."""
+    warned: list[str] = []
+    warnings.showwarning = lambda message, *_, **__: warned.append(str(message))
+    try:
+        with listening(lines.detail):
+            TASKS[given["kind"]](Task(given, lines, warned))
+    except (ValueError, OSError, ImportError) as error:
+        lines.end("failed", _with_short_names(str(error), given))
+    except MemoryError:
+        lines.end("failed", _MEMORY)
+    except Exception as error:
+        traceback.print_exc()
+        what = f"{type(error).__name__}: {error}"
+        lines.end("failed", f"This is a bug in inldl, not a problem with your table: {what}.")
+    else:
+        lines.end("done")
+
+
+def _with_short_names(text: str, given: dict[str, Any]) -> str:
+    """Return a message with the names of files alone; users do not know their folders."""
+    for path in (given["file"], given.get("other"), f"{given['folder']}/file/table"):
+        text = text if path is None else text.replace(f"{Path(path).parent}{os.sep}", "")
+    return text

@@ -9,6 +9,7 @@ from sklearn.utils import _safe_indexing
 
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
+from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.ask import Prices, RowsToFill, check_asked, errors_of
 from inldl.tables.audit import POINTS
@@ -74,7 +75,6 @@ def simulate_asking(
     random_state=0,
     scale="fraction",
     strategies=None,
-    done=None,
 ) -> AskingTrial:
     """Hide known degrees and ask for them in rounds, beside other ways to choose what to ask.
 
@@ -105,8 +105,6 @@ def simulate_asking(
     strategies : dict of str to callable, optional
         Further ones: each takes a `RoundState`, a budget, `Prices` and a generator, and returns
         rows and labels in the order of asking. What exceeds the budget is left out.
-    done : callable, optional
-        Called with the share of the work that is done.
 
     Returns
     -------
@@ -120,14 +118,13 @@ def simulate_asking(
     start = _hidden(truth, hidden, random_state)
     chosen = STRATEGIES | {ASK: _asking(by)} | (strategies or {})
     trial = _Trial(X, truth, start, list(names_or_numbers(y)), method, prices, rounds)
-    first, curves, n_done = trial.fit(start), [], 0
-    for name, strategy in chosen.items():
-        generator = np.random.default_rng([random_state, 1])
-        for row in trial.play(strategy, first, generator):
-            curves.append({"strategy": name, **row})
-            n_done += 1
-            if done is not None:
-                done(n_done / (len(chosen) * (rounds + 1)))
+    with listening(None) as report:  # not the parts of each fit
+        first, curves = trial.fit(start), []
+        for name, strategy in chosen.items():
+            generator = np.random.default_rng([random_state, 1])
+            for row in trial.play(strategy, first, generator):
+                curves.append({"strategy": name, **row})
+                report(name, len(curves) / (len(chosen) * (rounds + 1)))
     curves = pd.DataFrame(curves)
     curves["rmse"] *= whole_of(scale)
     areas = {name: _area(part) for name, part in curves.groupby("strategy", sort=False)}

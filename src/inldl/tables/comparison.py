@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.methods.registry import canonical_method
+from inldl.progress import listening
 from inldl.rows.checks import (
     as_degrees,
     check_number,
@@ -107,7 +108,6 @@ def compare(
     sums=None,
     limits=None,
     dates="auto",
-    done=None,
 ) -> Comparison:
     """Compare methods on a table, by degrees that are held out from them.
 
@@ -152,8 +152,6 @@ def compare(
         and all complete within it. It is not used where `sums` vary.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.
-    done : callable, optional
-        Called with the name of each method when it is done.
 
     Returns
     -------
@@ -189,10 +187,10 @@ def compare(
     )
     trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state, limits)]
     attempts = {}
-    for name in names:
-        attempts[name] = try_method(name, X, y.columns, trials, random_state, weights, dates)
-        if done is not None:
-            done(name)
+    with listening(None) as report:  # not the parts of each fit
+        for i, name in enumerate(names):
+            report(f"{name} ({i + 1} of {len(names)})", i / len(names))
+            attempts[name] = try_method(name, X, y.columns, trials, random_state, weights, dates)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
     if kind == "predicting":
         reason = "With two labels, a hidden share is 1 minus the other"
@@ -203,12 +201,12 @@ def compare(
 
 
 def compare_file(
-    file, methods=None, options=None, *, max_rows=2000, done=None, **keywords
+    file, methods=None, options=None, *, max_rows=2000, **keywords
 ) -> tuple[Comparison, list[str]]:
     """Compare methods on a table in a file.
 
-    Returns a `Comparison`, and sentences on how the table was understood. `methods`, `max_rows`
-    and `done` are as in `inldl.tables.compare`; the `options` are `ShareOptions`, the `keywords`
+    Returns a `Comparison`, and sentences on how the table was understood. `methods` and
+    `max_rows` are as in `inldl.tables.compare`; the `options` are `ShareOptions`, the `keywords`
     fields of it in place of those.
     """
     options = ShareOptions.of(options, **keywords)
@@ -216,7 +214,7 @@ def compare_file(
     weights = take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
     how |= {"sample_weight": weights, "limits": read.known.limits}
-    found = compare(read.features, read.degrees, methods, **how, done=done)
+    found = compare(read.features, read.degrees, methods, **how)
     return found, [*file.notes, *notes_on_counts(read), *_of_sums(read), *_of_limits(read)]
 
 

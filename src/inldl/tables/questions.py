@@ -51,7 +51,6 @@ def ask_table(
     normalize=False,
     coverage=0.9,
     overwrite=False,
-    done=None,
     **keywords,
 ) -> Asked:
     """Rank the missing shares of a file by what their answers are worth, and write a list of them.
@@ -62,7 +61,7 @@ def ask_table(
         The file to write: questions with an empty column for the answers.
     options : AskOptions, optional
         How much to ask for, and what answers cost.
-    file, model, scale, normalize, overwrite, done
+    file, model, scale, normalize, overwrite
         As in `complete_table`.
     coverage
         As in `inldl.suggest`.
@@ -78,7 +77,7 @@ def ask_table(
     ids = [name for name in id_columns(file, model) if name not in OURS]
     parts, facts = [], _RowFacts(file, scale, ids, cost)
     others = ids if cost is None else [*ids, cost]
-    for piece in pieces_for(model, file, others, done, text=ids):
+    for piece in pieces_for(model, file, others, "reading rows", text=ids):
         known = file.known(piece, scale, normalize=normalize)
         encoded, given, predicted, limits = model._to_complete(piece.features, known)
         parts.append(RowsToFill(given, predicted, model._beside_of(encoded), limits))

@@ -10,6 +10,7 @@ from inldl.errors import DataError
 from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
+from inldl.progress import report
 from inldl.rows.cells import known_cells
 from inldl.rows.checks import check_number, check_predictable
 from inldl.rows.given_limits import limits_of
@@ -137,7 +138,6 @@ def complete_table(
     normalize=False,
     random_state=0,
     overwrite=False,
-    done=None,
     each=lambda *parts: None,
     **keywords,
 ) -> WriteResult:
@@ -163,8 +163,6 @@ def complete_table(
         For the draws.
     overwrite : bool
         Replace the files if there are some.
-    done : callable, optional
-        Called with the share of the rows that are written.
     each : callable, optional
         Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
     **keywords
@@ -176,6 +174,7 @@ def complete_table(
     """
     options = FillOptions.of(options, **keywords)
     coverage, extra = options.coverage, _added_to_completed(file, options)
+    report("learning how the shares of a row go together")
     ids, tally = id_columns(file, model), Tally(file, model, scale)
     unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
@@ -187,7 +186,7 @@ def complete_table(
             file, draw_paths(path, options.n_draws), model, random_state, **how
         ) as write_draws,
     ):
-        for piece in pieces_for(model, file, ids, done):
+        for piece in pieces_for(model, file, ids, "filling in rows"):
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model._to_complete(piece.features, known)
@@ -235,7 +234,7 @@ def _added_to_completed(file, options):
     return _interval_names(file.labels, options.coverage) + marks
 
 
-def predict_table(file, model, path, *, coverage=None, overwrite=False, done=None):
+def predict_table(file, model, path, *, coverage=None, overwrite=False) -> WriteResult:
     """Write a file with the predicted degrees as columns on the right.
 
     A label that the file has already gets the name `<label>_predicted`.
@@ -244,7 +243,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     ----------
     file : TableFile
         The file; it needs the feature columns of the model only.
-    model, path, coverage, overwrite, done
+    model, path, coverage, overwrite
         As in `complete_table`.
 
     Returns
@@ -259,7 +258,7 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
     ids, n_rows, unfamiliar = id_columns(file, model), 0, np.zeros(2, int)
     shown = ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in pieces_for(model, file, ids, done):
+        for piece in pieces_for(model, file, ids, "predicting rows"):
             with _placed(file.place_of(first=piece.first)):
                 predicted, signs, strange = model._predict_and_compare(piece.features)
                 check_predictable(predicted)
@@ -273,7 +272,8 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False, done=Non
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    return WriteResult(*counts, *shown.frames(), _warned(*unfamiliar), shown.ends(), coverage)
+    found = {"notes": _warned(*unfamiliar), "ends": shown.ends(), "coverage": coverage}
+    return WriteResult(*counts, *shown.frames(), **found)
 
 
 def _warned(n_outside, n_unseen):
@@ -369,11 +369,11 @@ def _interval_names(labels, coverage):
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
 
 
-def pieces_for(model, file, others, done=None, text=None):
+def pieces_for(model, file, others, step, text=None):
     """Yield the pieces of a file with the columns that a model needs, and some `others`.
 
-    Those in `text` are read as text; by default the others that the model does not use. `done` is
-    told the share of the rows that came so far.
+    Those in `text` are read as text; by default the others that the model does not use. The name
+    of the `step` and the share of the rows that came so far are reported.
     """
     columns = model.encoder_.columns_
     names = [column.name for column in columns if column.name in file.features]
@@ -382,8 +382,7 @@ def pieces_for(model, file, others, done=None, text=None):
     bound = max(1, file.source.most_rows())
     for piece in file.pieces(list(dict.fromkeys([*names, *others])), text):
         yield piece
-        if done is not None:
-            done(min(1.0, piece.rows.stop / bound))
+        report(step, min(1.0, piece.rows.stop / bound))
 
 
 def draw_paths(path, n_draws):

@@ -11,7 +11,7 @@ from inldl.engines import row_blocks
 from inldl.errors import warn_user
 from inldl.file_state import FileState
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
-from inldl.progress import tell
+from inldl.progress import report
 from inldl.rows.cells import count_known, known_cells
 from inldl.solvers.linear import simplex_weights
 
@@ -108,12 +108,12 @@ class Notes:
 
     def begin(self, text):
         """Say what begins, one of so many `parts`."""
-        tell(text, min(self._begun / self.parts, 1.0))
+        report(text, min(self._begun / self.parts, 1.0))
         self._begun += 1
 
     def say(self, text):
         """Say what is done."""
-        tell(text)
+        report(text)
         if self.verbose:
             print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
 

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from inldl.studio.security import HEADERS, new_token
+from inldl.studio.server import HEADERS, new_token
 
 
 def refused(answer):

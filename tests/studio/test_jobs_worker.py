@@ -3,20 +3,19 @@
 import json
 from io import StringIO
 
-from inldl.progress import RowCounter, heard_by, tell
-from inldl.studio.worker import Teller
+from inldl.progress import RowCounter, listening, report
+from inldl.studio.jobs import ProgressLines
 
 
-def test_a_fit_tells_its_parts_and_how_much_of_them_is_done(monkeypatch):
-    monkeypatch.setattr("inldl.studio.worker.OFTEN", 0)
+def test_a_fit_reports_its_parts_and_how_much_of_them_is_done(monkeypatch):
+    monkeypatch.setattr("inldl.studio.jobs.OFTEN", 0)
     out = StringIO()
-    teller = Teller(out)
-    with heard_by(teller.detail):
-        tell("a kernel")
+    with listening(ProgressLines(out).detail):
+        report("a kernel")
         counter = RowCounter(10)  # as for a table of many rows
         counter.start("sweep 1")
         counter(5)
-        tell("a forest")
+        report("a forest")
     said = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(each["detail"], each["share"]) for each in said] == [
         ("a kernel", None),
