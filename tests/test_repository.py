@@ -66,7 +66,6 @@ def test_names_of_modules_in_texts_point_down_too():
             if named and named[1] in height and room != "__init__":
                 seen.add((room, named[1]))
     assert ("methods", "torch") in seen
-    seen.discard(("files", "tables"))  # model files know the class of table models by its name
     assert [pair for pair in seen if height[pair[0]] < height[pair[1]]] == []
 
 

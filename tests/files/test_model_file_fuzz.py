@@ -1,24 +1,21 @@
 """Random data and random damage: it survives to the bit, or is refused."""
 
 import copy
-import json
+import io
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile_files import repacked, unpacked
-from inldl import WInLDL
-from inldl.file_state import file_state
-from inldl.files.codec import Decoder, Encoder
-from inldl.files.model_file import load_model, model_info
+from hostile_files import npy, repacked, unpacked
+from inldl.files.model_file import load_model, model_info, save_model
 
 numbers = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 scalars = (
     numbers | st.floats() | st.floats(width=32).map(np.float32) | st.integers(-9, 9).map(np.int16)
 )
-keys = st.text(max_size=3) | st.integers() | st.tuples(st.text(max_size=3), st.integers())
+keys = st.text(max_size=3)
 plain = st.recursive(
     scalars | st.lists(st.floats()).map(np.array) | st.just(np.array(["a", "é"], dtype=object)),
     lambda inner: (
@@ -47,29 +44,38 @@ def assert_identical(mine, theirs):
 
 
 @given(plain)
-def test_plain_data_survives(value):
-    encoder, owner = Encoder(), file_state(WInLDL)
-    text = json.dumps(encoder.tree(value, "history_", owner), allow_nan=False)
-    decoder = Decoder(encoder.arrays.__getitem__)
-    assert_identical(decoder.value(json.loads(text), "history_", owner), value)
+def test_plain_data_survives(tmp_path_factory, saved, value):
+    model, path = load_model(saved["linear"]), tmp_path_factory.getbasetemp() / "plain.inldl"
+    model.history_ = value
+    save_model(model, path, overwrite=True)
+    assert_identical(load_model(path).history_, value)
 
 
-json_leaves = numbers | st.sampled_from(
-    [-1, 0.5, 2**40, -(2**63), 1e308, "nan", "int8", "float64"]
-)
+json_leaves = numbers | st.sampled_from([-1, 0.5, 2**40, -(2**63), 1e308, "nan", "[1]", "null"])
+loaders = st.sampled_from(["DictNode", "ListNode", "TupleNode", "NdArrayNode", "JsonNode",
+                           "ObjectNode", "TypeNode", "TreeNode", "FunctionNode"])  # fmt: skip
 classes = st.sampled_from(["WInLDL", "AutoInLDL", "Columns", "Recalibration", "ForestLDL", "Ridge",
-                           "ExtraTreesRegressor", "KNeighborsRegressor",
-                           "TableModel"])  # fmt: skip
+                           "ExtraTreesRegressor", "KNeighborsRegressor", "TableModel", "ndarray",
+                           "float64", "str", "list", "dict", "tuple"])  # fmt: skip
+modules = st.sampled_from(["builtins", "numpy", "inldl.methods.winldl", "inldl.tables.model",
+                           "inldl.methods.kernel_features",
+                           "sklearn.ensemble._forest"])  # fmt: skip
 attributes = st.sampled_from(["coef_", "intercept_", "n_features_in_", "label_names_", "members_",
                               "held_out_", "weights_", "columns_", "sizes"])  # fmt: skip
-tags = st.sampled_from(["tuple", "dict", "float", "scalar", "texts", "array"])
+fields = st.sampled_from(["content", "file", "type", "shape", "key_types", "__id__"])
 json_trees = st.recursive(
-    json_leaves,
+    json_leaves | loaders | classes | modules,
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(tags, inner, min_size=1, max_size=1)
+        | st.dictionaries(attributes | fields, inner, max_size=3)
         | st.fixed_dictionaries(
-            {"class": classes, "state": st.dictionaries(attributes, inner, max_size=5) | inner}
+            {
+                "__loader__": loaders,
+                "__class__": classes,
+                "__module__": modules,
+                "content": st.dictionaries(attributes, inner, max_size=5) | inner,
+            },
+            optional={"type": st.sampled_from(["numpy", "json"]), "key_types": inner},
         )
     ),
     max_leaves=12,
@@ -115,19 +121,20 @@ def test_every_changed_byte_is_noticed(tmp_path_factory, saved, data):
     array=st.none() | st.integers(0, 10**6),
     other=st.sampled_from(["i1", "u8", "f2", "f4", "?"]),
 )
-def test_changed_trees_raise_value_errors_only(
+def test_changed_files_raise_value_errors_only(
     tmp_path_factory, saved, name, changes, array, other
 ):
-    tree, arrays = unpacked(saved[name])
+    header, schema, members = unpacked(saved[name])
     for number, new in changes:
-        found = places(tree)
+        found = places([header, schema])
         where, key = found[number % len(found)]
         where[key] = copy.deepcopy(new)
     if array is not None:
-        changed = sorted(arrays)[array % len(arrays)]
+        member = sorted(members)[array % len(members)]
         with np.errstate(all="ignore"):
-            arrays[changed] = arrays[changed].T[..., array % 2 :].astype(other)
-    path = repacked(tmp_path_factory.getbasetemp() / "tree.inldl", tree, arrays)
+            values = np.atleast_1d(np.load(io.BytesIO(members[member])))
+            members[member] = npy(values.T[..., array % 2 :].astype(other))
+    path = repacked(tmp_path_factory.getbasetemp() / "tree.inldl", header, schema, members)
     for read in (load_model, model_info):
         complaint = complaint_of(read, path)
         assert complaint is None or complaint.startswith(f"{path} cannot be loaded: ")

@@ -7,51 +7,64 @@ import warnings
 import zipfile
 
 import numpy as np
+from skops import io as skops
 
-from inldl.files.container import TREE, write_container
+from inldl.files.audit import portable
+from inldl.files.model_file import MAGIC, load_model
+
+SCHEMA = "schema.json"
 
 
 def unpacked(path):
-    """Return the tree and the arrays of a file."""
-    with np.load(path, allow_pickle=False) as file:
-        arrays = dict(file)
-    return json.loads(arrays.pop(TREE)), arrays
+    """Return the description, the schema of skops, and the other members of a file."""
+    header, payload = path.read_bytes()[len(MAGIC) + 65 :].split(b"\n", 1)
+    with zipfile.ZipFile(io.BytesIO(payload)) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    return json.loads(header), json.loads(members.pop(SCHEMA)), members
 
 
-def repacked(path, tree, arrays):
+def sealed(path, header, payload):
     """Write a file with a checksum that fits."""
-    path.unlink(missing_ok=True)
-    write_container(path, tree, arrays)
+    content = header if isinstance(header, bytes) else json.dumps(header).encode()
+    content += b"\n" + payload
+    path.write_bytes(MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
     return path
 
 
-def parts_of(node, name):
-    """Return the states of all instances of a class in a tree."""
-    found = []
-    if isinstance(node, dict):
-        if node.get("class") == name:
-            found.append(node["state"])
-        node = list(node.values())
-    if isinstance(node, list):
-        found += [state for each in node for state in parts_of(each, name)]
-    return found
-
-
-def rezipped(path, members, **options):
-    """Write any zip with a checksum that fits."""
+def repacked(path, header, schema, members, **options):
+    """Write a file of a schema, or its text, and of members by name, or pairs of both."""
+    text = schema if isinstance(schema, str) else json.dumps(schema)
+    pairs = members.items() if isinstance(members, dict) else members
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", **options) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that are there twice
-        for name, data in members.items() if isinstance(members, dict) else members:
+        for name, data in [*pairs, (SCHEMA, text)]:
             file.writestr(name, data)
-        file.comment = b"0" * 64
-    path.write_bytes(sealed(content.getvalue()))
-    return path
+    return sealed(path, header, content.getvalue())
 
 
-def sealed(content):
-    """Return a zip with the checksum of what it holds in place of its comment."""
-    return content[:-64] + hashlib.sha256(content[:-64]).hexdigest().encode()
+def changed(path, source, change):
+    """Write a file of the model in another one, after `change` was done to what skops gets."""
+    model = portable(load_model(source))
+    change(model)
+    return sealed(path, unpacked(source)[0], skops.dumps(model))
+
+
+def attributes(node):
+    """Return the attributes of an object in a schema."""
+    return node["content"]["content"]
+
+
+def objects_in(node, name):
+    """Return all objects of a class in a schema."""
+    found = []
+    if isinstance(node, dict):
+        if node.get("__class__") == name:
+            found.append(node)
+        node = list(node.values())
+    if isinstance(node, list):
+        found += [each for item in node for each in objects_in(item, name)]
+    return found
 
 
 def npy(array, **options):

@@ -19,7 +19,6 @@ from inldl.tables import compare
 
 OUTSIDE = '''
 import numpy as np
-from inldl.file_state import FileState
 from inldl.rows.checks import validate_features, validate_fit
 from inldl.methods import DistributionEstimator
 from inldl.solvers.softmax import softmax
@@ -30,8 +29,6 @@ class Note:
 
 class SteepLDL(DistributionEstimator):
     """The softmax of a multiple of the first feature."""
-
-    _in_file = FileState(parts=(Note,))
 
     def __init__(self, slope=1.0):
         self.slope = slope

@@ -1,7 +1,6 @@
 """Rows from which completing is learned: what was predicted without them, and their degrees."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.stats import rankdata
@@ -9,7 +8,6 @@ from scipy.stats import rankdata
 from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly, hide_each_label
 from inldl.completion.loose_sums import LooseSums
-from inldl.file_state import Array, FileState
 from inldl.randomness import mixed_bits
 from inldl.rows.cells import mean_degrees
 from inldl.rows.density import Inside
@@ -33,17 +31,6 @@ CHANCE = 4.0  # standard errors that a correlation of the best of many columns m
 class Examples:
     """Training rows with predictions that were made without them."""
 
-    _in_file: ClassVar = FileState(
-        {
-            "predicted": Array(2),
-            "degrees": Array(2, finite=False),
-            "signs": Array(2),
-            "features": Array(2),
-            "lower": Array(2),
-            "upper": Array(2),
-        },
-        omitted=("_completer", "_row_sizes"),
-    )
     _completer = _row_sizes = None
 
     predicted: np.ndarray  # (m, n_labels) the predictions

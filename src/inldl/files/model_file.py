@@ -1,7 +1,14 @@
-"""Save fitted models to files that run nothing when they are loaded."""
+"""Save fitted models to files that run nothing when they are loaded.
 
+A file starts with two lines: what it is, and the SHA-256 of all that follows. Then comes a line of
+JSON, which describes the model, and then what `skops` makes of it: a zip of JSON and of arrays.
+"""
+
+import hashlib
+import io
 import json
 import warnings
+import zipfile
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,19 +16,32 @@ from pathlib import Path
 import numpy as np
 import sklearn
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl._version import __version__
 from inldl.errors import DataError
-from inldl.files.codec import Decoder, Encoder, is_fitted, named_class, savable
-from inldl.files.container import Container, MalformedError, require, write_container
+from inldl.files.audit import (
+    MOST_TIMES,
+    MalformedError,
+    check_parts,
+    check_payload,
+    is_model,
+    portable,
+    require,
+    savable,
+    trusted_class,
+    unpacked_size,
+)
 from inldl.files.replacing import check_free, replacing
+from inldl.methods import DistributionEstimator
 from inldl.methods.registry import make_method
 
-FORMAT = "inldl-model"
+MAGIC = b"inldl-model\n"
 VERSION = 1
+LONGEST_HEADER = 64 * 2**20
 MOST_FEATURES = 10**7  # of all models in a file together
+_DIGEST = hashlib.sha256().digest_size * 2
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
@@ -30,9 +50,8 @@ _HEADER = {"class": str, "method": str, "labels": list | None, "features": list 
 def save_model(model, path, *, info=None, overwrite=False):
     """Save a fitted model to a file.
 
-    The file is a zip of a JSON text and of arrays, which ``numpy.load`` reads too. It holds no
-    pickle, and loading it runs no code from it. A loaded model predicts the same to the bit, and
-    has the same intervals (`calibration_`). It has not the predictions of its training rows:
+    The file holds no pickle, and loading it runs no code from it. A loaded model predicts the
+    same to the bit, and has the same intervals. It has not the predictions of its training rows:
     `held_out_` comes back without rows. Trees come back with what a prediction needs, without
     the statistics of their nodes. Nearest neighbours keep their training rows in the file.
 
@@ -74,16 +93,25 @@ def save_model(model, path, *, info=None, overwrite=False):
     check_free(path, overwrite=overwrite)
     _check_kind(model)
     check_is_fitted(model)
-    encoder = Encoder()
     try:
         _try_out(model)
-        encoded = encoder.tree(model)
+        payload = _dumped(model)
     except (MalformedError, DataError) as error:  # what could not be loaded must not be saved
         raise ValueError(f"The model cannot be saved: {str(error).rstrip('.')}.") from None
     header = _header(model, _checked_info(info))
-    tree = {"format": FORMAT, "version": VERSION, "header": header, "model": encoded}
-    with replacing(path, overwrite=overwrite) as part:
-        write_container(part, tree, encoder.arrays)
+    content = json.dumps(header, allow_nan=False).encode() + b"\n" + payload
+    with replacing(path, overwrite=overwrite) as part, part.open("wb") as file:
+        file.write(MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
+def _dumped(model):
+    from skops import io as skops
+
+    made = portable(model)
+    packed = skops.dumps(made, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        small = unpacked_size(archive) <= MOST_TIMES * len(packed)
+    return packed if small else skops.dumps(made)
 
 
 def load_model(path):
@@ -112,21 +140,21 @@ def load_model(path):
     UserWarning
         If the model holds trees or neighbours, and was saved with another scikit-learn.
     """
-    with _opened(path) as container:
-        tree = _checked_tree(container)
-        decoder = Decoder(container.array, container.size)
-        model = decoder.value(tree["model"])
-        fitted = [each for each in decoder.models if is_fitted(vars(each))]
-        good = any(each is model for each in fitted)
+    with _opened(path) as file:
+        header, payload = _checked_header(file), file.read()
+        model = _loaded(payload, file.tell())
+        good = isinstance(model, DistributionEstimator) and _is_fitted(model)
         require(good, "it holds something else than a fitted model")
+        parts = check_parts(model)
+        fitted = [each for each in parts.models if _is_fitted(each)]
         _check_widths(*fitted)
-        with _one_tree_each(decoder.of_sklearn):
+        with _one_tree_each(parts.forests):
             for each in fitted:
                 _try_out(each)
-        for each in decoder.models:
+        for each in parts.models:
             _name_no_import(each)
-    saved_with = tree["header"]["sklearn"]
-    if decoder.of_sklearn and saved_with != sklearn.__version__:
+    saved_with = header["sklearn"]
+    if parts.of_sklearn and saved_with != sklearn.__version__:
         warnings.warn(
             f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
             f"{sklearn.__version__}: its trees or neighbours may predict differently; fit "
@@ -135,6 +163,17 @@ def load_model(path):
             stacklevel=2,
         )
     return model
+
+
+def _loaded(payload, size):
+    """Return what skops makes of its part of a file of so many bytes, all types checked."""
+    from skops import io as skops
+
+    with zipfile.ZipFile(io.BytesIO(payload)) as archive:
+        trusted = check_payload(archive, size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InconsistentVersionWarning)  # we warn ourselves
+        return skops.loads(payload, trusted=trusted)
 
 
 def model_info(path):
@@ -152,23 +191,23 @@ def model_info(path):
         the one who saved it has added), "created" (the date, UTC), "inldl", "numpy" and "sklearn"
         (versions), "format" (its version) and "size" (bytes).
     """
-    with _opened(path) as container:
-        tree = _checked_tree(container)
-        return {**tree["header"], "format": tree["version"], "size": container.size}
+    with _opened(path) as file:
+        header = _checked_header(file)
+        return {**header, "size": file.seek(0, 2)}
 
 
 def check_savable(estimator):
     """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
     _check_kind(estimator)
-    Encoder().tree(estimator)
+    portable(estimator)
     method = getattr(estimator, "method", None)
     if isinstance(method, str):
         check_savable(make_method(method))
 
 
 def _check_kind(model):
-    name = type(model).__name__
-    if named_class(name) is not type(model):
+    kind, name = type(model), type(model).__name__
+    if not is_model(kind) or trusted_class(kind.__module__, name) is not kind:
         raise ValueError(f"A {name} cannot be saved to a model file; what can is {savable()}.")
 
 
@@ -186,6 +225,7 @@ def _header(model, info):
     method = getattr(model, "method", None)
     features, labels = getattr(model, "feature_names_in_", None), model.label_names_
     return {
+        "format": VERSION,
         "class": type(model).__name__,
         "method": method if isinstance(method, str) else " ".join(repr(model).split()),
         "labels": None if labels is None else list(labels),
@@ -201,7 +241,7 @@ def _header(model, info):
 
 @contextmanager
 def _opened(path):
-    """Give the container of a file; say in one sentence what is wrong with the file."""
+    """Give a file without damage, behind its first lines; say in one sentence what is wrong."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, not a model file.")
@@ -209,7 +249,14 @@ def _opened(path):
         raise FileNotFoundError(f"There is no file {path}.")
     try:
         with path.open("rb") as file:
-            yield Container(file)
+            require(
+                file.read(len(MAGIC)) == MAGIC, "it is not a model file that inldl has written"
+            )
+            digest, start = file.read(_DIGEST + 1), file.tell()
+            whole = digest == hashlib.file_digest(file, "sha256").hexdigest().encode() + b"\n"
+            require(whole, "it is damaged or was changed; get or save it again")
+            file.seek(start)
+            yield file
     except OSError as error:
         raise OSError(f"{path} could not be read ({error.strerror or error}).") from None
     except MalformedError as error:
@@ -220,29 +267,31 @@ def _opened(path):
         ) from error
 
 
-def _checked_tree(container):
-    """Return the plain data of a file, if this version can read it."""
-    tree = container.tree()
-    known = type(tree) is dict and tree.get("format") == FORMAT
-    require(known, "it is not a model file that inldl has written")
-    version, header = tree.get("version"), tree.get("header")
+def _checked_header(file):
+    """Return the description of a model, if this version can read the file."""
+    line = file.readline(LONGEST_HEADER)
+    require(line.endswith(b"\n"), "its description is too long")
+    header = json.loads(line)
+    version = header.get("format") if type(header) is dict else None
     require(type(version) is int and version > 0, "it does not say its version")
     require(
         version <= VERSION,
         f"it was written by a newer inldl (format {version}, this one reads up to {VERSION}); "
         "upgrade with pip install -U inldl",
     )
-    good = type(header) is dict and "model" in tree
-    good = good and all(isinstance(header.get(key), kind) for key, kind in _HEADER.items())
+    good = all(isinstance(header.get(key), kind) for key, kind in _HEADER.items())
     names = [*(header["labels"] or []), *(header["features"] or [])] if good else [None]
     require(all(isinstance(name, str) for name in names), "its description is incomplete")
-    return tree
+    return header
+
+
+def _is_fitted(model):
+    return any(name.endswith("_") for name in vars(model))
 
 
 @contextmanager
-def _one_tree_each(parts):
+def _one_tree_each(forests):
     """Shorten forests: all their trees are checked, so that one is enough to try them out."""
-    forests = {id(each): each for each in parts if hasattr(each, "estimators_")}.values()
     whole = [forest.estimators_ for forest in forests]
     for forest in forests:
         forest.estimators_ = forest.estimators_[:1]

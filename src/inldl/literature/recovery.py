@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from inldl.file_state import Array, FileState
 from inldl.literature.maximum_entropy import BFGSLDL, SoftmaxDistributionEstimator
 from inldl.methods.parameters import (
     Count,
@@ -47,8 +46,6 @@ class RecoveringEstimator(SoftmaxDistributionEstimator):
     """
 
     l2: NotNegative = 1e-4
-
-    _in_file = FileState({"recovered_": Array(2, rows=False)})
 
     def _solve(self, features, y, weights):
         rows = distinct_rows(features.X, y, weights)

@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
-from inldl.file_state import Array, FileState
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.checks import FLOATS, check_predictable, validate_features, validate_weighted_fit
@@ -91,11 +90,6 @@ class WSLDLMCSC(DistributionEstimator):
     learning based on transductive matrix completion with sample correlations", Pattern
     Recognition Letters, 2019.
     """
-
-    _in_file = FileState(
-        {"recovered_": Array(2, rows=False), "units_": Array(2), "degrees_": Array(2)},
-        parts=(Extension,),
-    )
 
     mu: Positive = 0.01
     gamma: NotNegative = 1.0

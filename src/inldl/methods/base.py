@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl import kernels
 from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
-from inldl.file_state import Array, FileState
 from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
 from inldl.methods.parameters import Count, Jobs, NotNegative
 from inldl.metrics import METRICS, Pair
@@ -37,8 +36,8 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
     """Base of estimators that predict distributions: tags, `complete` and `score`.
 
     A method states `_check_parameters()`, ``_fit(X, y, sample_weight)`` and `_predict(X)`, or its
-    own `fit` and `predict`. For model files a class declares in `_in_file` what is special about
-    its attributes, and for ONNX it says in `_to_onnx` how its degrees are computed.
+    own `fit` and `predict`. Model files hold its attributes, without those that start with an
+    underscore. For ONNX it says in `_to_onnx` how its degrees are computed.
 
     Attributes
     ----------
@@ -47,14 +46,6 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
     feature_names_in_, label_names_ : ndarray of str
         Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
     """
-
-    _in_file = FileState(
-        {
-            "coef_": Array(2),
-            "history_": Array(finite=False),
-            "held_out_": Array(2, finite=False, rows=False),
-        }
-    )
 
     tunable: ClassVar[
         dict

@@ -5,7 +5,6 @@ from typing import ClassVar
 import numpy as np
 from sklearn.model_selection import KFold
 
-from inldl.file_state import FileState
 from inldl.methods.kernel_base import KernelFeatureEstimator
 from inldl.methods.kernel_features import choose_alpha
 from inldl.methods.parameters import Count, Positive, parameters
@@ -56,8 +55,6 @@ class ForestLDL(KernelFeatureEstimator):
     >>> len(model.forests_)
     5
     """
-
-    _in_file = FileState(parts=("sklearn.ensemble:ExtraTreesRegressor",))
 
     n_trees: Count = 30
     min_samples_leaf: Count = 2

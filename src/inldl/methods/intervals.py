@@ -14,7 +14,6 @@ from inldl.completion import Examples
 from inldl.completion.hiding import evenly
 from inldl.engines import open_rows
 from inldl.errors import warn_user
-from inldl.file_state import Array, FileState
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.given_rows import complete_chunks, light
 from inldl.randomness import seed_from
@@ -40,8 +39,6 @@ class IntervalMixin(DistributionEstimator):
     predictions of the training rows that were each made without the row's degrees (or None), and
     calls `_keep_errors(X, y)` at the end.
     """
-
-    _in_file = FileState({"calibration_": Array(3, finite=False)}, parts=(Examples,))
 
     examples_ = None  # as in files of earlier versions
 

@@ -8,7 +8,6 @@ from typing import Literal
 import numpy as np
 
 from inldl.engines import one_blas_thread, open_rows, row_blocks
-from inldl.file_state import FileState
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.given_rows import light
 from inldl.methods.intervals import IntervalMixin
@@ -26,7 +25,6 @@ from inldl.rows.given_limits import limits_of
 from inldl.rows.selection import mechanism_of
 from inldl.rows.weights import as_weights
 from inldl.solvers.gaussian import fill_forced
-from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures
 
 MANY = 5000  # rows
 
@@ -108,11 +106,8 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
 
     _takes_chunks = True
     calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
-    # Files of earlier versions have scikit-learn's map.
-    _in_file = FileState(
-        parts=(Columns, KernelFeatures, Columnwise, "sklearn.kernel_approximation:Nystroem")
-    )
 
+    # Files of earlier versions have scikit-learn's map.
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -9,7 +9,6 @@ from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler
 
-from inldl.file_state import Array, FileState
 from inldl.rows.cells import count_known
 from inldl.rows.checks import TOO_LARGE
 from inldl.solvers.gaussian import fill_forced
@@ -38,15 +37,6 @@ class Columns:
     `scaled` has mean 0 and variance 1, is in double precision, and lacks the constant columns. It
     is linear in the columns, or made of normal quantiles, by `with_quantiles`.
     """
-
-    _in_file = FileState(
-        {"quantiles_": Array(2)},
-        parts=(
-            StandardScaler,
-            "sklearn.decomposition:PCA",
-            "sklearn.decomposition:TruncatedSVD",
-        ),
-    )
 
     quantiles_ = None  # as in files of earlier versions
 
@@ -247,8 +237,6 @@ class KernelMap:
     The kernel is exp(-scale_ * distance / median distance) of columns with variance 1; `columns_`
     scales features, and `nystroem_` maps them.
     """
-
-    _in_file = FileState(parts=(Columns, KernelFeatures))
 
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None):
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""

@@ -11,7 +11,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from inldl.errors import DataError
-from inldl.file_state import FileState
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.parameters import Jobs, parameters
 from inldl.rows.checks import FLOATS, validate_features, validate_fit
@@ -90,14 +89,6 @@ class RegressorLDL(DistributionEstimator):
     >>> model.predict(X[:1]).sum().round(6).item()
     1.0
     """
-
-    _in_file = FileState(
-        parts=(
-            "sklearn.linear_model:Ridge",
-            "sklearn.ensemble:ExtraTreesRegressor",
-            "sklearn.neighbors:KNeighborsRegressor",
-        )
-    )
 
     regressor: Annotated[object, partial(_check_part, method="predict", example="Ridge()")] = None
     completer: Annotated[object, partial(_check_part, method="complete", example="WInLDL()")] = (

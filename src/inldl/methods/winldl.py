@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from sklearn.base import clone
 
-from inldl.file_state import FileState
 from inldl.methods.base import TO_EXPORT, LinearDistributionEstimator
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import KEPT_BYTES, KernelMap
@@ -28,7 +27,7 @@ from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.loop import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.uncertainty.heldout import predict_held_out
-from inldl.weighting import SCHEMES, get_weighting
+from inldl.weighting import get_weighting
 
 
 @parameters
@@ -137,8 +136,6 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     >>> bool(((lower <= y) & (y <= upper)).mean() > 0.85)
     True
     """
-
-    _in_file = FileState(parts=(*SCHEMES.values(), KernelMap))
 
     weighting: object = "degree"
     missing: Literal["impute", "zero"] = "impute"

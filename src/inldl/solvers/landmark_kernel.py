@@ -12,7 +12,7 @@ doubles.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -20,8 +20,6 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl import kernels
 from inldl.engines import Sums
-from inldl.file_state import Array as FileArray
-from inldl.file_state import FileState
 from inldl.rows.checks import TOO_LARGE
 from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.softmax import (
@@ -56,8 +54,6 @@ Loss = Callable[[Array, Array], tuple[float, Array, Array]]
 @dataclass(frozen=True)
 class LandmarkKernel:
     """The kernel exp(-gamma distance) between rows and landmarks."""
-
-    _in_file: ClassVar = FileState({"components_": FileArray(2)})
 
     # "rbf" has squared Euclidean distances, "laplacian" sums of absolute differences
     kernel: str
@@ -103,8 +99,6 @@ class KernelFeatures(LandmarkKernel):
     :math:`K_{\cdot L} U \Lambda^{-1/2}`, without the directions that are noise.
     """
 
-    _in_file: ClassVar = FileState({"normalization_": FileArray(2)})
-
     normalization_: Array
 
     @classmethod
@@ -126,8 +120,6 @@ class KernelFeatures(LandmarkKernel):
 
 class Columnwise:
     """The features of the linear kernel."""
-
-    _in_file = FileState()
 
     def __init__(self, n_columns: int) -> None:
         self.length = float(np.sqrt(n_columns))
@@ -175,8 +167,6 @@ class Basis:
 @dataclass(frozen=True)
 class KernelSoftmax:
     """What is learned: the softmax of ``k_x A + b``."""
-
-    _in_file: ClassVar = FileState({"coef": FileArray(2)}, parts=(LandmarkKernel,))
 
     map: LandmarkKernel
     coef: Array

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, sparse
 
-from inldl.file_state import Array as Kept
-from inldl.file_state import FileState
 from inldl.solvers.loop import Iteration
 from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.neighbours import graph, neighbours
@@ -150,8 +148,6 @@ class Extension:
     such that the column of ones has a 1, where e_j are the edges to its neighbours. The columns
     of `features`, `degrees` and `sums` are directions in which the quadratic forms are diagonal.
     """
-
-    _in_file = FileState({"features": Kept(2), "degrees": Kept(2)})
 
     def __init__(self, B_X: Array, B_1: Array, B_Y: Array, mu: float, lam: float) -> None:
         sums = B_Y.sum(axis=1)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl.completion.examples import evenly
 from inldl.errors import DataError
-from inldl.file_state import Array, FileState
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.constant import ConstantLDL
 from inldl.methods.given_rows import check_given
@@ -87,21 +86,6 @@ class TableModel(IntervalMixin, DistributionEstimator):
     >>> model.complete(X, y).round(6).loc[2].to_dict()
     {'yes': 0.4, 'no': 0.6}
     """
-
-    _in_file = FileState(
-        {
-            "covariance_": Array(2),  # of earlier versions, and of no use any more
-            "completion_scores_": Array(2, finite=False),
-            "held_out_rows_": Array(rows=False),
-        },
-        parts=(FeatureEncoder,),
-        needed=(
-            "means_",
-            "held_out_",
-            "held_out_rows_",
-            "feature_names_in_",
-        ),
-    )
 
     def __init__(self, method="auto", cross_fit=5, random_state=0, n_jobs=None):
         self.method = method
@@ -281,6 +265,13 @@ class TableModel(IntervalMixin, DistributionEstimator):
 
     def _fault(self, degrees):
         self.encoder_.unfamiliar(self._example_row())
+        needed = ["held_out_", "held_out_rows_", "feature_names_in_"]
+        lacking = [name for name in needed if not hasattr(self, name)]
+        lacking += [
+            name for name in ("dropped_", "notes_", "sources_") if not hasattr(self.encoder_, name)
+        ]
+        if lacking:
+            return f"it lacks {', '.join(lacking)}"
         if np.shape(self.means_) != degrees.shape[1:]:
             return "its means are not those of its labels"
         if getattr(self, "scale_", "fraction") not in ("fraction", "percent", "count"):

@@ -7,7 +7,6 @@ from typing import Annotated
 import numpy as np
 from sklearn.model_selection import KFold
 
-from inldl.file_state import Array, FileState
 from inldl.methods.kernel_base import KernelDistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.cells import mean_degrees
@@ -87,8 +86,6 @@ class NeuralLDL(KernelDistributionEstimator):
     >>> model.predict(X[:1]).sum().round(6).item()  # doctest: +SKIP
     1.0
     """
-
-    _in_file = FileState({"coefs_": Array(3), "intercepts_": Array(2)}, needed=("coefs_",))
 
     hidden: Annotated[tuple, _check_hidden] = (64, 64)
     dropout: Annotated[float, partial(check_number, low=0, below=1)] = 0.3

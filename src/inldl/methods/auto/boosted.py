@@ -1,13 +1,11 @@
 """A softmax that small trees boost: the member of AutoInLDL for few rows."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from inldl import kernels
-from inldl.file_state import Array, FileState
 from inldl.methods.auto.fitting import error_of
 from inldl.methods.forest import FOLDS, LARGEST
 from inldl.methods.kernel_base import KernelDistributionEstimator
@@ -25,10 +23,6 @@ LEAST_MEAN = 1e-3  # degree of the mean that it starts from
 @dataclass
 class BoostedTrees:
     """Trees of one depth, and the mean that they start from."""
-
-    _in_file: ClassVar = FileState(
-        {"feature": Array(2), "threshold": Array(2), "value": Array(3)},
-    )
 
     mean: np.ndarray  # (n_labels,)
     feature: np.ndarray  # (n_trees, n_inner) by which an inner node splits
@@ -53,12 +47,22 @@ class BoostedTrees:
 
     def path(self, X):
         """Return the degrees of rows after each `EVERY` trees, one after the other."""
+        self._check_nodes(X.shape[1])
         scores = np.tile(np.log(self.mean), (len(X), 1))
         for start in range(0, len(self.feature), EVERY):
             some = slice(start, start + EVERY)
             parts = (self.feature[some], self.threshold[some], self.value[some])
             kernels.add_boosted(X, *parts, scores)
             yield softmax(scores)
+
+    def _check_nodes(self, n_features):
+        """Refuse nodes of a crafted model file that would lead outside of the arrays."""
+        n_trees, n_inner = self.feature.shape
+        good = self.threshold.shape == (n_trees, n_inner) and (n_inner + 1).bit_count() == 1
+        good = good and self.value.shape == (n_trees, n_inner + 1, *self.mean.shape)
+        good = good and self.feature.dtype.kind in "iu" and self.mean.ndim == 1
+        if not good or self.feature.min() < 0 or self.feature.max() >= n_features:
+            raise ValueError("The nodes of the boosted trees do not fit together.")
 
     def degrees(self, X):
         """Return the degrees of rows."""
@@ -74,8 +78,6 @@ class Boosted(KernelDistributionEstimator):
     has not seen. Held-out rows choose the number of trees; the mean of the five predicts new rows.
     For few rows more threads (`n_jobs`) would not help, so they are not used.
     """
-
-    _in_file = FileState(parts=(BoostedTrees,))
 
     def _learn(self, data):
         X, n = _single(data.dense), len(data.y)

@@ -7,13 +7,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from inldl.engines import open_rows
-from inldl.file_state import Array, FileState
 from inldl.methods.auto.boosted import Boosted
 from inldl.methods.auto.fitting import (
     CONSTANT,
     LIGHTEST,
     RIVAL,
-    AutoReport,
     Fitting,
     error_of,
     stacked,
@@ -30,7 +28,6 @@ from inldl.rows.cells import known_cells, mean_degrees, quantiles
 from inldl.rows.checks import check_choice, weights_beside
 from inldl.rows.given_limits import beside_rows
 from inldl.solvers.gaussian import projected
-from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.solvers.masked_ridge import leave_one_out
 
 MEMBERS = {
@@ -172,12 +169,6 @@ class AutoInLDL(KernelDistributionEstimator):
     """
 
     held_out_rows_ = None  # as in files of earlier versions
-    _in_file = FileState(
-        {"held_out_rows_": Array(rows=False)},
-        parts=(Recalibration, AutoReport, KernelSoftmax, Boosted),
-        needed=("calibration_",),
-    )
-
     members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
     weights: Literal["learned", "equal"] = "learned"
     floor: bool = True

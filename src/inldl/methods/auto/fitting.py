@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
 from inldl.engines import row_blocks
 from inldl.errors import warn_user
-from inldl.file_state import FileState
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 from inldl.progress import report
 from inldl.rows.cells import count_known, known_cells
@@ -53,8 +51,8 @@ class AutoReport:
         Training rows.
     kernel, scale : str, float
         The kernel, and its scale relative to the median distance.
-    kernel_errors : dict of (str, float) to float
-        The leave-one-out error of each kernel and scale that was tried.
+    kernel_errors : list of (str, float, float)
+        Each kernel and scale that was tried, and its leave-one-out error.
     members : dict of str to MemberReport
         The members that were fitted, and the constant mean.
     error : float
@@ -63,18 +61,16 @@ class AutoReport:
         What was left out or made smaller, and why.
     """
 
-    _in_file: ClassVar = FileState(parts=(MemberReport,))
-
     rows: int
     kernel: str
     scale: float
-    kernel_errors: dict
+    kernel_errors: list
     members: dict
     error: float
     notes: list
 
     def __str__(self):
-        tried = ", ".join(f"{k} {s:g}: {e:.5f}" for (k, s), e in self.kernel_errors.items())
+        tried = ", ".join(f"{k} {s:g}: {e:.5f}" for k, s, e in self.kernel_errors)
         lines = [
             f"{self.kernel} kernel of scale {self.scale:g}; leave-one-out errors: {tried}.",
             f"{'member':16}{'error':>9}{'weight':>8}{'rows':>9}{'seconds':>9}",
@@ -338,7 +334,8 @@ class Fitting:
             self.notes.add(f"No better than the constant mean, so not used: {', '.join(worse)}.")
         if light:
             self.notes.add(f"Adds nothing to the others, so not used: {', '.join(light)}.")
-        chosen = (self.choice.kernel, self.choice.scale, self.choice.errors)
+        errors = [(*tried, error) for tried, error in self.choice.errors.items()]
+        chosen = (self.choice.kernel, self.choice.scale, errors)
         return AutoReport(len(y), *chosen, members, self._error(combined), self.notes.kept)
 
     def _error(self, predicted):

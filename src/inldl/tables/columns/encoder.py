@@ -6,11 +6,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.file_state import FileState
 from inldl.rows.checks import check_choice, check_number
 from inldl.tables.columns.date import DateColumn
 from inldl.tables.columns.dates import ORDERS
-from inldl.tables.columns.kinds import MAX_LEVELS, CategoryColumn, Column, NumberColumn, choose
+from inldl.tables.columns.kinds import MAX_LEVELS, CategoryColumn, NumberColumn, choose
 from inldl.tables.columns.values import Cells, as_table, holds_infinity, named_columns
 from inldl.text import listed
 
@@ -73,8 +72,6 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         How many there are.
     """
-
-    _in_file = FileState(parts=Column.kinds, needed=("dropped_", "notes_", "sources_"))
 
     def __init__(self, max_levels=MAX_LEVELS, dates="auto"):
         self.max_levels = max_levels

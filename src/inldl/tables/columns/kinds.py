@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from inldl.files.audit import trust
 from inldl.tables.columns.values import (
     Cells,
     as_number,
@@ -69,6 +70,7 @@ class Column:
         if earlier.__module__ != cls.__module__:
             raise ValueError(f"There is another {cls.__name__} already; rename this one.")
         Column.kinds[:] = [cls, *others.values()]
+        trust(cls)
 
     @property
     def scaling(self):
