@@ -3,4 +3,4 @@
 from importlib.util import find_spec
 
 if find_spec("torch") is None:
-    collect_ignore_glob = ["src/inldl/torch/_[!_e]*.py"]  # those that import PyTorch
+    collect_ignore_glob = ["src/inldl/torch/[lmt]*.py"]  # those that import PyTorch

@@ -7,17 +7,17 @@ nothing else in ``inldl`` does.
 from importlib import import_module
 
 _HOMES = {
-    "partial_kl": "_loss",
-    "partial_kl_sparse": "_sparse",
-    "WeightedPartialLoss": "_modules",
-    "DistributionHead": "_modules",
-    "project_simplex": "_modules",
+    "partial_kl": "loss",
+    "partial_kl_sparse": "modules",
+    "WeightedPartialLoss": "modules",
+    "DistributionHead": "modules",
+    "project_simplex": "modules",
     "NeuralLDL": "neural",
 }
 __all__ = sorted(_HOMES)
 
 
-def need_torch(what):
+def need_torch(what: str) -> None:
     """Refuse to go on without PyTorch, which `what` needs."""
     try:
         import torch  # noqa: F401

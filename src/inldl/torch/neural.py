@@ -100,22 +100,13 @@ class NeuralLDL(KernelDistributionEstimator):
         return super()._prepare(*given)
 
     def _learn(self, data):
-        from inldl.torch._training import Settings, train
+        from inldl.torch.training import train
 
         known = parts_of_distributions(data.y)
         start = np.maximum(mean_degrees(known, data.weights), 1e-6)
         folds = KFold(min(FOLDS, len(known)), shuffle=True, random_state=data.seed)
         folds = list(folds.split(known))
-        settings = Settings(
-            tuple(self.hidden),
-            self.dropout,
-            self.learning_rate,
-            self.alpha,
-            self.batch_size,
-            self.max_epochs,
-            self.patience,
-        )
-        about = folds, start / start.sum(), settings, data.seed
+        about = folds, start / start.sum(), self, data.seed
         found = train(data.scaled, known, data.weights, *about)
         self.coefs_, self.intercepts_, self.n_epochs_ = found.coefs, found.intercepts, found.epochs
         self.history_ = {"held_out": found.losses.mean(axis=1)}
@@ -133,7 +124,7 @@ class NeuralLDL(KernelDistributionEstimator):
         return np.mean([self._network(i, scaled) for i in range(len(self.coefs_[0]))], axis=0)
 
 
-def parts_of_distributions(y):
+def parts_of_distributions(y: np.ndarray) -> np.ndarray:
     """Return degrees that can be parts of distributions, whatever they were.
 
     Negative ones become 0. Rows are divided by their sum if that is more than 1, or less although

@@ -1,8 +1,13 @@
-"""The divergence between what is known of a distribution and a prediction of all of it."""
+"""The divergence between what is known of a distribution and a prediction of all of it.
+
+What is known are degrees, and bounds of unknown degrees.
+"""
 
 import math
+from typing import Any
 
 import torch
+from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
@@ -10,12 +15,19 @@ from torch.nn import functional
 from inldl.rows.checks import check_choice
 
 REDUCTIONS = ("batchmean", "sum", "mean", "none")
-FEW = 2**13  # cells, of which `kl_div` is quicker
-LARGE = 1e17
-SHORT = 64  # labels
+FEW_CELLS = 2**13  # `kl_div` is quicker on them
+LARGEST_SHARE = 1e17
+SHORT_ROW = 64  # labels
+DEEPEST = -690.0  # exp of less is not a normal number in double precision
 
 
-def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean"):
+def partial_kl(
+    log_probs: Tensor,
+    target: Tensor,
+    bounds: tuple[Any, Any] | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "batchmean",
+) -> Tensor:
     r"""Return the divergence of a prediction from what is known of a distribution.
 
     It is that of Kullback and Leibler. The known cells of a row, and the sum of all others as one
@@ -81,9 +93,7 @@ def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean
         )
     log_probs, target = in_precision(log_probs, target)
     if bounds is not None:
-        from inldl.torch._between import BetweenKL
-
-        rows = BetweenKL.apply(log_probs, target, *bounds)
+        rows = _BoundedKL.apply(log_probs, target, *bounds)
     elif weight is None and reduction != "none":
         count = target.shape[:-1].numel()
         return _mean(log_probs, target, divisor(reduction, count, target.shape[-1]))
@@ -92,7 +102,7 @@ def partial_kl(log_probs, target, bounds=None, weight=None, reduction="batchmean
     return reduced(rows, weight, reduction, target.shape[-1])
 
 
-def check_arguments(scores, target, weight, reduction):
+def check_arguments(scores: Tensor, target: Tensor, weight: Tensor | None, reduction: str) -> None:
     """Refuse what no loss here can take."""
     check_choice("reduction", reduction, REDUCTIONS)
     if target.requires_grad:
@@ -104,13 +114,13 @@ def check_arguments(scores, target, weight, reduction):
         )
 
 
-def in_precision(scores, target):
+def in_precision(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """Return both in the precision of the scores, which is at least single."""
     kind = scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
     return scores.to(kind), target.to(kind)
 
 
-def reduced(rows, weight, reduction, n_labels):
+def reduced(rows: Tensor, weight: Tensor | None, reduction: str, n_labels: int) -> Tensor:
     """Return the losses of rows as the reduction has it."""
     if weight is not None:
         weight = weight.to(rows.dtype)
@@ -122,32 +132,32 @@ def reduced(rows, weight, reduction, n_labels):
     return rows.sum() / divisor(reduction, count, n_labels)
 
 
-def divisor(reduction, count, n_labels):
+def divisor(reduction: str, count: Any, n_labels: int) -> Any:
     """Return what the sum over `count` rows is divided by."""
     return {"sum": 1, "batchmean": count, "mean": count * n_labels}[reduction]
 
 
-def tolerance(kind):
+def tolerance(kind: torch.dtype) -> float:
     """Return by how much degrees of a precision may sum to more than 1, or be negative."""
     return 1e-5 if kind == torch.float64 else 1e-3
 
 
-def log_of(t):
+def log_of(t: Tensor) -> Tensor:
     """Return log t: a finite number for 0, NaN for what is negative. `xlogy` is far slower."""
     return (t + torch.finfo(t.dtype).tiny).log_()
 
 
-def row_sums(cells, ones):
+def row_sums(cells: Tensor, ones: Tensor) -> Tensor:
     """Return the sums of rows as a column; of short rows as a product, in half of the time."""
-    return cells @ ones if len(ones) <= SHORT else cells.sum(-1, keepdim=True)
+    return cells @ ones if len(ones) <= SHORT_ROW else cells.sum(-1, keepdim=True)
 
 
-def times(t, log_ratio):
+def times(t: Tensor, log_ratio: Tensor) -> Tensor:
     """Return the sums of t * log_ratio over rows, where 0 times infinity is 0."""
     return torch.where((t == 0) & log_ratio.isinf(), 0, t * log_ratio).sum(-1)
 
 
-def rest_of(total, count, n_labels):
+def rest_of(total: Tensor, count: Tensor, n_labels: int) -> Tensor:
     """Return what `count` known degrees of the sum `total` leave to the others.
 
     It is 0 where it is nothing but rounding, where nothing is known, and where all is known. It is
@@ -162,7 +172,7 @@ def rest_of(total, count, n_labels):
 def _mean(log_probs, target, divisor):
     """Return the sum of the losses of rows, divided by a number."""
     whole = _is_whole(target)
-    if whole and target.numel() <= FEW:
+    if whole and target.numel() <= FEW_CELLS:
         loss = functional.kl_div(log_probs, target, reduction="sum") / divisor
         if 0 <= loss.item() < math.inf:
             return loss
@@ -186,7 +196,7 @@ class _PartialKL(Function):
     """
 
     @staticmethod
-    def forward(ctx, log_probs, target, whole, divisor):
+    def forward(ctx: Any, log_probs: Tensor, target: Tensor, whole: bool, divisor: Any) -> Tensor:
         """Return the losses."""
         ones = target.new_ones(target.shape[-1], 1)
         nearest = target if whole else _nearest(log_probs, target, ones)
@@ -203,7 +213,7 @@ class _PartialKL(Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, gradient):
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Return minus the distribution with the known cells that is nearest to the prediction."""
         [nearest] = ctx.saved_tensors
         if ctx.divisor is None:
@@ -228,10 +238,10 @@ def _nearest(log_probs, target, ones):
     (least, most), slack = total.aminmax(), tolerance(target.dtype)
     if most.item() > 1 + slack:
         return None
-    if share.max().item() > LARGE:  # of a row all is known, or the unknown has no probability
+    if share.max().item() > LARGEST_SHARE:  # all is known, or the rest has probability 0
         all_known = row_sums(unknown, ones) == 0
         share.masked_fill_(all_known, 0)
-        if share.max().item() > LARGE or (rest * all_known).max().item() > slack:
+        if share.max().item() > LARGEST_SHARE or (rest * all_known).max().item() > slack:
             return None
     if least.item() <= 0:
         share.masked_fill_(row_sums(unknown, ones) == target.shape[-1], 0)  # nothing is known
@@ -250,3 +260,79 @@ def _of_any(log_probs, target):
     least = torch.finfo(t.dtype).min
     within = (hidden - log_rest.clamp_min(least).unsqueeze(-1)).exp_()
     return rows.clamp_min_(0), t + within * rest.unsqueeze(-1)
+
+
+class _BoundedKL(Function):
+    """The smallest divergence of a prediction from distributions within bounds, row by row.
+
+    By the envelope theorem its gradient is that at the nearest distribution, held fixed.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, log_probs: Tensor, target: Tensor, lower: Any, upper: Any) -> Tensor:
+        """Return the losses."""
+        low, high, fault = _bounds(target, lower, upper)
+        nearest, lost = _nearest_within(log_probs.double(), low, high)
+        rows = times(nearest, log_of(nearest) - log_probs)
+        rows = torch.where(lost, torch.inf, rows).clamp_min_(0)
+        ctx.save_for_backward(nearest.to(log_probs.dtype))
+        return torch.where(fault, torch.nan, rows).to(log_probs.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """Return minus the nearest distribution."""
+        [nearest] = ctx.saved_tensors
+        return -gradient.unsqueeze(-1) * nearest, None, None, None
+
+
+def _bounds(target, lower, upper):
+    """Return bounds of all cells in double precision, and the rows that none can keep.
+
+    Those of a known cell are the degree itself.
+    """
+    low, high = (
+        torch.as_tensor(torch.nan if each is None else each, device=target.device).double()
+        for each in (lower, upper)
+    )
+    slack, unknown = tolerance(target.dtype), target.isnan()
+    known = target.double()
+    low = torch.where(unknown, low.nan_to_num(nan=0.0).clamp_min(0), known)
+    high = torch.where(unknown, high.nan_to_num(nan=1.0).clamp_max(1), known)
+    fault = (low > high + slack).any(-1) | (high < -slack).any(-1)
+    fault |= (low.sum(-1) > 1 + slack) | ((high.sum(-1) < 1 - slack) & unknown.any(-1))
+    low = low.clamp_min(0)
+    return low, torch.maximum(low, high), fault
+
+
+def _nearest_within(log_probs, low, high):
+    """Return min(max(c p, low), high) with the c that makes rows sum to 1.
+
+    The sum grows with c, along lines between the points where a cell leaves its lower or reaches
+    its upper bound. The points around 1 are found by bisection, then c follows. The second result
+    says which rows cannot reach 1 because their remaining cells have probability 0.
+    """
+    free = (low < high) & (log_probs > -torch.inf)
+    top = torch.where(free, log_probs, -torch.inf).amax(-1, keepdim=True)
+    p = torch.where(free, (log_probs - top).clamp_min(DEEPEST).exp(), 0)
+    leave, reach = (torch.where(free, bound / p, 0) for bound in (low, high))
+    points = torch.cat([torch.zeros_like(top), leave, reach], -1).sort(-1).values
+
+    def at(c):
+        return torch.where(free, torch.minimum(torch.maximum(c * p, low), high), low)
+
+    first = torch.zeros_like(top, dtype=torch.long)
+    last = first + points.shape[-1] - 1
+    for _ in range(points.shape[-1].bit_length()):  # the sum at `last` is at least 1, if any is
+        middle = (first + last) // 2
+        enough = at(points.gather(-1, middle)).sum(-1, keepdim=True) >= 1
+        first, last = torch.where(enough, first, middle + 1), torch.where(enough, middle, last)
+        first = torch.minimum(first, last)
+    after, before = points.gather(-1, last), points.gather(-1, (last - 1).clamp_min(0))
+    moving = free & (leave <= before) & (reach >= after)
+    fixed = torch.where(moving, 0, at(after)).sum(-1, keepdim=True)
+    slope = torch.where(moving, p, 0).sum(-1, keepdim=True)
+    c = torch.where(slope > 0, (1 - fixed) / slope, after)
+    nearest = at(torch.minimum(torch.maximum(c, before), after))
+    stuck = (low < high) & ~free
+    return nearest, stuck.any(-1) & (nearest.sum(-1) < 1 - 1e-6)

@@ -2,24 +2,12 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
-from inldl.torch._loss import partial_kl
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How networks look, and how they are trained."""
-
-    hidden: tuple[int, ...]
-    dropout: float
-    learning_rate: float
-    alpha: float
-    batch_size: int
-    max_epochs: int
-    patience: int
+from inldl.torch.loss import partial_kl
 
 
 @dataclass(frozen=True)
@@ -37,13 +25,22 @@ class Trained:
     losses: np.ndarray
 
 
-def train(X, y, weights, folds, start, settings, seed):
+def train(
+    X: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray | None,
+    folds: list[tuple[np.ndarray, np.ndarray]],
+    start: np.ndarray,
+    settings: Any,
+    seed: int,
+) -> Trained:
     """Train a network without each fold, until it predicts that fold no better.
 
     All networks are one, with another dimension: a step costs little more than that of one. One
     thread and one generator make the result the same to the bit. The features X are scaled, the
     rows of y are parts of distributions, `folds` are pairs of row numbers to learn from and to
-    hold out, and `start` is the distribution that is predicted before anything is learned.
+    hold out, `start` is the distribution that is predicted before anything is learned, and
+    `settings` has the parameters of `NeuralLDL`.
     """
     with _alone():
         weights = np.ones(len(y)) if weights is None else weights / weights.mean()
@@ -80,7 +77,7 @@ class _Training:
             weight_decay=settings.alpha,
         )
 
-    def run(self):
+    def run(self) -> Trained:
         """Train until no network has improved for a while; return the best of each."""
         best = [[each.detach().clone() for each in layer] for layer in self.layers]
         least = self._held_out_loss()  # of the start, which is kept if all that follows is worse

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
 
-from inldl.torch import _sparse, partial_kl, partial_kl_sparse
+from inldl.torch import modules, partial_kl, partial_kl_sparse
 
 NAN = float("nan")
 DOUBLE = torch.float64
@@ -25,7 +25,7 @@ def drawn(n=40, n_labels=30, k=6, kind=DOUBLE):
 
 @pytest.mark.parametrize("block", [1, 100, 2**20])
 def test_it_is_the_dense_loss_and_has_its_gradient(block, monkeypatch):
-    monkeypatch.setattr(_sparse, "BLOCK", block)
+    monkeypatch.setattr(modules, "NUMBERS_AT_ONCE", block)
     logits, indices, values, dense = drawn()
     logits.requires_grad_()
     losses = (
@@ -81,7 +81,7 @@ def test_a_rest_that_known_labels_leave_next_to_nothing_of_keeps_its_digits():
 
 def test_no_array_but_the_gradient_grows_with_the_labels(monkeypatch):
     """Autograd keeps the logits, which are there anyway, and arrays of the known labels."""
-    monkeypatch.setattr(_sparse, "BLOCK", 1)
+    monkeypatch.setattr(modules, "NUMBERS_AT_ONCE", 1)
     n, n_labels, k = 16, 5000, 4
     kept = []
     logits = torch.randn(n, n_labels, requires_grad=True)
