@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 from numba import njit
 from numba.core.caching import FunctionCache
@@ -35,9 +36,9 @@ class _Cache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def kernel(function, **options):
+def kernel(function, **options) -> Any:
     """Compile a function, and keep the result on disk where there is a place to write to."""
-    compiled = _compile(**options)(function)
+    compiled: Any = _compile(**options)(function)
     with suppress(RuntimeError):  # a read-only installation of a user without a home
         compiled._cache = _Cache(function)  # as `cache=True` does with numba's own
     return compiled

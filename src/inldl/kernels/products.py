@@ -10,7 +10,7 @@ from inldl.kernels.compile import kernel
 
 
 @kernel
-def narrow_fitted(X, W):
+def narrow_fitted(X, W) -> np.ndarray:
     """Return W X' for X (m >= 4 rows, k) and W (C >= 2, k)."""
     m, k = X.shape
     C = W.shape[0]
@@ -38,7 +38,7 @@ def narrow_fitted(X, W):
 
 
 @kernel
-def narrow_moments(R, X):
+def narrow_moments(R, X) -> np.ndarray:
     """Return R X for R (C >= 2, m) and X (m >= 4 rows, k)."""
     m, k = X.shape
     C = R.shape[0]
@@ -64,7 +64,7 @@ def narrow_moments(R, X):
 
 
 @kernel
-def l1_distances(Z, L, D):
+def l1_distances(Z, L, D) -> np.ndarray:
     """Put the sums of absolute differences of rows of Z (n, k) and columns of L (k, m) into D.
 
     Four rows share each load of L, and the landmarks lie along the vector lanes.

@@ -101,7 +101,7 @@ def _newton_all(V, mass, theta, work):
 
 
 @kernel
-def project_columns(V, mass):
+def project_columns(V, mass) -> None:
     """Project each column of V (labels x rows) onto {z >= 0, sum(z) = mass > 0}, in place.
 
     Entries of -inf stay out and become 0; each column needs one finite entry.
@@ -135,7 +135,7 @@ def project_columns(V, mass):
 
 
 @kernel
-def weighted_simplex_columns(B, curvature):
+def weighted_simplex_columns(B, curvature) -> None:
     """Replace each column b of B by the solution of a weighted quadratic problem on the simplex.
 
     min sum(h z^2 / 2 - b z) over {z >= 0, sum(z) = 1}, with h > 0 the same column of `curvature`:
@@ -166,7 +166,7 @@ def weighted_simplex_columns(B, curvature):
 
 
 @kernel
-def project_between(V, spread, lower, upper, mass):
+def project_between(V, spread, lower, upper, mass) -> None:
     """Replace each row v of V (rows x labels) by the nearest point between bounds with a sum.
 
     min sum((z - v)^2 / (2 s)) over {lower <= z <= upper, sum(z) = mass}, with s > 0 the same row
@@ -216,7 +216,7 @@ def _threshold_between(v, s, low, high, mass):
 
 
 @kernel
-def masked_softmax_rows(scores, degrees, counted):
+def masked_softmax_rows(scores, degrees, counted) -> float:
     """Return the loss of rows, and put its gradient in the place of their scores.
 
     The loss is the sum of ``counted * q - degrees * log(q)``, where q is the softmax of a row of

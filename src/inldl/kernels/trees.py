@@ -145,7 +145,7 @@ def _grow(columns, y, n_tried, min_leaf, state, feature, threshold, child, value
 
 
 @exact_kernel
-def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
+def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed) -> tuple[np.ndarray, ...]:
     """Grow extra trees that learn `y` (n,) from `columns` (n_features, n), in C order.
 
     The features are float32, which is enough to tell rows apart. A split looks at `n_tried` of
@@ -171,7 +171,7 @@ def grow_forest(columns, y, n_trees, n_tried, min_leaf, seed):
 
 
 @exact_kernel
-def forest_mean(X, feature, threshold, child, value):
+def forest_mean(X, feature, threshold, child, value) -> np.ndarray:
     """Return the mean of what the trees say about each row of X, in single precision."""
     out = np.zeros(len(X))
     for t in range(len(feature)):
@@ -243,7 +243,7 @@ def _softmax_moments(scores, y, weights, share, state, moments, curvature):
 
 
 @exact_kernel
-def boost_softmax(columns, y, weights, mean, trees, step, seed):
+def boost_softmax(columns, y, weights, mean, trees, step, seed) -> tuple[np.ndarray, ...]:
     """Boost a softmax by small trees that learn all labels (n, C) together, NaN = unobserved.
 
     `columns` are as for `grow_forest`; `mean` (C,) is what it starts from. `trees` are their
@@ -279,7 +279,7 @@ def boost_softmax(columns, y, weights, mean, trees, step, seed):
 
 
 @exact_kernel
-def add_boosted(X, feature, threshold, value, scores):
+def add_boosted(X, feature, threshold, value, scores) -> None:
     """Add what the trees say about each row of X (n, k), in single precision, to `scores`."""
     n_inner = feature.shape[1]
     for t in range(len(feature)):

@@ -10,6 +10,7 @@ kernels that use this file anew when it changes: remove what it has kept.
 """
 
 import operator
+from typing import Any
 
 from llvmlite import ir
 from numba import config, types
@@ -22,7 +23,7 @@ _FEATURES = getattr(config, "CPU_FEATURES", None) or get_host_cpu_features()
 BYTES = 64 if "+avx512f" in _FEATURES else 32  # of a vector
 
 
-def lane_count(dtype):
+def lane_count(dtype) -> int:
     """Return how many numbers a vector holds."""
     return BYTES // dtype.itemsize
 
@@ -71,7 +72,7 @@ def _place(context, builder, array_type, array, index, vector):
 
 
 @intrinsic
-def load(typing, array, index):
+def load(typing, array, index) -> tuple[Any, Any]:
     """Return the vector that starts at the element `index` of a C-contiguous array, flattened."""
     vector = _Vector(array.dtype)
 
@@ -83,7 +84,7 @@ def load(typing, array, index):
 
 
 @intrinsic
-def store(typing, array, index, vector):
+def store(typing, array, index, vector) -> tuple[Any, Any]:
     """Write a vector to where `load` reads it."""
 
     def generate(context, builder, sig, args):
@@ -95,7 +96,7 @@ def store(typing, array, index, vector):
 
 
 @intrinsic
-def fill(typing, vector, number):
+def fill(typing, vector, number) -> tuple[Any, Any]:
     """Return a vector of the same kind that holds one number in all lanes."""
 
     def generate(context, builder, sig, args):
@@ -109,7 +110,7 @@ def fill(typing, vector, number):
 
 
 @intrinsic
-def if_above(typing, x, y, a, b):
+def if_above(typing, x, y, a, b) -> tuple[Any, Any]:
     """Return a where x > y, b elsewhere, also where either is NaN."""
 
     def generate(context, builder, sig, args):
@@ -119,7 +120,7 @@ def if_above(typing, x, y, a, b):
 
 
 @intrinsic
-def if_nan(typing, x, a, b):
+def if_nan(typing, x, a, b) -> tuple[Any, Any]:
     """Return a where x is NaN, b elsewhere."""
 
     def generate(context, builder, sig, args):
@@ -129,7 +130,7 @@ def if_nan(typing, x, a, b):
 
 
 @intrinsic
-def any_above(typing, x, y):
+def any_above(typing, x, y) -> tuple[Any, Any]:
     """Say whether x > y in any lane."""
 
     def generate(context, builder, sig, args):
@@ -140,7 +141,7 @@ def any_above(typing, x, y):
 
 
 @intrinsic
-def magnitude(typing, x):
+def magnitude(typing, x) -> tuple[Any, Any]:
     """Return |x|."""
 
     def generate(context, builder, sig, args):

@@ -30,7 +30,9 @@ ENTRIES_AT_ONCE = 2048  # about as many are worked on together
 
 
 @kernel
-def winldl_step(S, state, given, thresholds, intercept, missing, impute):
+def winldl_step(
+    S, state, given, thresholds, intercept, missing, impute
+) -> tuple[np.ndarray, float]:
     """Do the row work of one iteration of WInLDL on a block; S becomes R = Z - U.
 
     Parameters
