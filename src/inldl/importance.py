@@ -4,13 +4,8 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.rows.checks import (
-    as_degrees,
-    check_label_order,
-    check_number,
-    label_names,
-    validate_features,
-)
+from inldl.rows.checks import as_degrees, check_label_order, check_number, label_names
+from inldl.rows.inputs import validate_features
 
 
 def contributions(model, X, reference=None):

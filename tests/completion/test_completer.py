@@ -9,12 +9,11 @@ from scipy import sparse
 from inldl import AutoInLDL, TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.examples import Examples, row_keys
-from inldl.completion.members.all import Near, RootNormal
-from inldl.completion.members.normal import Normal
+from inldl.completion.members import Near, RootNormal
+from inldl.completion.normal import Normal
 from inldl.datasets import load
 from inldl.methods import KernelRidgeLDL
-from inldl.rows.side import NOTHING
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.partial import PartialRows
 
 
 def related(n=300, n_labels=5, seed=0):
@@ -43,7 +42,8 @@ def rmse(filled, truth, at):
 def test_members_keep_what_is_known_and_sum_to_1(member):
     truth, predicted = related()
     y = hide(truth, 0.5, random_state=0)
-    filled = member(y, predicted)(y, predicted)
+    rows = PartialRows(y)
+    filled, _ = member.learn(rows, predicted, None).fill(rows, predicted)
     known = ~np.isnan(y)
     np.testing.assert_array_equal(filled[known], y[known])
     np.testing.assert_allclose(filled.sum(axis=1), 1)
@@ -63,9 +63,9 @@ def test_the_square_of_a_normal_number():
 def test_it_is_far_better_than_the_prediction_and_as_good_as_its_best_member():
     truth, predicted = related()
     y = hide(truth, 0.4, random_state=0)
-    completer = Completer().fit(y, predicted)
-    at, filled = several(y), completer.fill(y, predicted)
-    fills = completer.members_.fills(y, predicted)[0]
+    completer = Completer().fit(PartialRows(y), predicted)
+    at, filled = several(y), completer.fill(PartialRows(y), predicted)
+    fills = completer.members_.fills(PartialRows(y), predicted)[0]
     errors = dict(zip(completer.members_.names, (rmse(f, truth, at) for f in fills), strict=True))
     assert rmse(filled, truth, at) < 0.5 * errors["near"]
     assert rmse(filled, truth, at) < 1.05 * min(errors.values())
@@ -77,13 +77,13 @@ def test_hidden_degrees_never_reach_what_fills_them():
     """Whatever a degree is, members that have not seen its row fill it with the same."""
     truth, predicted = related(120)
     y = hide(truth, 0.3, random_state=0)
-    completer = Completer().fit(y, predicted)
-    hidden, fills, _ = completer._trials(y, predicted, NOTHING, np.arange(len(y)))
+    completer = Completer().fit(PartialRows(y), predicted)
+    hidden, fills, _ = completer._trials(PartialRows(y), predicted, np.arange(len(y)))
     for entry in range(0, len(hidden.rows), 100):
         row, label = hidden.rows[entry], hidden.labels[entry]
         changed = y.copy()
         changed[row, label] = 0.5 * (1 - np.nansum(np.delete(y[row], label)))
-        again, other, _ = completer._trials(changed, predicted, NOTHING, np.arange(len(y)))
+        again, other, _ = completer._trials(PartialRows(changed), predicted, np.arange(len(y)))
         assert (again.rows[entry], again.labels[entry]) == (row, label)
         np.testing.assert_array_equal(other[:, entry, label], fills[:, entry, label])
 
@@ -94,21 +94,23 @@ def test_nothing_is_learned_from_noise():
     truth = rng.dirichlet(np.full(5, 2.0), 600)
     predicted = np.full(truth.shape, 0.2)
     y = hide(truth, 0.4, random_state=1)
-    completer = Completer().fit(y, predicted)
+    completer = Completer().fit(PartialRows(y), predicted)
     found = completer.refilled_
     told = np.sqrt(np.average((found.filled - found.degrees) ** 2, weights=found.weights))
-    real = rmse(completer.fill(y, predicted), truth, several(y))
+    real = rmse(completer.fill(PartialRows(y), predicted), truth, several(y))
     assert told == pytest.approx(real, rel=0.08)
 
 
 def test_the_same_bits_for_any_number_of_threads():
     truth, predicted = related(100)
     y = hide(truth, 0.5, random_state=0)
-    one, four = (Completer(n_jobs=n).fit(y, predicted) for n in (1, 4))
-    np.testing.assert_array_equal(four.fill(y, predicted), one.fill(y, predicted))
+    one, four = (Completer(n_jobs=n).fit(PartialRows(y), predicted) for n in (1, 4))
+    np.testing.assert_array_equal(
+        four.fill(PartialRows(y), predicted), one.fill(PartialRows(y), predicted)
+    )
     for ours, theirs in zip(
-        four.fill_with_intervals(y, predicted, 0.9),
-        one.fill_with_intervals(y, predicted, 0.9),
+        four.fill_with_intervals(PartialRows(y), predicted, 0.9),
+        one.fill_with_intervals(PartialRows(y), predicted, 0.9),
         strict=True,
     ):
         np.testing.assert_array_equal(ours, theirs)
@@ -142,16 +144,16 @@ def test_odd_tables_are_completed(name):
     known = ~np.isnan(y)
     means = 0.01 + np.nansum(y, axis=0) / np.maximum(known.sum(axis=0), 1)
     predicted = np.tile(means / means.sum(), (len(y), 1))
-    completer = Completer().fit(y, predicted)
-    filled, low, high = completer.fill_with_intervals(y, predicted, 0.9)
-    draws = completer.draw(y, predicted, 2, seed=0)
+    completer = Completer().fit(PartialRows(y), predicted)
+    filled, low, high = completer.fill_with_intervals(PartialRows(y), predicted, 0.9)
+    draws = completer.draw(PartialRows(y), predicted, 2, seed=0)
     for table in (filled, *draws):
         np.testing.assert_array_equal(table[known], y[known])
         np.testing.assert_allclose(table.sum(axis=1), 1)
         assert table.min() >= 0
     assert (low <= filled).all()
     assert (filled <= high).all()
-    unsure = np.isnan(fill_forced(y))
+    unsure = np.isnan(PartialRows(y).forced())
     assert ((np.ptp(draws, axis=0) > 0) <= unsure).all()
     assert (draws[0] != draws[1]).any() == unsure.any()
 
@@ -164,7 +166,11 @@ def test_intervals_hold_also_in_rows_that_leave_little_or_much(rate):
     truth, predicted = related(1500)
     truth = 0.9 * truth + 0.1 * np.random.default_rng(1).dirichlet(np.ones(5), 1500)
     y = hide(truth, rate, random_state=0)
-    _, low, high = Completer().fit(y, predicted).fill_with_intervals(y, predicted, 0.9)
+    _, low, high = (
+        Completer()
+        .fit(PartialRows(y), predicted)
+        .fill_with_intervals(PartialRows(y), predicted, 0.9)
+    )
     at = several(y)
     inside = ((low <= truth) & (truth <= high))[at]
     assert inside.mean() == pytest.approx(0.9, abs=0.03)
@@ -183,7 +189,11 @@ def test_intervals_hold_in_each_fifth_of_small_skewed_tables():
         truth = np.exp(sizes) / np.exp(sizes).sum(axis=1, keepdims=True)
         y = hide(truth, 0.4, random_state=seed)
         predicted = np.tile(truth.mean(axis=0), (400, 1))
-        found, low, high = Completer().fit(y, predicted).fill_with_intervals(y, predicted, 0.9)
+        found, low, high = (
+            Completer()
+            .fit(PartialRows(y), predicted)
+            .fill_with_intervals(PartialRows(y), predicted, 0.9)
+        )
         at = several(y)
         inside.append(((low <= truth) & (truth <= high))[at])
         filled.append(found[at])

@@ -6,6 +6,7 @@ import pytest
 
 from inldl.completion import Completer
 from inldl.report.pages.table import completion_page
+from inldl.rows.partial import PartialRows
 from inldl.tables import TableFile
 from inldl.tables.tasks import complete_table, fit_table
 
@@ -23,12 +24,12 @@ def table():
 
 def test_empty_rows_are_as_unsure_as_their_predictions(table):
     truth, y, predicted = table
-    completer = Completer().fit(y, predicted)
-    filled, lower, upper = completer.fill_with_intervals(y, predicted, 0.9)
+    completer = Completer().fit(PartialRows(y), predicted)
+    filled, lower, upper = completer.fill_with_intervals(PartialRows(y), predicted, 0.9)
     empty = np.isnan(y)
     inside = (lower <= truth) & (truth <= upper)
     assert 0.84 <= inside[empty].mean() <= 0.95
-    draws = completer.draw(y, predicted, 20, seed=0)
+    draws = completer.draw(PartialRows(y), predicted, 20, seed=0)
     rmse = np.sqrt(np.square(filled - truth)[empty].mean())
     assert np.sqrt(draws.var(axis=0, ddof=1)[empty].mean()) == pytest.approx(rmse, rel=0.2)
 

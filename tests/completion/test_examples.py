@@ -97,11 +97,11 @@ def test_few_features_are_kept_for_draws():
     X, y = rng.normal(size=(30, MOST_FEATURES + 1)), rng.dirichlet(np.ones(3), 30)
     few = Examples.of(X[:, 1:], y, y)
     np.testing.assert_array_equal(few.features, X[:, 1:])
-    np.testing.assert_array_equal(few.beside(X[:4, 1:]).features, X[:4, 1:])
+    np.testing.assert_array_equal(few.side_information(X[:4, 1:])["features"], X[:4, 1:])
     for many in (X, csr_array(X[:, :2]), X[:, :0]):
         examples = Examples.of(many, y, y)
         assert examples.features is None
-        assert examples.beside(many).features is None
+        assert examples.side_information(many)["features"] is None
     assert few.fit_together(3)
     few.features = few.features[1:]
     assert not few.fit_together(3)

@@ -8,6 +8,7 @@ from inldl import hide
 from inldl.completion import Completer
 from inldl.completion.loose_sums import LooseSums
 from inldl.files import load_model, save_model
+from inldl.rows.partial import PartialRows
 from inldl.tables import TableFile
 from inldl.tables.tasks import complete_table, fit_table
 
@@ -23,13 +24,13 @@ def about_one(n, seed=0):
 def learned():
     truth, predicted = about_one(400)
     y = hide(truth, 0.3, random_state=0)
-    return truth, y, predicted, LooseSums().fit(y, predicted)
+    return truth, y, predicted, LooseSums().fit(PartialRows(y), predicted)
 
 
 def test_a_single_hole_is_not_what_the_others_leave(learned):
     truth, y, predicted, loose = learned
     single = np.isnan(y) & (np.isnan(y).sum(axis=1) == 1)[:, None]
-    filled, low, high = loose.fill_with_intervals(y, predicted, 0.9)
+    filled, low, high = loose.fill_with_intervals(PartialRows(y), predicted, 0.9)
     rest = np.broadcast_to(1 - np.nansum(y, axis=1, keepdims=True), y.shape)
     error, naive = (np.abs(found - truth)[single].mean() for found in (filled, rest))
     assert error < 0.8 * naive
@@ -41,7 +42,7 @@ def test_a_single_hole_is_not_what_the_others_leave(learned):
 
 def test_known_degrees_stay_and_sums_are_like_those_of_complete_rows(learned):
     truth, y, predicted, loose = learned
-    filled = loose.fill(y, predicted)
+    filled = loose.fill(PartialRows(y), predicted)
     np.testing.assert_array_equal(filled[~np.isnan(y)], y[~np.isnan(y)])
     assert filled.min() >= 0
     assert filled.sum(axis=1).max() <= truth.sum(axis=1).max() + 1e-9
@@ -51,7 +52,7 @@ def test_known_degrees_stay_and_sums_are_like_those_of_complete_rows(learned):
 def test_draws_of_single_holes_differ(learned):
     _, y, predicted, loose = learned
     rows = np.flatnonzero(np.isnan(y).sum(axis=1) == 1)[:5]
-    draws = loose.draw(y[rows], predicted[rows], 10, seed=0)
+    draws = loose.draw(PartialRows(y[rows]), predicted[rows], 10, seed=0)
     assert (draws.std(axis=0)[np.isnan(y[rows])] > 1e-4).all()
 
 
@@ -66,7 +67,10 @@ def test_refilled_degrees_are_those_of_the_table(learned):
 def test_exact_sums_are_completed_as_always():
     truth, predicted = about_one(60)
     y = hide(truth / truth.sum(axis=1, keepdims=True), 0.3, random_state=0)
-    plain, loose = (kind().fit(y, predicted).fill(y, predicted) for kind in (Completer, LooseSums))
+    plain, loose = (
+        kind().fit(PartialRows(y), predicted).fill(PartialRows(y), predicted)
+        for kind in (Completer, LooseSums)
+    )
     single = np.isnan(y) & (np.isnan(y).sum(axis=1) == 1)[:, None]
     np.testing.assert_allclose(loose[single], plain[single], atol=1e-3)
 
@@ -97,7 +101,7 @@ def test_a_file_with_loose_sums(tmp_path):
 
 def test_no_error_is_above_the_largest_that_is_possible(learned):
     truth, y, predicted, loose = learned
-    filled = loose.fill(y, predicted)
+    filled = loose.fill(PartialRows(y), predicted)
     off = np.where(np.isnan(y), np.abs(filled - truth), 0).sum(axis=1)
     assert (off <= loose.most_errors(y, filled) + 1e-9).all()
 

@@ -11,8 +11,7 @@ from inldl.completion.completer import Refilled
 from inldl.completion.hiding import hide_each_label
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
 from inldl.datasets import hide
-from inldl.rows.selection import split_evenly
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.partial import PartialRows
 
 
 def rows(n=150):
@@ -23,8 +22,8 @@ def rows(n=150):
 def test_nothing_is_filled_above_the_smallest_recorded_degree():
     y, predicted = rows()
     given = hide(y, 0.6, mechanism="top")
-    completer = Completer().fit(given, predicted)
-    filled, lower, upper = completer.fill_with_intervals(given, predicted, 0.9)
+    completer = Completer().fit(PartialRows(given), predicted)
+    filled, lower, upper = completer.fill_with_intervals(PartialRows(given), predicted, 0.9)
     holes, limit = np.isnan(given), np.nanmin(given, axis=1)[:, None] + 1e-9
     np.testing.assert_allclose(filled.sum(axis=1), 1)
     np.testing.assert_array_equal(filled[~holes], given[~holes])
@@ -34,7 +33,7 @@ def test_nothing_is_filled_above_the_smallest_recorded_degree():
     means = np.where(holes, np.nanmean(given, axis=0), 0)
     rest = 1 - np.nansum(given, axis=1, keepdims=True)
     in_proportion = rest * means / means.sum(axis=1, keepdims=True)
-    for other in (split_evenly(given), in_proportion):
+    for other in (PartialRows(given).evenly(), in_proportion):
         assert np.square(filled - y)[holes].mean() < np.square(other - y)[holes].mean()
 
 
@@ -42,22 +41,26 @@ def test_other_holes_are_left_to_the_members():
     y, predicted = rows()
     for mechanism in ("uniform", "keep", "small"):
         assert LargestRecorded.of(hide(y, 0.5, mechanism=mechanism, random_state=0)) is None
-    completer = Completer().fit(hide(y, 0.5, random_state=0), predicted)
+    completer = Completer().fit(PartialRows(hide(y, 0.5, random_state=0)), predicted)
     assert completer.largest_ is None
 
 
 def test_a_new_row_that_contradicts_has_no_limit():
     y, predicted = rows()
-    completer = Completer().fit(hide(y, 0.6, mechanism="top"), predicted)
+    completer = Completer().fit(PartialRows(hide(y, 0.6, mechanism="top")), predicted)
     given = np.array([[0.1, 0.05, np.nan, np.nan, np.nan]])
-    filled = completer.fill(given, predicted[:1])
+    filled = completer.fill(PartialRows(given), predicted[:1])
     np.testing.assert_allclose(filled.sum(), 1)
 
 
 def test_no_draw_is_above_the_smallest_recorded_degree():
     y, predicted = rows()
     given = hide(y, 0.6, mechanism="top")
-    draws = Completer().fit(given, predicted).draw(given, predicted, 5, seed=0)
+    draws = (
+        Completer()
+        .fit(PartialRows(given), predicted)
+        .draw(PartialRows(given), predicted, 5, seed=0)
+    )
     holes, limit = np.isnan(given), np.nanmin(given, axis=1)[:, None] + 1e-9
     assert (draws <= limit)[:, holes].all()
     assert draws.min() >= 0
@@ -70,7 +73,9 @@ def test_intervals_know_of_what_predictions_do_not_tell():
     """Predictions are exact here, but holes are not filled from them."""
     y, _ = rows()
     given = hide(y, 0.8, mechanism="top")
-    filled, lower, upper = Completer().fit(given, y).fill_with_intervals(given, y, 0.9)
+    filled, lower, upper = (
+        Completer().fit(PartialRows(given), y).fill_with_intervals(PartialRows(given), y, 0.9)
+    )
     holes = np.isnan(given)
     assert ((lower <= y) & (y <= upper))[holes].mean() > 0.6
     assert np.abs(filled - y)[holes].mean() > 0.02
@@ -80,8 +85,8 @@ def test_the_largest_error_is_that_of_a_linear_programme():
     """Errors are convex, so the largest is one of those that push each hole up or down."""
     y, _ = rows(6)
     given = hide(y, 0.6, mechanism="top")
-    learned = Completer().fit(hide(rows()[0], 0.6, mechanism="top"), rows()[1])
-    filled = learned.fill(given, y)
+    learned = Completer().fit(PartialRows(hide(rows()[0], 0.6, mechanism="top")), rows()[1])
+    filled = learned.fill(PartialRows(given), y)
     limits, holes = learned.largest_.limits(given), np.isnan(given)
     found = learned.most_errors(given, filled)
     assert (np.abs(filled - y).sum(axis=1) <= found + 1e-12).all()
@@ -114,7 +119,7 @@ def test_known_degrees_count_as_often_as_such_are_missing():
     rng = np.random.default_rng(0)
     y = rng.dirichlet([3.0, 2.0, 2.0, 1.0], 1000)
     given = np.where(rng.random(y.shape) < 0.08 / (0.12 + y), np.nan, y)
-    given = fill_forced(given[~np.isnan(given).all(axis=1)])
+    given = PartialRows(given[~np.isnan(given).all(axis=1)]).forced()
     refilled = one_by_one(given)
     known, label = refilled.degrees, refilled.label
     weights, holes = weights_of_holes(given, refilled), np.isnan(given)
@@ -133,7 +138,10 @@ def test_without_holes_all_degrees_count_as_before():
 def test_where_hardly_any_are_like_the_missing_ones_nothing_is_told():
     y, predicted = rows()
     given = np.where((y < 0.15) & (np.random.default_rng(0).random(y.shape) < 0.97), np.nan, y)
-    completer = Completer().fit(given, predicted)
+    completer = Completer().fit(PartialRows(given), predicted)
     assert completer.largest_ is None
     assert completer.hole_weights_ is None
-    assert Completer().fit(hide(y, 0.4, random_state=0), predicted).hole_weights_ is not None
+    assert (
+        Completer().fit(PartialRows(hide(y, 0.4, random_state=0)), predicted).hole_weights_
+        is not None
+    )

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from inldl.completion.completer import Completer
 from inldl.completion.within import WithinLimits
-from inldl.rows.given_limits import limits_of
+from inldl.rows.partial import PartialRows
 
 NAN = np.nan
 
@@ -24,8 +24,8 @@ def cases(draw):
     upper = np.where(truth <= common, common, truth + draw(st.sampled_from([0.0, 0.1])))
     lower = np.where(draw(arrays(bool, (n, C))), truth * 0.5, NAN)
     sums = {(0, 2): np.where(draw(arrays(bool, n)), truth[:, 0] + truth[:, 2], NAN)}
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
     expected = draw(arrays(float, (n, C), elements=st.floats(0, 1)))
     return np.where(np.isnan(y), expected, y), limits
 
@@ -77,24 +77,24 @@ def test_intervals_hold_their_fill_and_are_possible(unseen, case, coverage):
     seen = ~np.isnan(limits.y)
     np.testing.assert_array_equal(lower[seen], limits.y[seen])
     np.testing.assert_array_equal(upper[seen], limits.y[seen])
-    other = np.isnan(limits.y) & ~limits.told  # no limits of their own: as far as rows allow
+    other = np.isnan(limits.y) & ~limits.limited  # no limits of their own: as far as rows allow
     np.testing.assert_allclose(upper[other], high[other], atol=1e-9)
 
 
 def test_peers_go_to_their_mean_and_no_bit_further():
     """The mean of three times 0.05 is more than 0.05."""
     y = np.array([[0.85, NAN, NAN, NAN]])
-    limits = limits_of(y, upper=np.where(np.isnan(y), 0.05 + 1e-9, NAN))
+    limits = PartialRows.of(y, upper=np.where(np.isnan(y), 0.05 + 1e-9, NAN))
     filled = within(True, 4).fill(np.array([[0.85, 0.9, 0.9, 0.9]]), limits)
     keeps(filled, limits)
-    limits = limits_of(y, upper=np.array([[NAN, 0.1, 0.1, 0.08]]))
+    limits = PartialRows.of(y, upper=np.array([[NAN, 0.1, 0.1, 0.08]]))
     filled = within(True, 4).fill(np.array([[0.85, 0.09, 0.02, 0.04]]), limits)
     np.testing.assert_allclose(filled, [[0.85, 0.0725, 0.0375, 0.04]])
 
 
 def test_a_hole_that_was_seen_elsewhere_gets_its_mean_between_bounds():
     y = np.array([[0.5, NAN, NAN]])
-    limits = limits_of(y, upper=np.array([[NAN, 0.1, NAN]]))
+    limits = PartialRows.of(y, upper=np.array([[NAN, 0.1, NAN]]))
     low = within(False, 3).fill(np.array([[0.5, 0.05, 0.45]]), limits)[0, 1]
     high = within(False, 3).fill(np.array([[0.5, 0.3, 0.2]]), limits)[0, 1]
     assert 0.01 < low < high < 0.1
@@ -109,27 +109,27 @@ def table(n=50, seed=0):
 
 def test_the_completer_changes_only_rows_with_limits(without_trees):
     truth, y, predicted = table()
-    completer = Completer().fit(y, predicted)
+    completer = Completer().fit(PartialRows(y), predicted)
     upper = np.full(y.shape, NAN)
     rows = np.arange(50) % 2 == 0
     upper[rows] = np.where(np.isnan(y[rows]), truth[rows] + 0.02, NAN)
-    limits = limits_of(y, upper=upper)
-    others = np.setdiff1d(np.arange(50), limits.rows)
-    plain, found = completer.fill(y, predicted), completer.fill(y, predicted, limits=limits)
+    limits = PartialRows.of(y, upper=upper)
+    others = np.setdiff1d(np.arange(50), limits.limited_rows)
+    plain, found = (completer.fill(rows, predicted) for rows in (PartialRows(y), limits))
     np.testing.assert_array_equal(found[others], plain[others])
-    keeps(found[limits.rows], limits.take(limits.rows))
-    filled, lower, upper_end = completer.fill_with_intervals(y, predicted, 0.9, limits=limits)
+    keeps(found[limits.limited_rows], limits.take(limits.limited_rows))
+    filled, lower, upper_end = completer.fill_with_intervals(limits, predicted, 0.9)
     np.testing.assert_array_equal(filled, found)
     assert (lower <= filled).all()
     assert (filled <= upper_end).all()
-    draws = completer.draw(y, predicted, 3, 0, limits=limits)
+    draws = completer.draw(limits, predicted, 3, 0)
     for each in draws:
-        keeps(each[limits.rows], limits.take(limits.rows))
+        keeps(each[limits.limited_rows], limits.take(limits.limited_rows))
     assert (draws[0] != draws[1]).any()
-    np.testing.assert_array_equal(completer.draw(y, predicted, 3, 0, limits=limits), draws)
+    np.testing.assert_array_equal(completer.draw(limits, predicted, 3, 0), draws)
 
 
 def test_learning_without_one_error_still_fills():
     how = WithinLimits.of(np.empty(0), np.empty(0), np.empty(0, int), 3, False)
-    limits = limits_of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
+    limits = PartialRows.of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
     keeps(how.fill(np.array([[0.5, 0.2, 0.3]]), limits), limits)

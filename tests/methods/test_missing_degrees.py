@@ -7,7 +7,8 @@ from inldl import AutoInLDL, evaluate, hide
 from inldl.datasets import load, make_distributions
 from inldl.methods import ConstantLDL, KernelRidgeLDL
 from inldl.methods.missing_degrees import fill_selected
-from inldl.rows.selection import mechanism_of, split_evenly
+from inldl.rows.partial import PartialRows
+from inldl.rows.selection import mechanism_of
 
 
 def cosine(truth, predicted):
@@ -20,7 +21,7 @@ def assert_better(X, y, mechanism, rate, members, margin=0.0):
     given = hide(y[train], rate, mechanism=mechanism, random_state=0)
     new, truth = X[train.stop :], y[train.stop :]
     constant = ConstantLDL().fit(X[train], given).predict(new)
-    even = np.tile(split_evenly(given).mean(axis=0), (len(new), 1))
+    even = np.tile(PartialRows(given).evenly().mean(axis=0), (len(new), 1))
     ours = AutoInLDL(members, random_state=0).fit(X[train], given).predict(new)
     found = cosine(truth, ours)
     assert found >= cosine(truth, constant) - margin

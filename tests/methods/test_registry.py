@@ -19,7 +19,7 @@ from inldl.tables import compare
 
 OUTSIDE = '''
 import numpy as np
-from inldl.rows.checks import validate_features, validate_fit
+from inldl.rows.inputs import validate_features, validate_fit
 from inldl.methods import DistributionEstimator
 from inldl.solvers.softmax import softmax
 

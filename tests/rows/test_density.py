@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.rows.density import EDGES, Inside, quantile, shortest, tilted_density
-from inldl.rows.given_limits import limits_of
+from inldl.rows.partial import PartialRows
 
 NAN = np.nan
 DEGREES = st.floats(0.0, 1.0)
@@ -90,12 +90,12 @@ def suppressed(n=400, limit=0.1, seed=0):
 
 def test_learning_finds_the_means_of_suppressed_degrees():
     truth, y, upper = suppressed()
-    limits = limits_of(y, upper=upper)
+    limits = PartialRows.of(y, upper=upper)
     found = Inside.learn(limits)
     np.testing.assert_allclose(found.mean, truth.mean(axis=0), rtol=0.15)
     filled, variance = found.fill(limits)
     holes = np.isnan(y)
-    half = limits.nearest(np.full(y.shape, 0.05))
+    half = limits.project(np.full(y.shape, 0.05))
     assert ((filled - truth)[holes] ** 2).mean() < ((half - truth)[holes] ** 2).mean()
     assert (variance[~holes] == 0).all()
     assert (variance >= 0).all()
@@ -106,7 +106,7 @@ def test_learning_finds_the_means_of_suppressed_degrees():
 
 def test_a_single_hole_has_no_variance():
     y = np.array([[0.6, 0.3, NAN], [0.5, NAN, NAN], [0.2, 0.3, 0.5]])
-    limits = limits_of(y, upper=np.where(np.isnan(y), 0.3, NAN))
+    limits = PartialRows.of(y, upper=np.where(np.isnan(y), 0.3, NAN))
     filled, variance = Inside(np.array([0.5, 0.3, 0.2]), np.full(3, 0.05)).fill(limits)
     assert filled[0, 2] == pytest.approx(0.1)
     assert variance[0, 2] == pytest.approx(0, abs=1e-9)
@@ -115,7 +115,7 @@ def test_a_single_hole_has_no_variance():
 
 def test_predictions_of_rows_are_followed():
     truth, y, upper = suppressed(limit=0.3)
-    limits = limits_of(y, upper=upper)
+    limits = PartialRows.of(y, upper=upper)
     holes = np.isnan(y)
     by_rows = Inside.learn(limits, truth).fill(limits, truth)[0]
     by_labels = Inside.learn(limits).fill(limits)[0]
@@ -125,7 +125,7 @@ def test_predictions_of_rows_are_followed():
 
 def test_sums_of_groups_are_kept_and_blocks_do_not_matter(monkeypatch):
     truth, y, upper = suppressed(limit=0.4)
-    limits = limits_of(y, upper=upper, sums={(1, 2): truth[:, 1] + truth[:, 2]})
+    limits = PartialRows.of(y, upper=upper, sums={(1, 2): truth[:, 1] + truth[:, 2]})
     found = Inside.learn(limits)
     filled, variance = found.fill(limits)
     np.testing.assert_allclose(filled[:, 1] + filled[:, 2], truth[:, 1] + truth[:, 2])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from inldl.datasets import hide
-from inldl.rows.selection import Selection, mechanism_of, split_evenly
+from inldl.rows.partial import PartialRows
+from inldl.rows.selection import Selection, mechanism_of
 
 
 def degrees(n=400, seed=0):
@@ -58,7 +59,7 @@ def test_filled_better_than_evenly(mechanism, rate, prior):
     assert filled.min() >= 0
     assert (variance[seen] == 0).all()
     assert found.slope > 0
-    assert error(filled, y, holes) < 0.98 * error(split_evenly(holes), y, holes)
+    assert error(filled, y, holes) < 0.98 * error(PartialRows(holes).evenly(), y, holes)
     if mechanism == "top":
         assert (np.where(seen, 0, filled).max(axis=1) <= np.nanmin(holes, axis=1) + 1e-9).all()
 
@@ -69,5 +70,5 @@ def test_the_means_of_labels_are_found():
     holes = hide(y, 0.7, mechanism="small", random_state=0)
     filled = Selection.learn(holes, False).fill(holes)[0].mean(axis=0)
     observed = np.nanmean(holes, axis=0)
-    for other in (observed / observed.sum(), split_evenly(holes).mean(axis=0)):
+    for other in (observed / observed.sum(), PartialRows(holes).evenly().mean(axis=0)):
         assert np.abs(filled - y.mean(axis=0)).max() < 0.7 * np.abs(other - y.mean(axis=0)).max()

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl import hide
+from inldl.rows.partial import PartialRows
 from inldl.solvers import gaussian as completion
-from inldl.solvers.gaussian import error_covariance, fill_near, given_observed
+from inldl.solvers.gaussian import error_covariance, given_observed
 
 
 def errors_that_sum_to_zero(rng, n, C):
@@ -91,7 +92,10 @@ def test_what_goes_together_is_completed_better():
     truth /= truth.sum(axis=1, keepdims=True)
     y = np.where([False, True, False, True], np.nan, truth)
     expected, variance = given_observed(y, predicted, error_covariance(truth - predicted))
-    better, plain = fill_near(y, expected, variance + 1e-300), fill_near(y, predicted, np.ones(4))
+    better, plain = (
+        PartialRows(y).project(expected, variance + 1e-300),
+        PartialRows(y).project(predicted, np.ones(4)),
+    )
     errors = [np.sqrt(np.mean((filled - truth)[np.isnan(y)] ** 2)) for filled in (better, plain)]
     assert errors[0] < 0.3 * errors[1]
     np.testing.assert_allclose(better.sum(axis=1), 1, atol=1e-12)

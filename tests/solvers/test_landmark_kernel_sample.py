@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from inldl import hide
+from inldl.rows.partial import PartialRows
 from inldl.solvers import landmark_kernel
-from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample, masked_loss
 from inldl.solvers.softmax import softmax
 
@@ -22,7 +22,11 @@ def rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     y = softmax(np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2]]))
-    return X, fill_forced(hide(y, 0.4, random_state=0)), rng.integers(1, 4, N).astype(float)
+    return (
+        X,
+        PartialRows(hide(y, 0.4, random_state=0)).forced(),
+        rng.integers(1, 4, N).astype(float),
+    )
 
 
 def sample_of(X, y, weights=None, landmarks=30):

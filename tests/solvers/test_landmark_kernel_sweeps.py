@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 from inldl import hide
+from inldl.rows.partial import PartialRows
 from inldl.solvers import landmark_kernel
-from inldl.solvers.gaussian import fill_forced
 from inldl.solvers.landmark_kernel import KernelSoftmax, KernelSweeps, LandmarkKernel, masked_loss
 from inldl.solvers.softmax import MaskedSoftmax
 
@@ -31,7 +31,7 @@ def problem(kernel="rbf"):
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_the_loss_is_that_of_the_masked_softmax(weights):
     """At any parameters, with its gradient; a negative degree counts as 0."""
-    y = fill_forced(Y)
+    y = PartialRows(Y).forced()
     y[0, 0] = -0.1
     features = RNG.normal(size=(90, 5))
     whole = MaskedSoftmax(features, np.ones(5), y, 0.0, weights)
@@ -52,7 +52,7 @@ def test_a_step_returns_loss_and_gradient(kernel, weights, monkeypatch):
     assert counted.added == (90.0 if weights is None else weights.sum(),)
     sums = problem(kernel).step(block, COEF, INTERCEPT)[1]
     K = KERNELS[kernel](X, X[:20], gamma=0.2)
-    loss, residual = masked_loss(K @ COEF + INTERCEPT, fill_forced(Y), weights)
+    loss, residual = masked_loss(K @ COEF + INTERCEPT, PartialRows(Y).forced(), weights)
     assert sums.added[0] == pytest.approx(loss, rel=1e-5)
     np.testing.assert_allclose(sums.added[1], K.T @ residual, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(sums.added[2], residual.sum(axis=0), rtol=1e-4, atol=1e-4)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import Ridge
 
+from inldl.rows.partial import PartialRows
 from inldl.solvers import masked_ridge
-from inldl.solvers.gaussian import fill_forced, fill_near, projected
+from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import (
     fit_completed,
     leave_one_out,
@@ -105,13 +106,13 @@ def test_complete_degrees_need_one_ridge():
 
 def test_completion_is_a_fixed_point():
     features, y = problem(n=60)
-    y = fill_forced(y)
+    y = PartialRows(y).forced()
     raw = leave_one_out(features, y, 1.0)
     result = fit_completed(features, y, raw, 1.0, max_iter=1000, tol=1e-10)
     assert result.n_iter < 1000
     model = Ridge(1.0).fit(features, result.completed)
     np.testing.assert_allclose(result.coef, model.coef_.T, atol=1e-8)
-    again = fill_near(y, model.predict(features), spread_of(y, raw))
+    again = PartialRows(y).project(model.predict(features), spread_of(y, raw))
     np.testing.assert_allclose(again, result.completed, atol=1e-8)
 
 
@@ -145,9 +146,9 @@ def test_fill_forced():
         [nan, nan, nan],
         [0, nan, nan],
     ]
-    np.testing.assert_allclose(fill_forced(y), expected, atol=1e-12)
+    np.testing.assert_allclose(PartialRows(y).forced(), expected, atol=1e-12)
     assert np.isnan(y).sum() == 12  # what was given stays as it was
-    assert fill_forced(y.astype(np.float32)).dtype == np.float64
+    assert PartialRows(y.astype(np.float32)).forced().dtype == np.float64
 
 
 @given(st.integers(0, 10_000))
@@ -155,8 +156,8 @@ def test_filled_rows_sum_to_one(seed):
     rng = np.random.default_rng(seed)
     y = rng.dirichlet(np.full(5, 0.3), 20)
     given_ = ~(rng.random(y.shape) < 0.6)
-    holes = fill_forced(np.where(given_, y, nan))
-    filled = fill_near(holes, rng.normal(size=y.shape), rng.random(5) + 1e-3)
+    holes = PartialRows(np.where(given_, y, nan)).forced()
+    filled = PartialRows(holes).project(rng.normal(size=y.shape), rng.random(5) + 1e-3)
     assert filled.min() >= -1e-15
     np.testing.assert_allclose(filled.sum(axis=1), 1, atol=2e-5)
     np.testing.assert_array_equal(filled[given_], y[given_])
@@ -164,13 +165,13 @@ def test_filled_rows_sum_to_one(seed):
 
 def test_labels_that_are_hard_to_predict_give_way():
     y = np.array([[0.2, nan, nan, nan]])
-    filled = fill_near(y, np.array([[9, 0.1, 0.2, 0.2]]), np.array([5.0, 1.0, 2.0, 0.0]))
+    filled = PartialRows(y).project(np.array([[9, 0.1, 0.2, 0.2]]), np.array([5.0, 1.0, 2.0, 0.0]))
     np.testing.assert_allclose(filled, [[0.2, 0.2, 0.4, 0.2]])
 
 
 def test_filling_minimises_the_weighted_distance_when_nothing_is_negative():
     predicted, spread = np.array([[0.2, 0.1, 0.4]]), np.array([0.5, 1.0, 3.0])
-    found = fill_near(np.full((1, 3), nan), predicted, spread)
+    found = PartialRows(np.full((1, 3), nan)).project(predicted, spread)
     expected = minimize(
         lambda z: ((z - predicted[0]) ** 2 / spread).sum(),
         np.ones(3) / 3,
@@ -182,7 +183,8 @@ def test_filling_minimises_the_weighted_distance_when_nothing_is_negative():
 
 def test_rows_over_one_leave_nothing_to_fill():
     np.testing.assert_array_equal(
-        fill_near(np.array([[0.7, 0.6, nan]]), np.ones((1, 3)), np.ones(3)), [[0.7, 0.6, 0]]
+        PartialRows(np.array([[0.7, 0.6, nan]])).project(np.ones((1, 3)), np.ones(3)),
+        [[0.7, 0.6, 0]],
     )
 
 

@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
 from inldl.engines import base, disk
-from inldl.rows.given_limits import Labels, beside_rows, limits_of
-from inldl.rows.limits import Limits
+from inldl.rows.partial import PartialRows
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
@@ -49,23 +48,23 @@ def same_bits(model, expected):
         np.testing.assert_array_equal(model.history_[name], values)
 
 
-def problem(labels, weighting="degree", impute=True, max_iter=20):
+def problem(header, weighting="degree", impute=True, max_iter=20):
     return WInLDLProblem(
         get_weighting(weighting), impute, rho=2.0, max_iter=max_iter, ridge=1e-5,
-        fit_intercept=True, close_rows=True, labels=labels,
+        fit_intercept=True, close_rows=True, header=header,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("impute", [True, False])
 @pytest.mark.parametrize("weighting", ["degree", "random"])
 def test_targets_are_in_their_sets_and_rows_are_distributions(impute, weighting, monkeypatch):
-    known, labels = beside_rows(X, Y, **KNOWN)
-    method = problem(labels, weighting, impute)
+    header, known = PartialRows.open(X, Y, **KNOWN)
+    method = problem(header, weighting, impute)
     block, sums = method.start(X, Y, **known)
     shared = method.first(sums, None)
-    targets, nearest = [], Limits.nearest
+    targets, nearest = [], PartialRows.project
     monkeypatch.setattr(
-        Limits, "nearest", lambda *args: targets.append(nearest(*args)) or targets[-1]
+        PartialRows, "project", lambda *args: targets.append(nearest(*args)) or targets[-1]
     )
     for _ in range(20):
         block, sums = method.step(block, *method.message(shared))
@@ -103,9 +102,9 @@ def test_the_limit_is_what_another_solver_finds():
     y[:4, 1:] = NAN
     lower, upper = np.full((2, *y.shape), NAN)
     lower[:4, 1], upper[:4, 2] = [0.3, 0.25, 0.3, 0.2], [0.3, 0.4, 0.2, 0.35]
-    limits = limits_of(y, lower, upper)
+    limits = PartialRows.of(y, lower, upper)
     A, target = np.hstack([X, np.ones((6, 1))]), y.copy()
-    allowed = limits.take(np.arange(4)).open().nearest(np.zeros((4, 3)))
+    allowed = limits.take(np.arange(4)).free().project(np.zeros((4, 3)))
     target[:4, 1:] = allowed[:, 1:]
 
     def degrees(w):
@@ -164,7 +163,9 @@ def test_what_a_row_is_learned_from_does_not_depend_on_its_block(monkeypatch):
     """Rows whose small degrees are hidden: of some the bounds say nothing, of others much."""
     y = np.where(T < 0.15, NAN, T)
     upper = np.where(np.isnan(y), 0.15, NAN)
-    rows = np.argsort(limits_of(y, upper=upper).telling, kind="stable")  # so blocks differ
+    rows = np.argsort(
+        PartialRows.of(y, upper=upper).informative, kind="stable"
+    )  # so blocks differ
     data, known = (X[rows], y[rows]), {"upper": upper[rows]}
     expected = fitted(*data, known=known)
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 16)
@@ -333,5 +334,5 @@ def test_bounds_have_the_labels_and_rows_of_the_degrees():
 
 
 def test_a_fitted_model_keeps_nothing_of_the_limits():
-    assert "_labels" not in vars(fitted())
-    assert WInLDL()._labels == Labels()
+    assert "_header" not in vars(fitted())
+    assert WInLDL()._header.groups == ()

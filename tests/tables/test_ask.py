@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import inldl
 from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
+from inldl.rows.partial import PartialRows
 from inldl.tables.ask import Prices, RowsToFill, suggestion
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
@@ -187,7 +188,7 @@ def test_parts_of_a_table_are_as_good_as_all_of_it(data, model):
     parts = []
     for rows in (slice(0, 13), slice(13, 14), slice(14, 50)):
         some = X[rows], y[rows] if isinstance(y, np.ndarray) else y.iloc[rows]
-        parts.append(RowsToFill(*model._given_and_predicted(*some), model._beside(some[0])))
+        parts.append(RowsToFill(*model._rows_to_fill(*some, None, None, None)))
     found = suggestion(model, parts, model.label_names_, 10, "cell", Prices(), 0.9).table
     assert found["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(
@@ -203,7 +204,8 @@ def test_sums_that_vary_leave_single_holes_unsure():
     model = TableModel("winldl")
     encoded, degrees = model._encode(rng.normal(size=(58, 2)), y / sums[:, None])
     model._fit_encoded(encoded, degrees, sums=sums)
-    part = RowsToFill(y, np.full(y.shape, 0.25), model._beside_of(encoded))
+    rows = PartialRows(y, **model.examples_.side_information(encoded))
+    part = RowsToFill(rows, np.full(y.shape, 0.25))
     found = suggestion(model, [part], list("abcd"), None, "cell", Prices(), 0.9)
     assert len(found.table) == 25
     assert (found.table["gain"] > 0).all()

@@ -13,7 +13,7 @@ from inldl.datasets import hide, load_budget_shares
 from inldl.methods import RegressorLDL
 from inldl.metrics import cosine
 from inldl.progress import listening
-from inldl.rows.given_limits import limits_of
+from inldl.rows.partial import PartialRows
 from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
 from inldl.tables.trial import Errors, completing_trials, predicting_trials, run_trial
@@ -119,7 +119,7 @@ def suppressed(budget):
 @pytest.mark.parametrize("method", ["winldl", "constant-mean"])
 def test_methods_complete_within_bounds(suppressed, method):
     X, y, known = suppressed
-    limits = limits_of(y, **known)
+    limits = PartialRows.of(y, **known)
     [trial, *_] = completing_trials(y.to_numpy(), 0.2, 0, limits=limits)
     found = run_trial(method, X, y.columns, trial, 0, [])
     assert (found[y.isna()] <= 0.08 + 1e-9).all()
@@ -131,7 +131,7 @@ def test_methods_complete_within_bounds(suppressed, method):
 
 def test_shares_that_others_give_away_are_not_judged(suppressed):
     _, y, known = suppressed
-    limits = limits_of(y, **known)
+    limits = PartialRows.of(y, **known)
     for trial in completing_trials(y.to_numpy(), 0.2, 0, limits=limits):
         alone = np.isnan(trial.learned[:, [2, 3]]).sum(axis=1) == 1
         assert not trial.judged[:, [2, 3]][alone].any()
@@ -141,7 +141,7 @@ def test_shares_that_others_give_away_are_not_judged(suppressed):
 @quickly
 def test_held_out_shares_are_not_told_by_bounds(suppressed):
     X, y, known = suppressed
-    limits = limits_of(y, upper=known["upper"])
+    limits = PartialRows.of(y, upper=known["upper"])
     for make, option in ((completing_trials, 0.3), (predicting_trials, 3)):
         trial = make(y.to_numpy(), option, 0, limits=limits)[0]
         parts = {"y": y, "lower": limits.lower, "upper": limits.upper}

@@ -9,8 +9,7 @@ from inldl import TableModel, WInLDL, hide
 from inldl.completion import Completer
 from inldl.completion.completer import Refilled
 from inldl.methods import KernelRidgeLDL
-from inldl.rows.side import Beside
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.partial import PartialRows
 from inldl.uncertainty.draws import TRIALS, draw_rows, own_errors
 from inldl.uncertainty.joint_normal import NormalRows
 
@@ -29,8 +28,8 @@ def table(n=200, n_labels=5, rate=0.4, seed=0):
 @pytest.fixture(scope="module")
 def drawn():
     truth, y, predicted = table()
-    completer = Completer().fit(y, predicted)
-    return truth, y, predicted, completer, completer.draw(y, predicted, DRAWS, seed=1)
+    completer = Completer().fit(PartialRows(y), predicted)
+    return truth, y, predicted, completer, completer.draw(PartialRows(y), predicted, DRAWS, seed=1)
 
 
 # --- each draw -------------------------------------------------------------------------------
@@ -49,13 +48,15 @@ def test_only_what_the_row_does_not_give_varies():
     y[0] = [0.5, 0.5, np.nan, np.nan, 0]  # nothing is left
     y[1] = [0.1, 0.2, 0.3, np.nan, 0.1]
     y[2] = np.nan
-    completer = Completer().fit(y, predicted)
-    draws = completer.draw(y, predicted, 30, seed=0)
-    unsure = np.isnan(fill_forced(y))
+    completer = Completer().fit(PartialRows(y), predicted)
+    draws = completer.draw(PartialRows(y), predicted, 30, seed=0)
+    unsure = np.isnan(PartialRows(y).forced())
     assert not unsure[:2].any()
     assert (np.ptp(draws, axis=0)[~unsure] == 0).all()
     assert (np.ptp(draws, axis=0)[unsure] > 0).all()
-    np.testing.assert_array_equal(draws[0][~unsure], completer.fill(y, predicted)[~unsure])
+    np.testing.assert_array_equal(
+        draws[0][~unsure], completer.fill(PartialRows(y), predicted)[~unsure]
+    )
 
 
 # --- how much draws vary ------------------------------------------------------------------------
@@ -66,8 +67,8 @@ def test_draws_have_the_completed_row_as_their_mean_where_that_alone_counts(draw
     _, y, predicted, completer, _ = drawn
     learned = completer._could_learn(DRAWS, 1)
     weight, learned.weight = learned.weight, 0.0
-    draws, learned.weight = completer.draw(y, predicted, DRAWS, seed=1), weight
-    filled, at = completer.fill(y, predicted), np.isnan(fill_forced(y))
+    draws, learned.weight = completer.draw(PartialRows(y), predicted, DRAWS, seed=1), weight
+    filled, at = completer.fill(PartialRows(y), predicted), np.isnan(PartialRows(y).forced())
     off = (draws.mean(axis=0) - filled)[at] / draws.std(axis=0)[at]
     assert np.sqrt(np.mean(off**2)) < 0.15  # chance alone gives 0.05
     assert abs(np.mean((draws.mean(axis=0) - filled)[at])) < 1e-12
@@ -93,18 +94,18 @@ def test_errors_in_common_are_part_of_the_spread(common, wanted):
 
 def test_the_mean_of_draws_is_as_near_the_truth_as_the_completed_row(drawn):
     truth, y, predicted, completer, draws = drawn
-    at = np.isnan(fill_forced(y))
+    at = np.isnan(PartialRows(y).forced())
     mean, filled = (
         np.sqrt(np.mean((rows - truth)[at] ** 2))
-        for rows in (draws.mean(axis=0), completer.fill(y, predicted))
+        for rows in (draws.mean(axis=0), completer.fill(PartialRows(y), predicted))
     )
     assert mean < 1.02 * filled
 
 
 def test_draws_vary_as_much_as_the_completed_degrees_err(drawn):
     truth, y, predicted, completer, draws = drawn
-    at = np.isnan(fill_forced(y))
-    error = np.sqrt(np.mean((completer.fill(y, predicted) - truth)[at] ** 2))
+    at = np.isnan(PartialRows(y).forced())
+    error = np.sqrt(np.mean((completer.fill(PartialRows(y), predicted) - truth)[at] ** 2))
     assert np.sqrt(draws.var(axis=0)[at].mean()) == pytest.approx(error, rel=0.12)
     low, high = np.quantile(draws, [0.05, 0.95], axis=0)
     assert ((low <= truth) & (truth <= high))[at].mean() == pytest.approx(0.9, abs=0.04)
@@ -131,7 +132,7 @@ def test_errors_in_common_do_not_average_out(drawn, monkeypatch):
     1 + h / (n - h) times that of independent errors; errors that must sum to 0 add less."""
     _, y, predicted, completer, draws = drawn
     monkeypatch.setattr(completer._could_learn(DRAWS, 1)._chain, "share", 0.0)
-    own = completer.draw(y, predicted, DRAWS, seed=1)
+    own = completer.draw(PartialRows(y), predicted, DRAWS, seed=1)
     ratio = draws.mean(axis=1).var(axis=0).sum() / own.mean(axis=1).var(axis=0).sum()
     assert 1.05 < ratio < 1 + 0.4 / 0.6
 
@@ -155,8 +156,8 @@ def test_draws_go_along_with_features_that_predictions_leave_out():
     slope = np.polyfit(x[:, 0], truth[:, 0], 1)[0]
 
     def error(features):
-        completer = Completer().fit(y, mean, beside=Beside(features=features))
-        draws = completer.draw(y, mean, 10, 0, beside=Beside(features=features))
+        completer = Completer().fit(PartialRows(y, features=features), mean)
+        draws = completer.draw(PartialRows(y, features=features), mean, 10, 0)
         return abs(np.mean([np.polyfit(x[:, 0], d[:, 0], 1)[0] for d in draws]) / slope - 1)
 
     assert error(x) < 0.1 < 0.15 < error(None)  # 0.04 and 0.20
@@ -166,8 +167,8 @@ def test_draws_vary_little_where_the_degrees_of_a_table_do():
     """b - 0.9 a varies little; where both are missing it must not vary much more in draws."""
     x, truth = related()
     y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
-    beside = Beside(features=x)
-    draws = Completer().fit(y, mean, beside=beside).draw(y, mean, 10, 0, beside=beside)
+    rows = PartialRows(y, features=x)
+    draws = Completer().fit(rows, mean).draw(rows, mean, 10, 0)
     both = np.isnan(y[:, :2]).all(axis=1) & ~np.isnan(y).all(axis=1)
     found, real = (np.std(d[..., both, 1] - 0.9 * d[..., both, 0]) for d in (draws, truth))
     assert found < 2.5 * real < 0.7 * np.std(draws[:, both, 0])
@@ -176,7 +177,7 @@ def test_draws_vary_little_where_the_degrees_of_a_table_do():
 def test_what_is_expected_of_normal_rows_counts_if_it_is_nearer_to_hidden_degrees():
     x, truth = related()
     y, mean = hide(truth, 0.6, random_state=0), np.tile(truth.mean(axis=0), (len(x), 1))
-    learned = Completer().fit(y, mean, beside=Beside(features=x))._could_learn(5, 0)
+    learned = Completer().fit(PartialRows(y, features=x), mean)._could_learn(5, 0)
     rng = np.random.default_rng(0)
     rows, label = np.arange(len(x)), rng.integers(0, 4, len(x))
     left = truth.copy()
@@ -196,15 +197,18 @@ def test_what_is_expected_of_normal_rows_counts_if_it_is_nearer_to_hidden_degree
 
 def test_draws_are_reproducible_for_any_number_of_threads():
     _, y, predicted = table(100)
-    one, four = (Completer(n_jobs=n).fit(y, predicted).draw(y, predicted, 3, 7) for n in (1, 4))
+    one, four = (
+        Completer(n_jobs=n).fit(PartialRows(y), predicted).draw(PartialRows(y), predicted, 3, 7)
+        for n in (1, 4)
+    )
     np.testing.assert_array_equal(four, one)
 
 
 def test_other_seeds_give_other_draws(drawn):
     _, y, predicted, completer, draws = drawn
-    same, other = (completer.draw(y, predicted, DRAWS, seed) for seed in (1, 2))
+    same, other = (completer.draw(PartialRows(y), predicted, DRAWS, seed) for seed in (1, 2))
     np.testing.assert_array_equal(same, draws)
-    at = np.isnan(fill_forced(y))
+    at = np.isnan(PartialRows(y).forced())
     assert (same != other)[:, at].mean() > 0.8  # degrees that are cut are 0 in both
 
 
@@ -212,7 +216,7 @@ def test_pieces_of_a_table_share_what_rows_have_in_common(drawn):
     """What varies in the mean of many rows is what they share; it must not average out."""
     _, y, predicted, completer, _ = drawn
     y, predicted = np.tile(y, (25, 1)), np.tile(predicted, (25, 1))
-    first, second = (completer.draw(y, predicted, 40, 3, first=n) for n in (0, 5000))
+    first, second = (completer.draw(PartialRows(y), predicted, 40, 3, first=n) for n in (0, 5000))
     assert (first != second).any()
     means = [draws.mean(axis=1) for draws in (first, second)]
     correlation = [np.corrcoef(a, b)[0, 1] for a, b in zip(means[0].T, means[1].T, strict=True)]
@@ -255,7 +259,7 @@ def test_models_of_tables_draw(fitted):
     X, y, _ = fitted
     model = TableModel("winldl").fit(X, y)
     draws = model.draw(X, y, n_draws=3, random_state=0)
-    at = np.isnan(fill_forced(y))
+    at = np.isnan(PartialRows(y).forced())
     assert np.shape(draws) == (3, 120, 3)
     assert (np.ptp(draws, axis=0)[at] > 0).mean() > 0.9  # some are 0 in all three
 

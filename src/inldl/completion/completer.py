@@ -1,6 +1,6 @@
 """Complete rows with a mixture of members, weighed by degrees that were hidden on purpose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,10 +9,11 @@ from scipy.stats import norm
 from inldl.completion.asking import RowErrors
 from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
 from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
-from inldl.completion.members.all import Members
+from inldl.completion.member import Mixture
+from inldl.completion.members import MEMBERS
 from inldl.completion.within import WithinLimits
-from inldl.rows.side import NOTHING
-from inldl.solvers.gaussian import error_covariance, fill_forced
+from inldl.rows.partial import PartialRows
+from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
 from inldl.uncertainty.joint_normal import JointNormal
@@ -23,7 +24,6 @@ JUDGED = 10_000  # degrees that are enough to weigh the members; further folds a
 JUDGED_NUMBERS = 500_000  # the same, counting all labels of their rows
 FEWEST = 20  # degrees that are needed to weigh the members at all
 FEWEST_FOR_DRAWS = 100  # degrees that are needed to weigh the centre of draws
-SAFE = {"near": 0.25, "normal": 0.5, "root normal": 0.25}  # weights before any degree is judged
 PULL = 20.0  # one over the variance with which weights are expected around these
 TREES, TRIAL_TREES = 50, 25  # of a label; while members are weighed
 ALL_TREES = 600  # of all labels, but at least a fifth of that each
@@ -50,7 +50,7 @@ class Refilled:
 class Completer:
     """Fill the holes of rows from their observed degrees and predictions of the rows.
 
-    The members of `inldl.completion.members.all` are learned from rows and predictions that were
+    The members of `inldl.completion.members` are learned from rows and predictions that were
     made without them. Each observed degree is hidden once, and filled in by members that were
     learned without its row. Weights that are not negative and sum to 1 mix the members such that
     the squared error there is small; few such degrees move them little from weights that are safe.
@@ -84,49 +84,47 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, beside=NOTHING, limits=None):
+    def fit(self, rows, predicted, groups=None, expected=None):
         """Learn from rows.
 
         Parameters
         ----------
-        y : ndarray of shape (n, n_labels)
-            Degrees, NaN = unobserved.
+        rows : PartialRows
+            The rows.
         predicted : ndarray of shape (n, n_labels)
             Predictions, each made without the row.
         groups : ndarray of int of shape (n,), optional
             Rows of one group are held out together.
-        beside : Beside, optional
-            What else is known of the rows.
-        limits : Limits, optional
-            Of degrees that are not observed; in `y` they are as expected.
+        expected : ndarray of shape (n, n_labels), optional
+            The degrees, where bounds or sums limit some with what is expected of these.
 
         Returns
         -------
         self
         """
-        y = fill_forced(y)
+        y = PartialRows(rows.y if expected is None else expected).forced()
         self.largest_ = LargestRecorded.of(y)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
-        y, predicted, beside = y[known], predicted[known], beside[known]
-        self._rows, self._learned = (y, predicted, beside), {}
-        self.limited_ = limits is not None
-        only_expected = None if limits is None else limits.take(known).told
-        n, n_labels = y.shape
+        self.limited_ = rows.constrained
+        only_expected = rows.take(known).limited if self.limited_ else None
+        rows, predicted = replace(rows.unconstrained(), y=y).take(known), predicted[known]
+        self._rows, self._learned = (rows, predicted), {}
+        n, n_labels = rows.y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
         for name in ("sizes_", "within_", "hole_weights_"):  # of an earlier fit
             vars(self).pop(name, None)
-        self.members_, self.refilled_ = self._learn(y, predicted, beside, TREES), None
-        self._of_predictions = PredictionErrors(y, predicted)
+        self.members_, self.refilled_ = self._learn(rows, predicted, TREES), None
+        self._of_predictions = PredictionErrors(rows.y, predicted)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         self._judged = np.empty(0, int)
         groups = np.arange(n) if groups is None else groups[known]
-        trials = self._trials(y, predicted, beside, groups)
+        trials = self._trials(rows, predicted, groups)
         if trials is not None:
-            self._weigh(known, y, beside.signs, only_expected, *trials)
+            self._weigh(known, rows, only_expected, *trials)
         return self
 
-    def _trials(self, y, predicted, beside, groups):
+    def _trials(self, rows, predicted, groups):
         """Hide degrees, and let members fill them that were learned without their rows.
 
         Returns the hidden degrees, what each member filled in, and expected squared errors; None
@@ -134,17 +132,18 @@ class Completer:
         """
         names, group = np.unique(groups, return_inverse=True)
         folds = np.random.default_rng(self.seed).permutation(len(names))[group] % FOLDS
-        enough, found, judged = min(JUDGED, JUDGED_NUMBERS // y.shape[1]), [], 0
-        if y.shape[1] <= 2:  # a degree is 1 minus the other, or all that is missing
+        n_labels, found, judged = rows.y.shape[1], [], 0
+        enough = min(JUDGED, JUDGED_NUMBERS // n_labels)
+        if n_labels <= 2:  # a degree is 1 minus the other, or all that is missing
             return None
         for fold in range(FOLDS):
             others = folds != fold
-            hidden = hide_each_label(y, self.seed, rows=np.flatnonzero(~others))
+            hidden = hide_each_label(rows.y, self.seed, rows=np.flatnonzero(~others))
             if not len(hidden.rows) or not others.any() or judged >= enough:
                 continue
-            members = self._learn(y[others], predicted[others], beside[others], TRIAL_TREES)
-            at = hidden.rows
-            fills, variance = members.fills(hidden.left, predicted[at], beside[at])
+            members = self._learn(rows.take(others), predicted[others], TRIAL_TREES)
+            left = replace(rows.take(hidden.rows), y=hidden.left)
+            fills, variance = members.fills(left, predicted[hidden.rows])
             found.append((hidden, fills, variance))
             judged += len(hidden.rows)
         if not found:
@@ -152,18 +151,17 @@ class Completer:
         hidden, fills, variance = zip(*found, strict=True)
         return Hidden.together(hidden), np.concatenate(fills, axis=1), np.concatenate(variance)
 
-    def _learn(self, y, predicted, beside, most_trees):
+    def _learn(self, rows, predicted, most_trees):
         n_trees = int(self._share_of_trees * most_trees)
-        return Members(y, predicted, n_trees, self.seed, self.n_jobs, beside)
+        return Mixture(MEMBERS, rows, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, y, signs, told, hidden, fills, variance):
+    def _weigh(self, known, rows, told, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
-        weights = share_of_holes(hidden.left, y)
+        weights = share_of_holes(hidden.left, rows.y)
         if len(weights) >= FEWEST:
-            safe = np.array([SAFE.get(name, 0.0) for name in self.members_.names])
             judged = fills[:, *at].T, hidden.degrees, weights
-            best = weights_towards(safe, PULL, *judged).tolist()
+            best = weights_towards(self.members_.safe, PULL, *judged).tolist()
             self.weights_ = dict(zip(self.members_.names, best, strict=True))
         if told is not None:  # how large errors are, only observed degrees can tell
             seen = np.flatnonzero(~told[hidden.rows, hidden.labels])
@@ -175,8 +173,8 @@ class Completer:
         self.refilled_ = Refilled(
             known[hidden.rows], hidden.labels, hidden.degrees, mixed[at], hidden.left, weights
         )
-        signs = None if signs is None else signs[hidden.rows]
-        about = _about(hidden.left, mixed, variance, fills, signs)
+        left = replace(rows.take(hidden.rows), y=hidden.left)
+        about = _error_features(left, mixed, variance, fills)
         errors = mixed[at] - hidden.degrees
         self._errors = about[at], hidden.rows, hidden.labels, errors
         self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
@@ -187,9 +185,10 @@ class Completer:
         found = self.refilled_
         if found is None or self.largest_ is not None:
             return None
-        if self.limited_ and not np.isnan(self._rows[0]).any():
+        y = self._rows[0].y
+        if self.limited_ and not np.isnan(y).any():
             return None
-        return weights_of_holes(self._rows[0], found)
+        return weights_of_holes(y, found)
 
     def most_errors(self, y, filled):
         """Return the largest sum of absolute errors that the holes of each row can have."""
@@ -205,86 +204,80 @@ class Completer:
     @cached_property
     def within_(self):
         """Return what is expected of holes that have limits."""
-        y, predicted, _ = self._rows
+        y, predicted = self._rows[0].y, self._rows[1]
         row, label = np.nonzero(~np.isnan(y))
         around = predicted[row, label], y[row, label], label
         if self.refilled_ is not None:
             around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
         return WithinLimits.of(*around, y.shape[1], self.limited_)
 
-    def fill(self, y, predicted, beside=NOTHING, limits=None):
+    def fill(self, rows, predicted):
         """Return the rows with their holes filled.
 
         Parameters
         ----------
-        y : ndarray of shape (n, n_labels)
-            Degrees, NaN = unobserved.
+        rows : PartialRows
+            The rows.
         predicted : ndarray of shape (n, n_labels)
             Predictions; those made without the rows, if the rows were learned from.
-        beside : Beside, optional
-            What else is known of the rows, as for `fit`.
-        limits : Limits, optional
-            What else is known of the holes.
         """
-        out = np.empty(y.shape)
-        for rows in _blocks(len(y)):
-            out[rows] = self._filled(y[rows], predicted[rows], beside[rows])[0]
-        if limits is not None:
-            some = limits.rows
-            out[some] = self.within_.fill(out[some], limits.take(some))
+        out = np.empty(rows.y.shape)
+        for at, some in rows.blocks(BLOCK):
+            out[at] = self._filled(some, predicted[at])[0]
+        some = rows.limited_rows
+        if len(some):
+            out[some] = self.within_.fill(out[some], rows.take(some).double())
         return out
 
-    def fill_with_intervals(self, y, predicted, coverage, beside=NOTHING, limits=None):
+    def fill_with_intervals(self, rows, predicted, coverage):
         """Return the rows with their holes filled, and the ends of intervals."""
-        out = np.empty((3, *y.shape))
-        for rows in _blocks(len(y)):
-            filled, about = self._filled(y[rows], predicted[rows], beside[rows])
-            out[:, rows] = filled, *self._ends(y[rows], filled, about, coverage)
-        if limits is not None:
-            some = limits.rows
-            out[:, some] = self.within_.intervals(*out[:, some], limits.take(some), coverage)
+        out = np.empty((3, *rows.y.shape))
+        for at, some in rows.blocks(BLOCK):
+            filled, about = self._filled(some, predicted[at])
+            out[:, at] = filled, *self._ends(some, filled, about, coverage)
+        some = rows.limited_rows
+        if len(some):
+            limited = rows.take(some).double()
+            out[:, some] = self.within_.intervals(*out[:, some], limited, coverage)
         return out
 
-    def _ends(self, y, filled, about, coverage):
+    def _ends(self, rows, filled, about, coverage):
         """Return the ends of the intervals of completed rows."""
-        reach, most = self._reach(y, about, coverage)
-        reach = np.where(np.isnan(y), reach, 0)
+        reach, most = self._reach(rows.y, about, coverage)
+        reach = np.where(rows.holes, reach, 0)
         upper = filled + reach
         if most is not None:
             upper = np.minimum(upper, np.maximum(most, filled))
-        return within_rows(y, filled, np.maximum(filled - reach, 0), upper)
+        return within_rows(rows, filled, np.maximum(filled - reach, 0), upper)
 
-    def row_errors(self, y, predicted, beside=NOTHING, limits=None):
+    def row_errors(self, rows, predicted):
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
         is possible. The geometric mean is taken of a spread and of what a normal error would have.
         """
-        filled, spread, width = np.empty((3, *y.shape))
-        for rows in _blocks(len(y)):
-            found, about = self._filled(y[rows], predicted[rows], beside[rows])
-            low, high = self._ends(y[rows], found, about, WIDTH)
-            filled[rows], spread[rows], width[rows] = (
-                found,
-                self._reach(y[rows], about)[0],
-                high - low,
-            )
-        spread = np.where(np.isnan(fill_forced(y)), spread, 0)
+        filled, spread, width = np.empty((3, *rows.y.shape))
+        for at, some in rows.blocks(BLOCK):
+            filled[at], about = self._filled(some, predicted[at])
+            low, high = self._ends(some, filled[at], about, WIDTH)
+            spread[at], width[at] = self._reach(some.y, about)[0], high - low
+        spread = np.where(np.isnan(rows.forced()), spread, 0)
         spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
-        if limits is not None:
-            some = limits.rows
-            filled[some] = self.within_.fill(filled[some], limits.take(some))
-            low, high = limits.possible
+        some = rows.limited_rows
+        if len(some):
+            filled[some] = self.within_.fill(filled[some], rows.take(some).double())
+            low, high = rows.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
-        y, predicted, _ = self._rows
-        return RowErrors(filled, spread, error_covariance(y - self.members_.heard(predicted)))
+        learned, predicted = self._rows
+        errors = learned.y - self.members_.trusted(predicted)
+        return RowErrors(filled, spread, error_covariance(errors))
 
-    def draw(self, y, predicted, n_draws, seed, first=0, beside=NOTHING, limits=None):
+    def draw(self, rows, predicted, n_draws, seed, first=0):
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
         ----------
-        y, predicted : ndarray of shape (n, n_labels)
+        rows, predicted
             As for `fill`.
         n_draws : int
             The number of tables.
@@ -292,51 +285,48 @@ class Completer:
             Of the random numbers.
         first : int, default=0
             The number of the first row, if these are some rows of a table.
-        beside : Beside, optional
-            As for `fit`.
-        limits : Limits, optional
-            What else is known of the holes.
 
         Returns
         -------
         ndarray of shape (n_draws, n, n_labels)
             A degree that the row gives is the same in all of them.
         """
-        out = np.empty((n_draws, *y.shape))
-        size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * y.shape[1])))
-        for rows in _blocks(len(y), size):
-            generator = np.random.default_rng([seed, 1, first + rows.start])
-            given = y[rows].astype(np.float64), predicted[rows], beside[rows]
-            out[:, rows] = self._drawn(*given, n_draws, seed, generator)
-        if limits is not None:
-            some = limits.rows
-            expected = self._filled(y[some], predicted[some], beside[some])[0]
-            within = limits.take(some)
+        out = np.empty((n_draws, *rows.y.shape))
+        size = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * rows.y.shape[1])))
+        for at, some in rows.blocks(size):
+            generator = np.random.default_rng([seed, 1, first + at.start])
+            out[:, at] = self._drawn(some.double(), predicted[at], n_draws, seed, generator)
+        some = rows.limited_rows
+        if len(some):
+            limited = rows.take(some).double()
+            expected = self._filled(limited, predicted[some])[0]
             chance = np.random.default_rng([seed, 2, first])
-            out[:, some] = self.within_.draw(expected, within, n_draws, chance)
+            out[:, some] = self.within_.draw(expected, limited, n_draws, chance)
         return out
 
     def _could_learn(self, n_draws, seed):
         """Return what could have been learned: the same for all pieces of a table."""
         if (n_draws, seed) not in self._learned:
-            y, predicted, beside = self._rows
-            told = _told(predicted, beside)
-            chain = JointNormal(y, told, self.members_.fill_normal(y, predicted, beside))
+            rows, predicted = self._rows
+            covariates = _covariates(rows, predicted)
+            start = self.members_.fill_by("normal", rows, predicted)
+            chain = JointNormal(rows.y, covariates, start)
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
             if self.largest_ is None and len(self._judged) >= FEWEST_FOR_DRAWS:
-                learned.weigh(told[self._judged], self.refilled_)
+                learned.weigh(covariates[self._judged], self.refilled_)
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]
 
-    def _drawn(self, y, predicted, beside, n_draws, seed, generator):
+    def _drawn(self, rows, predicted, n_draws, seed, generator):
         """Return draws of rows: by what all rows share, and by chance of their own."""
-        filled, about = self._filled(y, predicted, beside)
+        filled, about = self._filled(rows, predicted)
         out = np.repeat(filled[None], n_draws, axis=0)
-        unsure = np.isnan(fill_forced(y)).any(axis=1)
+        unsure = np.isnan(rows.forced()).any(axis=1)
         if unsure.any():
-            y, filled, told = y[unsure], filled[unsure], _told(predicted, beside)[unsure]
+            y, filled, covariates = rows.y[unsure], filled[unsure], _covariates(rows, predicted)
             spread, most = self._reach(y, about[unsure])
-            around = self._could_learn(n_draws, seed).around(y, told, filled, generator)
+            learned = self._could_learn(n_draws, seed)
+            around = learned.around(y, covariates[unsure], filled, generator)
             out[:, unsure] = draw_rows(y, *around, spread, most)
         return out
 
@@ -360,35 +350,30 @@ class Completer:
         normal = 1.0 if coverage is None else norm.ppf((1 + coverage) / 2)
         return np.maximum(reach, normal * self.largest_.spread(y)), self.largest_.limits(y)
 
-    def _filled(self, y, predicted, beside):
-        """Return completed rows, and what tells the sizes of their errors."""
-        y = y.astype(np.float64)
-        fills, variance = self.members_.fills(y, predicted, beside)
-        filled = np.where(np.isnan(y), self._mixed(fills), y)
+    def _filled(self, rows, predicted):
+        """Return completed rows, without their constraints, and what tells the sizes of errors."""
+        rows = rows.unconstrained().double()
+        fills, variance = self.members_.fills(rows, predicted)
+        filled = np.where(rows.holes, self._mixed(fills), rows.y)
         if self.largest_ is not None:
-            filled = self.largest_.fill(y)
-        return filled, _about(y, filled, variance, fills, beside.signs)
+            filled = self.largest_.fill(rows.y)
+        return filled, _error_features(rows, filled, variance, fills)
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
 
 
-def _blocks(n, size=BLOCK):
-    return [slice(start, start + size) for start in range(0, n, size)]
+def _covariates(rows, predicted):
+    """Return the covariates that draws should correlate with."""
+    return predicted if rows.features is None else rows.features
 
 
-def _told(predicted, beside):
-    """Return numbers with which draws are to go along."""
-    return predicted if beside.features is None else beside.features
-
-
-def _about(y, filled, variance, fills, signs):
+def _error_features(rows, filled, variance, fills):
     """Return for each degree what may tell the size of its error, as the last axis.
 
     The first is what the row leaves to its holes, which no error can exceed.
     """
-    holes = np.isnan(y)
-    rest = 1 - np.where(holes, 0, y).sum(axis=1, keepdims=True)
-    each = [] if signs is None else list(signs.T[..., None])
-    rows = np.broadcast_arrays(rest, holes.sum(axis=1, keepdims=True), *each, filled)[:-1]
-    return np.stack([*rows, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)
+    each = [] if rows.spread_features is None else list(rows.spread_features.T[..., None])
+    counts = rows.holes.sum(axis=1, keepdims=True)
+    same = np.broadcast_arrays(rows.rest[:, None], counts, *each, filled)[:-1]
+    return np.stack([*same, filled, np.sqrt(variance), fills.std(axis=0)], axis=-1)

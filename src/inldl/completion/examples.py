@@ -9,10 +9,8 @@ from inldl.completion.completer import Completer
 from inldl.completion.hiding import evenly, hide_each_label
 from inldl.completion.loose_sums import LooseSums
 from inldl.randomness import mixed_bits
-from inldl.rows.cells import mean_degrees
-from inldl.rows.density import Inside
-from inldl.rows.limits import Limits
-from inldl.rows.side import Beside
+from inldl.rows.density import Inside, mean_degrees
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance, given_observed
 from inldl.uncertainty.sizes import RowSizes
 
@@ -48,35 +46,36 @@ class Examples:
     upper: np.ndarray | None = None  # (m, n_labels)
 
     @classmethod
-    def of(cls, X, y, predicted, groups=None, loose=False, limits=None):
+    def of(cls, X, y, predicted, groups=None, loose=False, partial=None):
         """Return examples of at most 10000 of the rows, evenly spread.
 
-        Degrees that have limits are those that are expected.
+        `partial` are the rows, if bounds or sums limit some of their degrees; these are those that
+        are expected.
         """
         rows = evenly(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         X = X[rows]
         found = cls(predicted, y, row_keys(X), groups, loose)
-        if limits is not None:
-            limits = limits.take(rows)
-            filled = Inside.learn(limits, predicted).fill(limits, predicted)[0]
-            found.degrees = np.where(limits.told, filled, y)
-            found.lower, found.upper = limits.possible
+        if partial is not None and partial.constrained:
+            partial = partial.take(rows)
+            filled = Inside.learn(partial, predicted).fill(partial, predicted)[0]
+            found.degrees = np.where(partial.limited, filled, y)
+            found.lower, found.upper = partial.possible
         found.columns = signs_of_size(X, np.abs(y - predicted), errors_beside_others(y, predicted))
-        found.signs = found.signs_of(X)
+        found.signs = found.spread_features_of(X)
         if isinstance(X, np.ndarray) and 0 < X.shape[1] <= MOST_FEATURES:
             found.features = np.array(X, dtype=np.float64)
         return found
 
-    def signs_of(self, X):
+    def spread_features_of(self, X):
         """Return the features that tell how large errors are, or None if there are none."""
         return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
 
-    def beside(self, X):
-        """Return what is known of rows beside their degrees and predictions."""
+    def side_information(self, X):
+        """Return what `PartialRows` say of the features of rows, by name."""
         features = None if self.features is None else np.array(X, dtype=np.float64)
-        return Beside(self.signs_of(X), features)
+        return {"spread_features": self.spread_features_of(X), "features": features}
 
     def n_shared(self, X, degrees):
         """Return how many rows have the features and the degrees of an example."""
@@ -111,18 +110,18 @@ class Examples:
             return self.degrees
         return np.where(self.lower < self.upper, np.nan, self.degrees)
 
-    def limits(self):
-        """Return the limits of the degrees that are only expected, or None."""
-        if self.lower is None:
-            return None
-        return Limits(self.observed(), self.lower, self.upper)
+    def rows(self):
+        """Return the rows, without the degrees that are only expected."""
+        side = {"spread_features": self.signs, "features": self.features}
+        return PartialRows(self.observed(), self.lower, self.upper, **side)
 
     def completer(self, n_jobs=None):
         """Return what is learned from the examples, which takes a while the first time."""
         if self._completer is None:
             kind = LooseSums if self.loose else Completer
-            rows = self.degrees, self.predicted, self.groups, Beside(self.signs, self.features)
-            self._completer = kind(n_jobs=n_jobs).fit(*rows, self.limits())
+            expected = None if self.lower is None else self.degrees
+            about = self.rows(), self.predicted, self.groups, expected
+            self._completer = kind(n_jobs=n_jobs).fit(*about)
         return self._completer
 
     def replace_predictions(self, X, predicted):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from inldl.completion.completer import Completer
-from inldl.rows.side import NOTHING
+from inldl.rows.partial import add_slack
 
 
 class LooseSums:
@@ -23,14 +23,15 @@ class LooseSums:
     def __init__(self, n_jobs=None):
         self.n_jobs = n_jobs
 
-    def fit(self, y, predicted, groups=None, beside=NOTHING, limits=None):
+    def fit(self, rows, predicted, groups=None, expected=None):
         """Learn from rows, as `Completer.fit` does."""
+        y = rows.y if expected is None else expected
         self.sum_ = largest_sum(y)
         sums = y.sum(axis=1)  # NaN where there are holes
         self.lack_ = float(np.nanmean(np.append(1 - sums / self.sum_, np.nan)))
-        opened = self._opened(y, predicted)
-        about = groups, beside, self._limits(limits)
-        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, *about)
+        expected = None if expected is None else add_slack(expected / self.sum_)
+        opened = self._opened(rows, predicted)
+        self.completer_ = Completer(n_jobs=self.n_jobs).fit(*opened, groups, expected)
         self.weights_ = self.completer_.weights_
         return self
 
@@ -71,53 +72,41 @@ class LooseSums:
 
         What a row may lack counts among them, so it is a little more than that.
         """
-        opened = with_lack(y / self.sum_), with_lack(filled / self.sum_)
+        opened = add_slack(y / self.sum_), add_slack(filled / self.sum_)
         return self.completer_.most_errors(*opened) * self.sum_
 
-    def fill(self, y, predicted, beside=NOTHING, limits=None):
+    def fill(self, rows, predicted):
         """Return the rows with their holes filled."""
-        opened, limits = self._opened(y, predicted), self._limits(limits)
-        return self._kept(y, self.completer_.fill(*opened, beside, limits))
+        return self._kept(rows, self.completer_.fill(*self._opened(rows, predicted)))
 
-    def fill_with_intervals(self, y, predicted, coverage, beside=NOTHING, limits=None):
+    def fill_with_intervals(self, rows, predicted, coverage):
         """Return the rows with their holes filled, and the ends of intervals."""
-        opened, limits = self._opened(y, predicted), self._limits(limits)
-        found = self.completer_.fill_with_intervals(*opened, coverage, beside, limits)
-        return self._kept(y, found)
+        opened = self._opened(rows, predicted)
+        return self._kept(rows, self.completer_.fill_with_intervals(*opened, coverage))
 
-    def row_errors(self, y, predicted, beside=NOTHING, limits=None):
+    def row_errors(self, rows, predicted):
         """Return what is known about the errors; what a row lacks is one more unknown."""
-        opened, limits = self._opened(y, predicted), self._limits(limits)
-        found = self.completer_.row_errors(*opened, beside, limits)
-        filled, spread = self._kept(y, found.filled), found.spread * self.sum_
-        return replace(found, filled=filled, spread=spread)
+        errors = self.completer_.row_errors(*self._opened(rows, predicted))
+        filled, spread = self._kept(rows, errors.filled), errors.spread * self.sum_
+        return replace(errors, filled=filled, spread=spread)
 
-    def draw(self, y, predicted, n_draws, seed, first=0, beside=NOTHING, limits=None):
+    def draw(self, rows, predicted, n_draws, seed, first=0):
         """Return completed tables that differ as far as their holes are unsure."""
-        opened, about = self._opened(y, predicted), (beside, self._limits(limits))
-        return self._kept(y, self.completer_.draw(*opened, n_draws, seed, first, *about))
+        opened = self._opened(rows, predicted)
+        return self._kept(rows, self.completer_.draw(*opened, n_draws, seed, first))
 
-    def _limits(self, limits):
-        """Return limits of rows with one more label, which has none."""
-        return None if limits is None else limits.with_lack(self.sum_)
-
-    def _opened(self, y, predicted):
+    def _opened(self, rows, predicted):
         """Return rows and predictions with what they lack as one more label."""
-        return with_lack(y / self.sum_), with_lack(predicted * (1 - self.lack_))
+        return rows.with_slack(self.sum_), add_slack(predicted * (1 - self.lack_))
 
     def _closed(self, rows):
         return rows[..., :-1] * self.sum_
 
-    def _kept(self, y, found):
-        """Return what was found, with the given degrees to the bit."""
-        return np.where(np.isnan(y), self._closed(found), y)
+    def _kept(self, rows, filled):
+        """Return what was filled in, with the given degrees to the bit."""
+        return np.where(rows.holes, self._closed(filled), rows.y)
 
 
 def largest_sum(y):
     """Return the largest sum of the known degrees of a row, or 1 if all are smaller."""
     return float(np.nansum(y, axis=1).max(initial=1.0))
-
-
-def with_lack(rows):
-    """Return rows with one more label: what they lack to 1, which is missing if a degree is."""
-    return np.hstack([rows, 1 - rows.sum(axis=1, keepdims=True)])

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from inldl.completion.hiding import raked
-from inldl.rows.selection import Selection, logarithm, mechanism_of, split_evenly
+from inldl.rows.partial import PartialRows
+from inldl.rows.selection import Selection, logarithm, mechanism_of
 
 STEEPEST = (
     1.0  # slope: where size decides more strongly, too few like the missing ones are observed
@@ -45,7 +46,7 @@ class LargestRecorded:
         split.
         """
         filled, variance = self.selection.fill(y)
-        return np.sqrt(variance + (split_evenly(y) - filled) ** 2)
+        return np.sqrt(variance + (PartialRows(y).evenly() - filled) ** 2)
 
 
 def weights_of_holes(y, refilled):

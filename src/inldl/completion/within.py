@@ -29,8 +29,8 @@ class WithinLimits:
         scale = (np.bincount(label, ratio, n_labels) + PRIOR * mean) / (count + PRIOR)
         return cls(Inside(np.zeros(n_labels), scale + 1e-7), unseen)
 
-    def fill(self, expected, limits):
-        """Return rows within their limits.
+    def fill(self, expected, rows):
+        """Return rows within their rows.
 
         If degrees between such bounds were observed, a hole gets its mean between its bounds. If
         not, `expected` was learned from rows with the same limits and knows about them; which of
@@ -38,37 +38,37 @@ class WithinLimits:
         they go some way towards their mean.
         """
         if self.unseen:
-            filled = limits.nearest(expected)
-            filled += PEERS * (_mean_of_peers(filled, limits) - filled)
-            return np.clip(filled, limits.lower, limits.upper)  # means are rounded
-        found, variance = self.inside.moments(*_around(expected, limits))
-        return limits.nearest(found, variance + TINY)
+            filled = rows.project(expected)
+            filled += PEERS * (_mean_of_peers(filled, rows) - filled)
+            return np.clip(filled, rows.lower, rows.upper)  # means are rounded
+        found, variance = self.inside.moments(*_around(expected, rows))
+        return rows.project(found, variance + TINY)
 
-    def intervals(self, expected, lower, upper, limits, coverage):
+    def intervals(self, expected, lower, upper, rows, coverage):
         """Return rows within their limits, and the ends of intervals.
 
         Holes without limits keep the intervals around what is expected of them, as far as the
         limits of the others allow.
         """
-        filled, told, possible = self.fill(expected, limits), limits.told, limits.possible
+        filled, possible = self.fill(expected, rows), rows.possible
         weights = self._density(expected, filled, possible)
         ends = shortest(weights, *possible, coverage)
         lower, upper = (
-            np.clip(np.where(told, end, given), *possible)
+            np.clip(np.where(rows.limited, end, given), *possible)
             for end, given in zip(ends, (lower, upper), strict=True)
         )
         return filled, np.minimum(lower, filled), np.maximum(upper, filled)
 
-    def draw(self, expected, limits, n_draws, generator):
+    def draw(self, expected, rows, n_draws, generator):
         """Return rows at random, as many of each as there are draws."""
-        possible = limits.possible
-        weights = self._density(expected, self.fill(expected, limits), possible)
+        possible = rows.possible
+        weights = self._density(expected, self.fill(expected, rows), possible)
         middle = quantile(weights, *possible, 0.5)
         spread = (quantile(weights, *possible, 0.84) - middle) ** 2 + TINY
         out = np.empty((n_draws, *expected.shape))
         for each in out:
             levels = generator.uniform(size=expected.shape)
-            each[:] = limits.nearest(quantile(weights, *possible, levels), spread)
+            each[:] = rows.project(quantile(weights, *possible, levels), spread)
         return out
 
     def _density(self, expected, filled, possible):
@@ -78,20 +78,20 @@ class WithinLimits:
         return self.inside.density(np.maximum(expected, SMALLEST), *possible)[1]
 
 
-def _around(expected, limits):
+def _around(expected, rows):
     """Return the means of degrees without limits, and between what they are."""
-    return np.maximum(expected, SMALLEST), *limits.possible
+    return np.maximum(expected, SMALLEST), *rows.possible
 
 
-def _mean_of_peers(filled, limits):
+def _mean_of_peers(filled, rows):
     """Return the mean of the cells of a row that have the same bounds, for each cell."""
     out = filled.copy()
-    bounded = limits.bounded
-    for rows in np.array_split(np.arange(len(filled)), max(1, filled.size // 500_000)):
-        same = bounded[rows, :, None] & bounded[rows, None, :]
-        for bounds in (limits.lower[rows], limits.upper[rows], limits.part_numbers[rows]):
+    bounded = rows.bounded
+    for some in np.array_split(np.arange(len(filled)), max(1, filled.size // 500_000)):
+        same = bounded[some, :, None] & bounded[some, None, :]
+        for bounds in (rows.lower[some], rows.upper[some], rows.part_numbers[some]):
             same &= bounds[:, :, None] == bounds[:, None, :]
         count = same.sum(axis=2)
-        sums = np.einsum("ijk,ik->ij", same, filled[rows])
-        out[rows] = np.where(count > 0, sums / np.maximum(count, 1), filled[rows])
+        sums = np.einsum("ijk,ik->ij", same, filled[some])
+        out[some] = np.where(count > 0, sums / np.maximum(count, 1), filled[some])
     return out

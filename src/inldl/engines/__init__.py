@@ -12,14 +12,14 @@ from inldl.engines.base import BlockProblem, Engine, RowSource, Sums, row_blocks
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.disk import DiskRows, is_on_disk
 from inldl.engines.local import LocalEngine, MemoryRows
-from inldl.rows.checks import (
-    FLOATS,
+from inldl.rows.checks import FLOATS
+from inldl.rows.inputs import (
     check_rows,
     is_chunked,
     note_columns,
-    validate_beside,
     validate_features,
     validate_fit,
+    validate_row_array,
 )
 
 __all__ = [
@@ -61,7 +61,7 @@ def open_rows(
         note_columns(estimator, X, reset=fitting)
         return DiskRows(X, y, beside)
     if fitting:
-        checked = {name: validate_beside(name, a) for name, a in beside.items()}
+        checked = {name: validate_row_array(name, a) for name, a in beside.items()}
         X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
         for name, a in checked.items():
             check_rows(X, a, name)

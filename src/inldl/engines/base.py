@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from inldl.engines.blas import one_blas_thread
-from inldl.rows.checks import validate_chunk_features
+from inldl.rows.inputs import validate_chunk_features
 
 # A block of X should stay in a cache between its two uses, and be worth waking a thread for.
 BLOCK_ENTRIES = 1 << 18

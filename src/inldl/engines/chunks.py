@@ -27,15 +27,8 @@ from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces, map_unchec
 from inldl.engines.dask import DaskEngine
 from inldl.engines.disk import FeatureReader, RowFile, Run
 from inldl.engines.local import LocalEngine, MemoryRows, Parts, start_chunks
-from inldl.rows.checks import (
-    DegreeFacts,
-    check_2d,
-    check_degrees,
-    check_rows,
-    label_names,
-    validate_beside,
-    validate_chunk,
-)
+from inldl.rows.checks import DegreeFacts, check_2d, check_degrees, label_names
+from inldl.rows.inputs import check_rows, validate_chunk, validate_row_array
 
 PARTS = 256  # twice as many threads can work at once; the sums of each travel in every sweep
 MEMORY_SHARE = 0.7  # of this machine's, or of dask.config.set({"inldl.memory-limit": ...})
@@ -157,7 +150,7 @@ class ChunkedRows:
         X, y, *others = dask.compute(*(a[rows] for a in (self.X, self.y, *self.beside.values())))
         X, y = validate_chunk(X, y)
         named = zip(self.beside, others, strict=True)
-        beside = {name: validate_beside(name, a) for name, a in named}
+        beside = {name: validate_row_array(name, a) for name, a in named}
         return MemoryRows(X, y, self.label_names, beside)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:

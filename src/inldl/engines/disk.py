@@ -31,12 +31,10 @@ from inldl.rows.checks import (
     as_degrees,
     check_2d,
     check_degrees,
-    check_rows,
     degree_facts,
     label_names,
-    validate_beside,
-    validate_chunk,
 )
+from inldl.rows.inputs import check_rows, validate_chunk, validate_row_array
 
 LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
 PIECE = 1 << 22  # bytes of X that are read at once: several in a run, so that reading overlaps
@@ -150,7 +148,9 @@ class DiskRows:
 
     def take(self, rows: np.ndarray) -> MemoryRows:
         X, y = validate_chunk(_picked(self.X, rows), _picked(self.y, rows))
-        beside = {name: validate_beside(name, _picked(a, rows)) for name, a in self.beside.items()}
+        beside = {
+            name: validate_row_array(name, _picked(a, rows)) for name, a in self.beside.items()
+        }
         return MemoryRows(X, y, self.label_names, beside)
 
     def engine(self, n_threads: int, name: str) -> LocalEngine:
@@ -165,7 +165,7 @@ class DiskRows:
             X, y = validate_chunk(block.X, read_rows(self.y, block.rows))
             first = block.rows.start
             beside = {
-                name: validate_beside(name, read_rows(a, block.rows), first)
+                name: validate_row_array(name, read_rows(a, block.rows), first)
                 for name, a in self.beside.items()
             }
             facts[first] = degree_facts(y, first, beside.get("sample_weight"))

@@ -23,7 +23,8 @@ from inldl.engines.base import (
     total,
 )
 from inldl.engines.blas import limit_new_thread, one_blas_thread
-from inldl.rows.checks import DegreeFacts, degree_facts, validate_beside, validate_chunk
+from inldl.rows.checks import DegreeFacts, degree_facts
+from inldl.rows.inputs import validate_chunk, validate_row_array
 
 Parts = list[list[Any]]
 """Runs of blocks, part by part."""
@@ -157,7 +158,7 @@ def start_chunks(
     sources, facts = [], []
     for X, y, beside in chunks:
         X, y = validate_chunk(X, y)
-        checked = {name: validate_beside(name, a, first_row) for name, a in beside.items()}
+        checked = {name: validate_row_array(name, a, first_row) for name, a in beside.items()}
         facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
         first_row += len(y)
         sources += row_blocks(X, y, *checked.values())

@@ -9,12 +9,8 @@ from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import CountOrZero, NotNegative, parameters
-from inldl.rows.checks import (
-    FLOATS,
-    check_predictable,
-    validate_features,
-    validate_weighted_fit,
-)
+from inldl.rows.checks import FLOATS
+from inldl.rows.inputs import check_predictable, validate_features, validate_weighted_fit
 from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy, scale_iteratively
 from inldl.solvers.softmax import Features, linear_scores, softmax
 

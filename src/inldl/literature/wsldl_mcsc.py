@@ -11,7 +11,8 @@ from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
-from inldl.rows.checks import FLOATS, check_predictable, validate_features, validate_weighted_fit
+from inldl.rows.checks import FLOATS
+from inldl.rows.inputs import check_predictable, validate_features, validate_weighted_fit
 from inldl.solvers.gaussian import projected
 from inldl.solvers.linear import Rotation, check_finite, gram
 from inldl.solvers.loop import run

@@ -1,5 +1,6 @@
 """What every estimator of label distributions shares."""
 
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import ClassVar
 
@@ -8,24 +9,14 @@ from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from inldl import kernels
 from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
 from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
 from inldl.methods.parameters import Count, Jobs, NotNegative
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
-from inldl.rows.checks import (
-    as_degrees,
-    check_fillable,
-    check_label_order,
-    check_predictable,
-    is_chunked,
-    label_names,
-    like,
-    weights_beside,
-)
-from inldl.rows.given_limits import limits_of
-from inldl.rows.weights import as_weights
+from inldl.rows.checks import as_degrees, check_fillable, check_label_order, label_names, like
+from inldl.rows.inputs import as_weights, check_predictable, is_chunked, weight_column
+from inldl.rows.partial import PartialRows
 from inldl.solvers.linear import Rotation, predict_columns
 from inldl.solvers.loop import iterations, run
 
@@ -154,20 +145,26 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         """
         if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
             return complete_chunks(self, X, y, {"lower": lower, "upper": upper, "sums": sums})
-        self._refuse_limits(lower, upper, sums)
-        given, predicted = self._given_and_predicted(X, y)
-        limits = limits_of(given, lower, upper, sums, label_names(y))
-        return like(y, self._fill(given, predicted, self._beside(X), limits))
+        rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
+        return like(y, self._fill(rows, predicted))
 
     def _completer(self):
         """Return what was learned about completing, which is nothing."""
 
-    def _beside(self, X):
-        """Return what else is known of rows, which is nothing."""
+    def _side_information(self, X):
+        """Return what `PartialRows` say of the features `X`, by name, which is nothing."""
+        return {}
 
-    def _fill(self, given, predicted, beside=None, limits=None):
+    def _fill(self, rows, predicted):
         """Return the given degrees with the missing ones filled in."""
-        return fill_rows(given, predicted, limits)
+        return rows.project(predicted)
+
+    def _rows_to_fill(self, X, y, lower, upper, sums):
+        """Return the rows that are to be completed, and what `X` predicts in their place."""
+        self._refuse_limits(lower, upper, sums)
+        given, predicted = self._given_and_predicted(X, y)
+        rows = PartialRows.of(given, lower, upper, sums, label_names(y))
+        return replace(rows, **self._side_information(X)), predicted
 
     def _given_and_predicted(self, X, y, first_row=None):
         """Return the degrees that are to be completed, and what `X` predicts in their place.
@@ -273,7 +270,7 @@ class LinearDistributionEstimator(DistributionEstimator):
         return tags
 
     def _fit(self, X, y, sample_weight):
-        self._fit_rows(X, y, weights_beside(sample_weight))
+        self._fit_rows(X, y, weight_column(sample_weight))
 
     def _fit_rows(self, X, y, beside):
         """Fit to rows and what is known beside them."""
@@ -357,24 +354,4 @@ def _predict_rows(features, X, coef, intercept):
             mapped = X_rows if features is None else features(X_rows)
             rows[:] = predict_columns(mapped, coef, intercept).T
     check_predictable(out)
-    return out
-
-
-def fill_rows(y, predicted, limits=None):
-    """Return `y` with its NaN replaced by the nearest values to `predicted` that close the row.
-
-    They are 0 where the observed degrees sum to 1 or more.
-    """
-    out = y.copy()
-    holes = np.isnan(y)
-    rest = 1 - np.nansum(y, axis=1, dtype=np.float64)
-    out[holes & (rest <= 0)[:, None]] = 0
-    rows = np.flatnonzero(holes.any(axis=1) & (rest > 0))
-    free = np.where(holes[rows], predicted[rows], -np.inf).astype(np.float64)
-    filled = np.ascontiguousarray(free.T)
-    kernels.project_columns(filled, rest[rows])
-    out[rows] = np.where(holes[rows], filled.T, out[rows])
-    if limits is not None:
-        rows = limits.rows
-        out[rows] = limits.take(rows).nearest(predicted[rows])
     return out

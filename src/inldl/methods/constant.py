@@ -6,9 +6,10 @@ import numpy as np
 
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Known, parameters
-from inldl.rows.cells import mean_degrees
-from inldl.rows.checks import validate_features, validate_weighted_fit
-from inldl.rows.ratios import check_ratios, constant_distribution
+from inldl.rows.checks import check_ratios
+from inldl.rows.density import mean_degrees
+from inldl.rows.inputs import validate_features, validate_weighted_fit
+from inldl.rows.partial import PartialRows
 
 
 @parameters
@@ -56,7 +57,7 @@ class ConstantLDL(DistributionEstimator):
         if self.known == "ratios":
             check_ratios(y)
         if self.strategy == "mean" and self.known == "ratios":
-            means = constant_distribution(y, weights)
+            means = PartialRows(y, weight=weights).constant_distribution()
         elif self.strategy == "mean":
             means = np.maximum(mean_degrees(y, weights), 0)
         uniform = np.full(self.n_labels_, 1 / self.n_labels_)

@@ -8,7 +8,8 @@ from sklearn.model_selection import KFold
 from inldl.methods.kernel_base import KernelFeatureEstimator
 from inldl.methods.kernel_features import choose_alpha
 from inldl.methods.parameters import Count, Positive, parameters
-from inldl.solvers.gaussian import fill_near, projected
+from inldl.rows.partial import PartialRows
+from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out, spread_of
 
 FOLDS = 5
@@ -97,7 +98,7 @@ class ForestLDL(KernelFeatureEstimator):
         if alpha == "auto":
             alpha = choose_alpha(features, y, seed, self.n_jobs, weights)
         raw = leave_one_out(features, y, alpha, self.n_jobs, weights)
-        return fill_near(y, raw, spread_of(y, raw, weights))
+        return PartialRows(y).project(raw, spread_of(y, raw, weights))
 
     def _forest(self, n, seed):
         from sklearn.ensemble import ExtraTreesRegressor  # .2 s that other methods need not pay

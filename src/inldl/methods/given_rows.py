@@ -1,6 +1,7 @@
 """Rows that are to be completed: what they tell, their checks, and those in chunks."""
 
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from inldl.rows.checks import (
     FLOATS,
     check_fillable,
     check_label_order,
-    validate_chunk_features,
+    check_ratios,
+    look_like_ratios,
 )
-from inldl.rows.given_limits import beside_rows, limits_of_block
-from inldl.rows.ratios import check_ratios, look_like_ratios, scaled, telling
+from inldl.rows.inputs import validate_chunk_features
+from inldl.rows.partial import PartialRows
 
 
 class KnownMixin:
@@ -34,7 +36,7 @@ class KnownMixin:
         """
         if self.known == "ratios":
             check_ratios(given, first_row or 0)
-            return scaled(given, predicted)
+            return PartialRows(given).scaled(predicted)
         if first_row is None and look_like_ratios(given):
             warn_user(
                 "The known degrees of all rows with holes sum to 1, so all holes become 0; if "
@@ -47,7 +49,7 @@ class KnownMixin:
         """Return the degrees of the fit, beside its held-out predictions; `otherwise` if known."""
         if self.known == "degrees" or self.held_out_ is None:
             return otherwise
-        return scaled(telling(y), self.held_out_)
+        return PartialRows(PartialRows(y).ratios).scaled(self.held_out_)
 
     def _refuse_limits(self, *limits):
         """Refuse bounds and sums if only ratios are known."""
@@ -99,12 +101,12 @@ def complete_chunks(model, X, y, limits, coverage=None):
     check_is_fitted(model)
     check_label_order(model, y)
     model._refuse_limits(*limits.values())
-    beside, labels = beside_rows(X, y, **limits)
-    rows = open_rows(model, X, y, beside=beside)
+    header, arrays = PartialRows.open(X, y, **limits)
+    rows = open_rows(model, X, y, beside=arrays)
     n_labels = model.n_labels_
     check_shape(rows.y, (rows.X.shape[0], n_labels))
     model._completer()  # learned here, once
-    fill = _Filling(light(model), list(beside), labels, coverage)
+    fill = _Filling(light(model), list(arrays), header, coverage)
     found = rows.map_with_degrees(fill, fill.n_columns)
     if coverage is None:
         return found
@@ -112,13 +114,13 @@ def complete_chunks(model, X, y, limits, coverage=None):
 
 
 class _Filling:
-    """Complete a chunk; bounds and sums, `known` by name, are about `labels`."""
+    """Complete a chunk of rows of a header; arrays with bounds and sums come as `names` say."""
 
-    def __init__(self, model, known, labels, coverage):
-        self.model, self.known, self.labels, self.coverage = model, known, labels, coverage
+    def __init__(self, model, names, header, coverage):
+        self.model, self.names, self.header, self.coverage = model, names, header, coverage
         self.n_columns = model.n_labels_ * (1 if coverage is None else 3)
 
-    def __call__(self, y, X, *limits, first_row):
+    def __call__(self, y, X, *arrays, first_row):
         """Return completed rows, and beside them the ends of their intervals."""
         if not len(y):
             return np.empty((0, self.n_columns), y.dtype)
@@ -126,12 +128,11 @@ class _Filling:
         y = y if y.dtype in FLOATS else y.astype(X.dtype)
         with one_blas_thread():
             given, predicted = model._given_and_predicted(X, y, first_row)
-            named = dict(zip(self.known, limits, strict=True))
-            within = limits_of_block(given, self.labels, **named) if named else None
-            about = given, predicted, model._beside(X)
+            rows = self.header.block(given, **dict(zip(self.names, arrays, strict=True)))
+            rows = replace(rows, **model._side_information(X))
             if self.coverage is None:
-                return model._fill(*about, within)
-            return np.hstack(model._fill_with_intervals(*about, self.coverage, within))
+                return model._fill(rows, predicted)
+            return np.hstack(model._fill_with_intervals(rows, predicted, self.coverage))
 
 
 def complete(estimator, X, y, **known) -> Any:

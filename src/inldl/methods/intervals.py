@@ -17,15 +17,8 @@ from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.given_rows import complete_chunks, light
 from inldl.randomness import seed_from
-from inldl.rows.checks import (
-    FLOATS,
-    check_number,
-    is_chunked,
-    label_names,
-    like,
-    validate_features,
-)
-from inldl.rows.given_limits import limits_of
+from inldl.rows.checks import FLOATS, check_number, like
+from inldl.rows.inputs import is_chunked, validate_features
 from inldl.uncertainty.conformal import LabelErrors
 from inldl.uncertainty.sizes import within_rows
 
@@ -71,17 +64,18 @@ class IntervalMixin(DistributionEstimator):
         self._fit(X, y, sample_weight, lower, upper, sums)
         return self
 
-    def _keep_errors(self, X, y, groups=None, loose=False, limits=None):
+    def _keep_errors(self, X, y, groups=None, loose=False, partial=None):
         """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
 
         `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
         rows from which completing is learned when it is first asked for; `loose` says that their
-        sums are only about 1. Degrees within `limits` are there as they are expected.
+        sums are only about 1. Degrees that bounds or sums of `partial`, the rows, limit are as
+        expected.
         """
         self.calibration_ = self.examples_ = None
         if self.held_out_ is None:
             return
-        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, limits)
+        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, partial)
         if self.known == "ratios":
             return
         seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
@@ -229,12 +223,8 @@ class IntervalMixin(DistributionEstimator):
             self._check_intervals(coverage)
             known = {"lower": lower, "upper": upper, "sums": sums}
             return complete_chunks(self, X, y, known, coverage)
-        self._refuse_limits(lower, upper, sums)
-        given, predicted = self._given_and_predicted(X, y)
-        limits = limits_of(given, lower, upper, sums, names=label_names(y))
-        completed, *ends = self._fill_with_intervals(
-            given, predicted, self._beside(X), coverage, limits
-        )
+        rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
+        completed, *ends = self._fill_with_intervals(rows, predicted, coverage)
         return like(y, completed), like(y, ends[0]), like(y, ends[1])
 
     def draw(self, X, y, n_draws, random_state=None, *, lower=None, upper=None, sums=None) -> Any:
@@ -257,11 +247,9 @@ class IntervalMixin(DistributionEstimator):
             The completed tables; a list of as many frames if `y` is a frame.
         """
         self._check_draws(n_draws)
-        self._refuse_limits(lower, upper, sums)
         seed = seed_from(random_state)
-        given, predicted = self._given_and_predicted(X, y)
-        limits = limits_of(given, lower, upper, sums, names=label_names(y))
-        draws = self._draw(self._validated(X), given, predicted, n_draws, seed, limits=limits)
+        rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
+        draws = self._draw(rows, predicted, n_draws, seed)
         return [like(y, table) for table in draws] if hasattr(y, "columns") else draws
 
     def _check_draws(self, n_draws):
@@ -279,39 +267,39 @@ class IntervalMixin(DistributionEstimator):
         """Return what tells how large the errors of rows are, or None."""
         if self.examples_ is None or not self.examples_.columns:
             return None
-        return self.examples_.signs_of(self._validated(X))
+        return self.examples_.spread_features_of(self._validated(X))
 
-    def _draw(self, X, given, predicted, n_draws, seed, first=0, limits=None):
+    def _draw(self, rows, predicted, n_draws, seed, first=0):
         """Return completed tables of checked rows, whose first one has the number `first`."""
-        told = self.examples_.beside(X), limits
-        draws = self._completer().draw(given, predicted, n_draws, seed, first, *told)
-        return draws.astype(given.dtype, copy=False)
+        draws = self._completer().draw(rows, predicted, n_draws, seed, first)
+        return draws.astype(rows.y.dtype, copy=False)
 
-    def _beside(self, X):
-        """Return what is known of rows beside their degrees and predictions, or None."""
-        return None if self.examples_ is None else self.examples_.beside(self._validated(X))
+    def _side_information(self, X):
+        if self.examples_ is None:
+            return {}
+        return self.examples_.side_information(self._validated(X))
 
-    def _fill(self, given, predicted, beside=None, limits=None):
+    def _fill(self, rows, predicted):
         completer = self._completer()
         if completer is None:
-            return super()._fill(given, predicted, limits=limits)
-        return completer.fill(given, predicted, beside, limits).astype(given.dtype, copy=False)
+            return super()._fill(rows, predicted)
+        return completer.fill(rows, predicted).astype(rows.y.dtype, copy=False)
 
-    def _fill_with_intervals(self, given, predicted, beside, coverage, limits=None):
+    def _fill_with_intervals(self, rows, predicted, coverage):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
         completer = self._completer()
         if completer is None:
-            completed = self._fill(given, predicted, limits=limits)
+            completed = self._fill(rows, predicted)
             ends = self._interval_around(predicted, coverage)
-            found = (completed, *within_rows(given, completed, *ends))
-            if limits is not None:
-                low, high = limits.possible
+            found = (completed, *within_rows(rows, completed, *ends))
+            if rows.constrained:
+                low, high = rows.possible
                 ends = (np.clip(each, low, high) for each in found[1:])
                 found = _around(completed, *ends)
         else:
-            found = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
-        return tuple(values.astype(given.dtype, copy=False) for values in found)
+            found = completer.fill_with_intervals(rows, predicted, coverage)
+        return tuple(values.astype(rows.y.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
         rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]

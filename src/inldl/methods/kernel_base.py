@@ -20,11 +20,10 @@ from inldl.methods.kernel_features import (
 from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_predictable, like, validate_weighted_fit
-from inldl.rows.given_limits import limits_of
+from inldl.rows.checks import like
+from inldl.rows.inputs import as_weights, check_predictable, validate_weighted_fit
+from inldl.rows.partial import PartialRows
 from inldl.rows.selection import mechanism_of
-from inldl.rows.weights import as_weights
-from inldl.solvers.gaussian import fill_forced
 
 MANY = 5000  # rows
 
@@ -114,17 +113,16 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         return tags
 
     def _fit(self, X, y, sample_weight, lower, upper, sums):
-        given, limits = X, limits_of(y, lower, upper, sums)
-        if limits is not None:
-            y = like(y, limits.any_filled())
+        given, partial = X, PartialRows.of(y, lower, upper, sums)
+        if partial.constrained:
+            y = like(y, partial.feasible())
             if sample_weight is not None:
-                limits = limits.take(np.flatnonzero(as_weights(sample_weight)))
-                limits = limits if limits.tell_something() else None
+                partial = partial.take(np.flatnonzero(as_weights(sample_weight))).simplified()
         X, y, names, weights = validate_weighted_fit(self, X, y, sample_weight)
         with one_blas_thread():  # the same sums for any n_jobs
-            data = self._prepare(X, y, names, weights, limits)
+            data = self._prepare(X, y, names, weights, partial)
             self._fit_prepared(data)
-        self._keep_errors(X, self._learned_from(y, data.known), limits=limits)
+        self._keep_errors(X, self._learned_from(y, data.known), partial=partial)
         self._predict_weightless(given, sample_weight)
 
     def _fit_prepared(self, data, **how):
@@ -147,7 +145,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         found.calibration_ = found.examples_ = None
         return found
 
-    def _prepare(self, X, y, label_names, weights=None, limits=None, seed=None):
+    def _prepare(self, X, y, label_names, weights=None, partial=None, seed=None):
         started, n = perf_counter(), len(y)
         if n < 2:
             raise ValueError(
@@ -161,12 +159,12 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
         dense = columns.dense(X)
         if self.known == "ratios":
             y = self._scaled_ratios(columns.scaled(dense), y, weights, seed)
-        known = fill_forced(y)
+        known = PartialRows(y).forced()
         about = columns, seed, started, names, weights
         data = Prepared(dense, known, known, "random", *about)
-        if limits is not None:
-            filled = fill_limited(data.scaled, limits, seed, self.n_jobs)
-            data = replace(data, known=fill_forced(limits.y), y=fill_forced(filled))
+        if partial is not None and partial.constrained:
+            filled = fill_limited(data.scaled, partial, seed, self.n_jobs)
+            data = replace(data, known=partial.forced(), y=PartialRows(filled).forced())
         if self.known == "degrees":  # else sums of rows tell nothing
             data = replace(data, mechanism=mechanism_of(data.y))
         if data.mechanism not in NOTES:

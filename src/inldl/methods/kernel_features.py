@@ -9,9 +9,9 @@ from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler
 
-from inldl.rows.cells import count_known
-from inldl.rows.checks import TOO_LARGE
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.density import count_known
+from inldl.rows.inputs import TOO_LARGE
+from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_ridge import leave_one_out_errors
 
@@ -246,7 +246,7 @@ class KernelMap:
         self.columns_ = Columns().fit(some.X, seed, weights)
         scaled = self.columns_.scaled(self.columns_.dense(some.X))
         options = {"kernel": kernel, "weights": weights}
-        choice = choose_kernel(scaled, fill_forced(some.y), seed, n_jobs, **options)
+        choice = choose_kernel(scaled, PartialRows(some.y).forced(), seed, n_jobs, **options)
         self.kernel_, self.scale_ = choice.kernel, choice.scale
         self.nystroem_ = kernel_features(scaled, self.kernel_, self.scale_, n_landmarks, seed)
         return self

@@ -10,14 +10,8 @@ from inldl.methods.kernel_base import KernelFeatureEstimator
 from inldl.methods.kernel_features import FINE as RATIO_LANDMARKS
 from inldl.methods.kernel_features import choose_kernel, kernel_features, sample_rows
 from inldl.methods.parameters import Count, parameters
-from inldl.rows.cells import known_cells
-from inldl.rows.ratios import (
-    check_ratios,
-    constant_distribution,
-    known_ratios,
-    scaled,
-    telling,
-)
+from inldl.rows.checks import check_ratios
+from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import Basis
 from inldl.solvers.softmax import MaskedSoftmax, softmax, start_at_mean
 
@@ -84,14 +78,14 @@ def scale_ratios(columns, y, weights, seed, n_jobs=None):
     distribution for all.
     """
     check_ratios(y)
-    y = telling(y)
-    first = scaled(y, constant_distribution(y, weights)[None])
+    rows = PartialRows(PartialRows(y).ratios, weight=weights)
+    first = rows.scaled(rows.constant_distribution())
     choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
     features = kernel_features(columns, choice.kernel, choice.scale, RATIO_LANDMARKS, seed)
     basis = Basis.of(features, columns, weights)
     found = basis.features(columns.astype(np.float32))
-    folds = _Folds(found, y, weights, basis.squares, seed, n_jobs, ratios=True)
-    return scaled(y, folds.cross_fit(folds.best_alpha())[0])
+    folds = _Folds(found, rows.y, weights, basis.squares, seed, n_jobs, ratios=True)
+    return rows.scaled(folds.cross_fit(folds.best_alpha())[0])
 
 
 class _Folds:
@@ -151,8 +145,8 @@ class _Folds:
         """Return the parameters without a fold, and their squared error at what is known of it."""
         train, test = rows
         V = self._fit(alpha, V, train, CHOICE_FTOL)
-        cells = known_ratios if self.ratios else known_cells
-        known, there = cells(self.y[test], _predict(self.features[test], V))
+        judged = PartialRows(self.y[test], total=np.nan if self.ratios else 1.0)
+        known, there = judged.cells(_predict(self.features[test], V))
         squares, weights = (known - there) ** 2, self._weights(test)
         return V, np.nansum(squares if weights is None else squares * weights[:, None])
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from inldl.methods.kernel_features import FINE, choose_alpha, kernel_features, sample_rows
-from inldl.rows.cells import known_cells
 from inldl.rows.density import Inside
-from inldl.rows.missingness import partial_rows, t_test
+from inldl.rows.missingness import t_test
+from inldl.rows.partial import PartialRows
 from inldl.rows.selection import LEVEL, SMALL_EFFECT, Selection
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
@@ -41,24 +41,24 @@ def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     return mechanism, filled
 
 
-def fill_limited(scaled, limits, seed, n_jobs=None):
+def fill_limited(scaled, rows, seed, n_jobs=None):
     """Return degrees of which those that have limits are filled with what is expected of them.
 
     That is learned from all rows; from rows with similar features, if these tell much. Other holes
     are left.
     """
-    filled, told = Inside.learn(limits).fill(limits)[0], limits.told
-    y = np.where(told, filled, limits.y)
+    filled = Inside.learn(rows).fill(rows)[0]
+    y = np.where(rows.limited, filled, rows.y)
     prior = projected(_held_out(scaled, y, seed, n_jobs))
     mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
     if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
-        filled = Inside.learn(limits, prior).fill(limits, prior)[0]
-    return np.where(told, filled, limits.y)
+        filled = Inside.learn(rows, prior).fill(rows, prior)[0]
+    return np.where(rows.limited, filled, rows.y)
 
 
 def _squares(y, predicted):
     """Return the mean squared error at what is known of rows."""
-    known, there = known_cells(y, predicted)
+    known, there = PartialRows(y).cells(predicted)
     return np.nanmean((known - there) ** 2)
 
 
@@ -75,7 +75,7 @@ def _features_explain(scaled, y, seed, n_jobs):
     """
     rows = sample_rows(y, CHECKED, seed)
     scaled, y = scaled[rows], y[rows]
-    predicted, partial = _held_out(scaled, y, seed, n_jobs), partial_rows(y)
+    predicted, partial = _held_out(scaled, y, seed, n_jobs), PartialRows(y).partial
     y, predicted = y[partial], predicted[partial]
     expected = np.where(np.isnan(y), predicted, 0).sum(axis=1)
     gaps = 1 - np.nansum(y, axis=1) - expected

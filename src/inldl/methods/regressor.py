@@ -13,8 +13,8 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from inldl.errors import DataError
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
 from inldl.methods.parameters import Jobs, parameters
-from inldl.rows.checks import FLOATS, validate_features, validate_fit
-from inldl.rows.weights import as_weights
+from inldl.rows.checks import FLOATS
+from inldl.rows.inputs import as_weights, validate_features, validate_fit
 from inldl.solvers.gaussian import projected
 
 TUNABLE = {

@@ -17,10 +17,9 @@ from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics.registry import measure_any
 from inldl.randomness import seed_from
-from inldl.rows.cells import known_cells
-from inldl.rows.checks import check_choice, check_number, validate_fit
-from inldl.rows.ratios import known_ratios
-from inldl.rows.weights import as_weights
+from inldl.rows.checks import check_choice, check_number
+from inldl.rows.inputs import as_weights, validate_fit
+from inldl.rows.partial import PartialRows
 from inldl.specs import did_you_mean
 from inldl.text import listed
 from inldl.uncertainty.heldout import fit_weighted, with_every_label
@@ -253,9 +252,9 @@ class _Search:
         fit_weighted(model, part.X, part.left, part.weights)
         if self.tuner.hide == "degrees":
             return self.measured(part.hidden, complete(model, part.X, part.left), part.judged)
-        cells = known_ratios if self.tuner.known == "ratios" else known_cells
+        rows = PartialRows(part.hidden, total=np.nan if self.tuner.known == "ratios" else 1.0)
         predicted = np.asarray(model.predict(part.X_judged), dtype=float)
-        return self.measured(*cells(part.hidden, predicted), part.judged)
+        return self.measured(*rows.cells(predicted), part.judged)
 
     def measured(self, known, there, weights):
         """Return how far predictions are from what is known; smaller is better."""

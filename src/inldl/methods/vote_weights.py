@@ -10,7 +10,8 @@ from sklearn.utils import _safe_indexing
 
 from inldl.errors import DataError
 from inldl.methods.kernel_ridge import KernelRidgeLDL
-from inldl.rows.checks import as_degrees, check_number, check_rows
+from inldl.rows.checks import as_degrees, check_number
+from inldl.rows.inputs import check_rows
 from inldl.uncertainty.heldout import predict_held_out
 
 REWEIGHTINGS = 10  # of weighing the regression by what it found before

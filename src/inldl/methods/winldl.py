@@ -19,10 +19,9 @@ from inldl.methods.parameters import (
     parameters,
 )
 from inldl.randomness import seed_from
-from inldl.rows.checks import check_label_names, weights_beside
+from inldl.rows.checks import check_label_names, check_ratios
 from inldl.rows.density import Inside
-from inldl.rows.given_limits import Labels, beside_rows, limits_of_block
-from inldl.rows.ratios import check_ratios
+from inldl.rows.partial import PartialRows
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.loop import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
@@ -151,15 +150,15 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     random_state: object = None
     known: Known = "degrees"
     tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
-    _labels = Labels()  # that limits are about, while it is fitted
+    _header = PartialRows(np.empty((0, 0)))  # of the rows, while it is fitted
     map_ = None  # as in files of earlier versions
 
     def _fit(self, X, y, sample_weight, lower, upper, sums):
-        known, self._labels = beside_rows(X, y, lower, upper, sums)
+        self._header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
         try:
-            self._fit_rows(X, y, weights_beside(sample_weight) | known)
+            self._fit_rows(X, y, arrays)
         finally:
-            del self._labels  # the model knows nothing of these rows
+            del self._header  # the model knows nothing of these rows
 
     def _starting_point(self, rows):
         if self.cross_fit is not None and not rows.in_memory:
@@ -231,7 +230,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             close_rows=self.close_rows,
             expand=expand,
             initial=initial,
-            labels=self._labels,
+            header=self._header,
             ratios=self.known == "ratios",
         )
 
@@ -243,13 +242,13 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         again = weights is not None and self.cross_fit is not None
         kept = rows.take(np.flatnonzero(weights)) if again else rows
         X, y, known = kept.X, kept.y, dict(kept.beside)
-        own, limits = known.pop("sample_weight", None), None
+        own, partial = known.pop("sample_weight", None), None
         if self.cross_fit is not None:
-            limits = limits_of_block(y, self._labels, **known) if known else None
-            if limits is not None:  # parts of the rows are learned from as they are expected
-                y = np.where(limits.told, Inside.learn(limits).fill(limits)[0], y)
+            partial = self._header.block(y, **known)
+            if partial.constrained:  # parts of the rows are learned from as they are expected
+                y = np.where(partial.limited, Inside.learn(partial).fill(partial)[0], y)
             plain = clone(self).set_params(cross_fit=None)
             own = None if own is None else own.ravel()
             self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
-        self._keep_errors(X, self._learned_from(kept.y, kept.y), limits=limits)
+        self._keep_errors(X, self._learned_from(kept.y, kept.y), partial=partial)
         self._predict_weightless(rows.X, weights)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sklearn.metrics import make_scorer
 
 from inldl.metrics.pairs import FloatArray, Pair, check_pair
-from inldl.rows.weights import as_weights
+from inldl.rows.inputs import as_weights
 
 Weights = npt.ArrayLike | None
 Formula = Callable[[Pair], FloatArray]

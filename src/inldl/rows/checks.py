@@ -1,33 +1,36 @@
-"""The one place that knows "NaN = unobserved", and that words what is wrong with an input."""
+"""Check degrees, names and parameters: the one place that words what is wrong with them."""
+
+from __future__ import annotations
 
 import numbers
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import check_array
 
 from inldl.errors import DataError, warn_user
-from inldl.rows.weights import WEIGHTLESS, as_weights, check_1d, check_weights
 
+Array = np.ndarray
 FLOATS = [np.float64, np.float32]
+WEIGHTLESS = (
+    "All weights in sample_weight are zero, so no row counts; give at least one row a weight "
+    "above 0."
+)
 MOST_ROUNDING = 0.05  # of the whole: a larger gap is more likely an error than rounding
 _DECIMALS = 6  # finer numbers sum to the whole as exactly as `sum_tolerance` asks
 _STORED, _COMPUTED = 1e-7, 1e-9  # what single precision, and a computation, leave of a decimal
 _FIRST = 100  # rows that tell at once that numbers are not rounded
-TOO_LARGE = (
-    "The squares of the features overflow; scale X first, for example with "
-    "sklearn.preprocessing.StandardScaler."
-)
+_FEW_RATIOS = 5  # rows whose sums may be 1 by chance
 
 
-def sum_tolerance(dtype):
-    """How far from 1 a row of exact degrees stored as `dtype` may sum; public data need 3e-6."""
+def sum_tolerance(dtype: Any) -> float:
+    """Return how far from 1 exact degrees stored as `dtype` may sum; public data need 3e-6."""
     return 1e-3 if dtype == np.float32 else 1e-5
 
 
-def rounding_gap(values, whole=1.0):
-    """Return by how much the sums of rows of rounded numbers may miss the whole, as a share of it.
+def rounding_gap(values: Array, whole: Any = 1.0) -> Any:
+    """Return the largest deviation from the total that rounding can cause, as a fraction of it.
 
     Each number of a row is off by at most half a unit of the last decimal, so a row of C numbers
     is off by at most C halves. The gap is 0 if numbers have more than 6 decimals.
@@ -40,7 +43,7 @@ def rounding_gap(values, whole=1.0):
     return min(values.shape[1] / 2 * 10.0**-decimals / whole, MOST_ROUNDING) + _COMPUTED
 
 
-def _decimals(values, least):
+def _decimals(values: Array, least: int) -> int | None:
     """Return with how many decimals, at least `least`, all values are written; None if many."""
     known = values[np.isfinite(values)]
     near = _COMPUTED + _STORED * np.abs(known)
@@ -50,16 +53,16 @@ def _decimals(values, least):
     return None
 
 
-def is_off(gaps, y):
+def is_off(gaps: Array, y: Array) -> Array:
     """Return which gaps between 1 and the sums of rows of `y` are real.
 
-    A gap is none if the precision of `y`, or rounding of its degrees, explains it.
+    Gaps that rounding or the precision of `y` explains are ignored.
     """
     off = gaps > sum_tolerance(y.dtype)  # NaN > x is False
     return off & (gaps > rounding_gap(y)) if off.any() else off
 
 
-def wrong_sums(y):
+def wrong_sums(y: Array) -> tuple[Array, Array, Array]:
     """Return the sums of the observed degrees, and which rows cannot be shares by their sum.
 
     These are the complete rows that do not sum to 1, and the others that sum to more.
@@ -69,15 +72,15 @@ def wrong_sums(y):
     return sums, complete & is_off(np.abs(sums - 1), y), ~complete & is_off(sums - 1, y)
 
 
-def unmask(y):
+def unmask(y: Any) -> Any:
     """Return `y` with the masked entries of a numpy masked array as NaN."""
     if not isinstance(y, np.ma.MaskedArray):
         return y
     dtype = y.dtype if y.dtype in FLOATS else np.float64
-    return y.astype(dtype).filled(np.nan)
+    return np.ma.filled(y.astype(dtype), np.nan)
 
 
-def as_degrees(y, name="y"):
+def as_degrees(y: Any, name: str = "y") -> Array:
     """Return `y` as a 2-D float array in which NaN marks the unobserved degrees.
 
     float32 stays float32, everything else becomes float64; frames and masked arrays are taken.
@@ -96,7 +99,7 @@ def as_degrees(y, name="y"):
     return y
 
 
-def check_2d(y, name="y"):
+def check_2d(y: Any, name: str = "y") -> None:
     """Refuse degrees that are not one row per sample and one column per label."""
     if np.ndim(y) != 2:
         raise DataError(
@@ -107,126 +110,7 @@ def check_2d(y, name="y"):
         )
 
 
-def check_rows(X, y, name="y"):
-    """Refuse features and degrees, or what else is `name`, that are not of equally many rows."""
-    if X.shape[0] != y.shape[0]:
-        each = {"y": "row of degrees", "sample_weight": "weight"}.get(name, "row")
-        raise ValueError(
-            f"X has {X.shape[0]} rows and {name} has {y.shape[0]}; give one {each} per sample."
-        )
-
-
-def weights_beside(sample_weight):
-    """Return the weights of rows, wherever they are, as what is beside the rows of a fit."""
-    if sample_weight is None:
-        return {}
-    if hasattr(sample_weight, "to_dask_array"):
-        sample_weight = sample_weight.to_dask_array()
-    if not is_chunked(sample_weight):
-        sample_weight = np.asarray(sample_weight)
-    check_1d(sample_weight)
-    return {"sample_weight": sample_weight[:, None]}
-
-
-_CHECKS = {"sample_weight": check_weights}
-
-
-def validate_beside(name, a, first_row=0):
-    """Return an array that goes with the rows of a fit, or a chunk of it, as 2-D floats."""
-    a = check_array(a, dtype=FLOATS, input_name=name, ensure_all_finite=False)
-    if name in _CHECKS:
-        _CHECKS[name](a, first_row)
-    return a
-
-
-def validate_weighted_fit(estimator, X, y, sample_weight, *, accept_sparse="csr"):
-    """Return what `validate_fit` does, then the weights of the rows, or None.
-
-    Rows without weight are left out.
-    """
-    weights = as_weights(sample_weight)
-    options = {"accept_sparse": accept_sparse, "sample_weight": weights}
-    X, y, names = validate_fit(estimator, X, y, **options)
-    if weights is not None and not weights.all():
-        kept = np.flatnonzero(weights)
-        X, y, weights = X[kept], y[kept], weights[kept]
-    if weights is not None and (weights == 1).all():
-        weights = None  # to the bit as without them
-    return X, y, names, weights
-
-
-def validate_fit(estimator, X, y, *, accept_sparse="csr", sample_weight=None):
-    """Return the training arrays and the label names; warn about degrees that cannot be shares.
-
-    X keeps its precision and its memory order, and is not copied if it is a float array already.
-    Rows without weight are not looked at.
-    """
-    names = label_names(y)
-    finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
-    X, y = _validate_data(
-        estimator,
-        X,
-        unmask(y),
-        validate_separately=(
-            {"accept_sparse": accept_sparse, "dtype": FLOATS, "ensure_all_finite": finite},
-            {"dtype": FLOATS, "ensure_all_finite": "allow-nan", "ensure_2d": False,
-             "allow_nd": True},
-        ),
-    )  # fmt: skip
-    check_2d(y)
-    check_rows(X, y)
-    if sample_weight is not None:
-        check_rows(X, sample_weight, "sample_weight")
-    check_degrees([degree_facts(y, 0, sample_weight)], names)
-    return X, y, names
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def _validate_data(*arguments, **options):
-    """Validate as scikit-learn does, which adds up large numbers only to see if one is NaN."""
-    return validate_data(*arguments, **options)
-
-
-def validate_features(estimator, X, **options):
-    """Return the features of rows to predict, which must be those of the fit."""
-    return _validate_data(estimator, X, reset=False, **options)
-
-
-def check_predictable(values, first_row=0):
-    """Refuse rows for which `values` that are not finite were computed."""
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if bad.size:
-        raise DataError(
-            "The model gives no number for {row}: its features are too large for the model, or "
-            "the model is damaged; check them, and fit again if they are right.",
-            row=int(first_row + bad[0]),
-        )
-
-
-def is_chunked(a):
-    """Say whether `a` is a Dask array or frame, without importing Dask."""
-    return type(a).__module__.partition(".")[0] in ("dask", "dask_expr")
-
-
-def note_columns(estimator, X, *, reset):
-    """Let scikit-learn note the columns of `X`, or check them against the fit; read no row."""
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
-
-
-def validate_chunk(X, y):
-    """Return a chunk of training rows as `validate_fit` would, in memory as kernels like it."""
-    X = validate_chunk_features(X, ensure_min_samples=1)
-    y = check_array(y, dtype=FLOATS, input_name="y", ensure_all_finite="allow-nan")
-    return np.require(X, requirements=["C", "ALIGNED"]), y
-
-
-@np.errstate(over="ignore", invalid="ignore")  # as in `_validate_data`
-def validate_chunk_features(X, ensure_min_samples=0):
-    """Return a chunk of features; one to predict may have no rows."""
-    return check_array(X, dtype=FLOATS, input_name="X", ensure_min_samples=ensure_min_samples)
-
-
-def label_names(y):
+def label_names(y: Any) -> Array | None:
     """Return the column names of a frame as an array of str, or None."""
     columns = getattr(y, "columns", None)
     if columns is None or not all(isinstance(c, str) for c in columns):
@@ -234,7 +118,7 @@ def label_names(y):
     return np.asarray(list(columns), dtype=object)
 
 
-def names_or_numbers(y):
+def names_or_numbers(y: Any) -> Array:
     """Return the names of the labels, or "label 0", "label 1", ... if they have none."""
     names = label_names(y)
     if names is not None:
@@ -242,12 +126,12 @@ def names_or_numbers(y):
     return np.array([f"label {j}" for j in range(np.asarray(y).shape[1])], dtype=object)
 
 
-def check_label_order(model, y):
+def check_label_order(model: Any, y: Any) -> None:
     """Refuse a frame `y` whose labels are not those of the fit, in the order of the fit."""
     check_label_names(model, label_names(y))
 
 
-def check_label_names(model, given):
+def check_label_names(model: Any, given: Any) -> None:
     """Refuse names of labels, if there are any, that are not those of the fit in its order."""
     fitted = getattr(model, "label_names_", None)
     if fitted is None or given is None or list(fitted) == list(given):
@@ -258,12 +142,12 @@ def check_label_names(model, given):
     )
 
 
-def like(template, values):
+def like(template: Any, values: Any) -> Any:
     """Return `values` as a frame with the index and columns of `template`, if that is a frame."""
     return framed(template, values, getattr(template, "columns", None))
 
 
-def framed(rows, values, columns):
+def framed(rows: Any, values: Any, columns: Any) -> Any:
     """Return `values` as a frame of the kind of `rows`, with its index, if that is a frame."""
     if hasattr(rows, "columns") and hasattr(rows, "index"):
         return type(rows)(values, index=rows.index, columns=columns)
@@ -279,13 +163,13 @@ class DegreeFacts(NamedTuple):
     Rows without weight do not count; `weightless` says that there are no others.
     """
 
-    seen: np.ndarray
+    seen: Array
     outside: int | None
     off: tuple[int, float] | None
     weightless: bool = False
 
 
-def degree_facts(y, first_row=0, sample_weight=None):
+def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> DegreeFacts:
     """Look through rows of degrees, the first of which is row `first_row` of them all."""
     if sample_weight is not None and not np.all(sample_weight):
         return _facts_of_some(y, np.flatnonzero(sample_weight), first_row)
@@ -300,7 +184,7 @@ def degree_facts(y, first_row=0, sample_weight=None):
     return DegreeFacts(seen, None, (first_row + int(off[0]), float(y[off[0]].sum())))
 
 
-def _facts_of_some(y, rows, first_row):
+def _facts_of_some(y: Array, rows: Array, first_row: int) -> DegreeFacts:
     """Look through some rows of degrees."""
     if not rows.size:
         return DegreeFacts(np.zeros(y.shape[1], bool), None, None, weightless=True)
@@ -310,7 +194,7 @@ def _facts_of_some(y, rows, first_row):
     return DegreeFacts(found.seen, outside, off)
 
 
-def check_degrees(facts, names):
+def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
     """Refuse labels that were nowhere seen; warn once about rows that cannot be shares."""
     if all(found.weightless for found in facts):
         raise ValueError(WEIGHTLESS)
@@ -338,7 +222,7 @@ def check_degrees(facts, names):
     )
 
 
-def check_fillable(y, first_row=0):
+def check_fillable(y: Array, first_row: int = 0) -> None:
     """Refuse degrees whose holes cannot be filled in, because a row is more than a whole.
 
     Rows are counted from `first_row`. Sums that rounding explains are fine.
@@ -371,13 +255,52 @@ def check_fillable(y, first_row=0):
         )
 
 
-def check_number(name, value, *, low=None, above=None, below=None, integer=False, also=""):
+def check_ratios(y: Array, first_row: int = 0) -> None:
+    """Refuse rows with holes whose observed numbers are not ratios that sum to 1.
+
+    Rows are counted from `first_row`. Sums that rounding explains are fine.
+    """
+    observed = (~np.isnan(y)).sum(axis=1)
+    partial = np.flatnonzero((observed > 0) & (observed < y.shape[1]))
+    sums = np.asarray(np.nansum(y[partial], axis=1, dtype=np.float64))
+    off = is_off(np.abs(sums - 1), y[partial]) & (sums != 0)
+    wrong = np.flatnonzero(off | (y[partial] < 0).any(axis=1))
+    if wrong.size:
+        raise DataError(
+            "The known degrees of {row} sum to {total:.6g}, but ratios sum to 1 in each row with "
+            "holes ({count} row(s) do not): divide these rows by their sums, or leave "
+            "known='ratios' (--ratios) out if they are degrees.",
+            row=int(first_row + partial[wrong[0]]),
+            total=sums[wrong[0]],
+            count=wrong.size,
+        )
+
+
+def look_like_ratios(y: Array) -> bool:
+    """Say whether the known degrees of all rows with holes sum to 1, so that holes would be 0."""
+    observed = (~np.isnan(y)).sum(axis=1)
+    some = y[(observed > 1) & (observed < y.shape[1])]
+    if len(some) < _FEW_RATIOS:
+        return False
+    return not is_off(np.abs(np.nansum(some, axis=1, dtype=np.float64) - 1), some).any()
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    integer: bool = False,
+    also: str = "",
+) -> None:
     """Refuse a parameter that is not a finite number `>= low`, `> above` and `< below`.
 
     `also` ends the sentence of what it must be, if the caller allows more than numbers.
     """
     kind = numbers.Integral if integer else numbers.Real
-    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(value)
+    good = isinstance(value, kind) and not isinstance(value, bool) and np.isfinite(float(value))
     good = good and (low is None or value >= low) and (above is None or value > above)
     if not good or (below is not None and value >= below):
         bounds = {"at least ": low, "greater than ": above, "below ": below}
@@ -386,7 +309,7 @@ def check_number(name, value, *, low=None, above=None, below=None, integer=False
         raise ValueError(f"{name} must be {f'{what} {words}'.strip()}{also}, got {value!r}.")
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Refuse a parameter that is not one of the `choices`."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(c) for c in choices)

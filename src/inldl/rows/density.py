@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl.rows.limits import Limits
+from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
 
@@ -34,15 +34,14 @@ class Inside:
     scale: Array  # (n_labels,) theta
 
     @classmethod
-    def learn(cls, limits: Limits, prior: Array | None = None) -> "Inside":
+    def learn(cls, rows: PartialRows, prior: Array | None = None) -> "Inside":
         """Learn from rows with holes; `prior` are predictions of the rows, if there are any."""
-        n = len(limits.y)
-        rows = np.linspace(0, n - 1, min(n, LEARN_ROWS)).astype(int)
-        limits, prior = limits.take(rows), None if prior is None else prior[rows]
-        low, high = limits.possible
-        found = cls._estimated(limits.nearest((low + high) / 2), 0.0, prior)
+        some = evenly(len(rows), LEARN_ROWS)
+        rows, prior = rows.take(some), None if prior is None else prior[some]
+        low, high = rows.possible
+        found = cls._estimated(rows.project((low + high) / 2), 0.0, prior)
         for _ in range(STEPS):
-            found = cls._estimated(*found.fill(limits, prior), prior)
+            found = cls._estimated(*found.fill(rows, prior), prior)
         return found
 
     @classmethod
@@ -52,19 +51,19 @@ class Inside:
         scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
         return cls(mean, scale)
 
-    def fill(self, limits: Limits, prior: Array | None = None) -> tuple[Array, Array]:
+    def fill(self, rows: PartialRows, prior: Array | None = None) -> tuple[Array, Array]:
         """Return rows filled with what is expected of their holes, and the variances of that."""
-        out, variance = limits.y.copy(), np.zeros(limits.y.shape)
-        missing = np.flatnonzero(np.isnan(out).any(axis=1))
+        out, variance = rows.y.astype(np.float64), np.zeros(rows.y.shape)
+        missing = np.flatnonzero(rows.holes.any(axis=1))
         for at in range(0, len(missing), BLOCK):
-            rows = missing[at : at + BLOCK]
-            part = limits.take(rows)
-            means = self.mean if prior is None else prior[rows]
+            some = missing[at : at + BLOCK]
+            part = rows.take(some)
+            means = self.mean if prior is None else prior[some]
             means = np.broadcast_to(np.maximum(means, SMALLEST), part.y.shape)
             expected, spread = self.moments(means, *part.possible)
-            spread = np.where(np.isnan(part.y), spread + TINY, TINY)
-            out[rows] = part.nearest(expected, spread)
-            variance[rows] = _given_sums(spread, part)
+            spread = np.where(part.holes, spread + TINY, TINY)
+            out[some] = part.project(expected, spread)
+            variance[some] = _given_sums(spread, part)
         return out, variance
 
     def moments(self, means: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
@@ -129,11 +128,58 @@ def shortest(weights: Array, lower: Array, upper: Array, coverage: float) -> tup
     return np.take_along_axis(low, best, 0)[0], np.take_along_axis(high, best, 0)[0]
 
 
-def _given_sums(spread: Array, limits: Limits) -> Array:
+def _given_sums(spread: Array, rows: PartialRows) -> Array:
     """Return the variances that are left once the sums of parts of rows are known."""
-    variance = np.where(np.isnan(limits.y), spread, 0)
-    for inside, _ in limits.parts:
-        whole = np.where(inside, variance, 0).sum(axis=1, keepdims=True)
+    variance = np.where(rows.holes, spread, 0)
+    for cells, _ in rows.parts:
+        whole = np.where(cells, variance, 0).sum(axis=1, keepdims=True)
         share = variance / np.maximum(whole, TINY**2)
-        variance = np.where(inside, variance * np.maximum(1 - share, 0), variance)
+        variance = np.where(cells, variance * np.maximum(1 - share, 0), variance)
     return variance
+
+
+def evenly(n: int, most: int) -> Array:
+    """Return the numbers of at most `most` of n rows, evenly spread."""
+    return np.linspace(0, n - 1, min(n, most)).astype(int)
+
+
+def count_known(y: Array, weights: Array | None = None) -> float:
+    """Return how many cells `PartialRows.cells` knows, each counting as much as its row."""
+    rows = PartialRows(y)
+    known = (~rows.holes).sum(axis=1) + rows.partial
+    return float(known.sum() if weights is None else weights @ known)
+
+
+def quantiles(y: Array, level: float, weights: Array | None = None) -> Array:
+    """Return a quantile of the observed degrees of each label, each counting as much as its row.
+
+    Whole-number weights give what rows repeated as often would: positions between two degrees
+    are interpolated. Weights that are smaller than 1 on average are scaled up to that. Every label
+    is observed somewhere.
+    """
+    if weights is None:
+        return np.nanquantile(y, level, axis=0)
+    return np.array([_quantile(column, level, weights) for column in y.T])
+
+
+def _quantile(column: Array, level: float, weights: Array) -> float:
+    seen = np.flatnonzero(~np.isnan(column))
+    order = seen[np.argsort(column[seen], kind="stable")]
+    ends = np.cumsum(weights[order] / min(weights.mean(), 1.0))
+    at = level * max(ends[-1] - 1, 0)  # repeated rows are numbered 0, 1, ...
+    below, above = np.searchsorted(ends, [np.floor(at), np.ceil(at)], side="right")
+    low, high = column[order[[below, min(above, len(order) - 1)]]]
+    return float(low + (at - np.floor(at)) * (high - low))
+
+
+def mean_degrees(y: Array, weights: Array | None = None) -> Array:
+    """Return the mean of the observed degrees of each label, each counting as much as its row.
+
+    It is 0 for a label that is nowhere observed.
+    """
+    seen = ~np.isnan(y)
+    known = np.where(seen, y, 0)
+    if weights is None:
+        return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
+    count = weights @ seen
+    return weights @ known / np.where(count > 0, count, 1)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 
 from inldl.rows.checks import sum_tolerance
+from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
 
@@ -28,12 +29,6 @@ class Mass(NamedTuple):
         return self.hidden - self.difference
 
 
-def partial_rows(y: Array) -> Array:
-    """Return which rows have both holes and observed degrees."""
-    seen = ~np.isnan(y)
-    return seen.any(axis=1) & ~seen.all(axis=1)
-
-
 def hidden_mass(y: Array) -> Mass | None:
     r"""Compare what rows hide with the means of the observed degrees.
 
@@ -41,7 +36,7 @@ def hidden_mass(y: Array) -> Mass | None:
     the means of the labels sum to 1. Returns None if no row has both holes and degrees, or a
     label is nowhere observed.
     """
-    observed, partial = ~np.isnan(y), partial_rows(y)
+    observed, partial = ~np.isnan(y), PartialRows(y).partial
     counts = observed.sum(axis=0)
     if not partial.any() or (counts == 0).any():
         return None

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inldl.rows.missingness import bounds_of_largest, hidden_mass, partial_rows
+from inldl.rows.missingness import bounds_of_largest, hidden_mass
+from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
 
@@ -42,7 +43,7 @@ def mechanism_of(y: Array, fewest: int = FEWEST) -> str:
     told, and where fewer than `fewest` rows have holes. Degrees that the sum of a row gives are
     not missing.
     """
-    mass = hidden_mass(y) if partial_rows(y).sum() >= fewest else None
+    mass = hidden_mass(y) if PartialRows(y).partial.sum() >= fewest else None
     if mass is None or mass.p_value >= LEVEL:
         return "random"
     if abs(mass.difference) < SMALL_EFFECT * mass.expected:
@@ -58,7 +59,7 @@ def _largest_recorded(y: Array) -> bool:
     A single degree in each row may be chance, unless all rows have one.
     """
     recorded = (~np.isnan(y)).sum(axis=1)
-    y, empty = y[partial_rows(y)], np.count_nonzero(recorded == 0)
+    y, empty = y[PartialRows(y).partial], np.count_nonzero(recorded == 0)
     if np.isfinite(bounds_of_largest(y)).mean() < CONSISTENT:
         return False
     recorded = (~np.isnan(y)).sum(axis=1)
@@ -87,7 +88,7 @@ class Selection:
         rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), LEARN_ROWS)).astype(int)]
         y, prior = y[rows], None if prior is None else prior[rows]
         holes = np.isnan(y)
-        filled = split_evenly(y)
+        filled = PartialRows(y).evenly()
         share = np.clip(1 - holes.mean(), TINY, 1 - TINY)
         found = cls(
             filled.mean(axis=0),
@@ -132,7 +133,7 @@ class Selection:
         """
         filled, variance = self._expected(y, prior)
         if self.bounded:
-            filled = (filled + split_evenly(y)) / 2
+            filled = (filled + PartialRows(y).evenly()) / 2
         return filled, variance
 
     def _expected(self, y: Array, prior: Array | None) -> tuple[Array, Array]:
@@ -162,13 +163,6 @@ class Selection:
         weights /= weights.sum(axis=-1, keepdims=True)
         expected = weights @ grid
         return expected, np.maximum(weights @ grid**2 - expected**2, 0)
-
-
-def split_evenly(y: Array) -> Array:
-    """Return y with the same degree in all holes of a row."""
-    holes = np.isnan(y)
-    rest = np.maximum(1 - np.nansum(y, axis=1), 0) / np.maximum(holes.sum(axis=1), 1)
-    return np.where(holes, rest[:, None], y)
 
 
 def _fitted(y: Array, expected: Array, spread: Array, bounds: Array) -> tuple[Array, Array]:

@@ -1,50 +1,16 @@
-"""What the sum of 1 says about the holes of y, and how holes are filled near a prediction."""
+"""Normal errors that sum to 0: their covariance, and what is expected of those unobserved."""
 
 import numpy as np
 from scipy import linalg
 
 from inldl import kernels
-from inldl.rows.checks import sum_tolerance
-from inldl.solvers.winldl import Array, closed
+from inldl.solvers.winldl import Array
 
 PAIRS = 20  # errors of two labels that are trusted as much as no errors at all
 SMALLEST = 1e-4  # eigenvalue of a covariance, relative to the largest
 NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
 TINY = float(np.finfo(float).tiny)
 PATTERN_ENTRIES = 4_000_000  # of the matrices that are held at once
-
-
-def fill_forced(y: Array) -> Array:
-    """Return y, in double precision, with the unobserved degrees that leave no choice.
-
-    One hole in a row is 1 minus the rest, or 0 if the rest is more than 1. Where the observed
-    degrees sum to 1 already, every hole is 0.
-    """
-    y = closed(y.astype(np.float64))
-    holes = np.isnan(y)
-    rest = 1 - np.nansum(y, axis=1)
-    y[holes & (rest <= sum_tolerance(y.dtype))[:, None]] = 0
-    return y
-
-
-def fill_near(y: Array, predicted: Array, spread: Array) -> Array:
-    """Return y with its holes filled so that rows sum to 1, near what is predicted.
-
-    What the predicted holes of a row lack to its sum is shared out in proportion to `spread`,
-    the expected squared error of each label, (n_labels,) or (n, n_labels); then the holes are
-    projected onto what is left. Those of a row whose observed degrees sum to more than 1 are 0.
-    """
-    rest = 1 - np.nansum(y, axis=1)
-    out = np.where(np.isnan(y) & (rest <= 0)[:, None], 0, y)
-    rows = np.flatnonzero(np.isnan(out).any(axis=1))
-    holes, rest = np.isnan(y[rows]), rest[rows]
-    lacking = rest - np.where(holes, predicted[rows], 0).sum(axis=1)
-    share = holes * np.broadcast_to(spread, y.shape)[rows]
-    moved = predicted[rows] + share * (lacking / share.sum(axis=1))[:, None]
-    filled = np.ascontiguousarray(np.where(holes, moved, -np.inf).T)
-    kernels.project_columns(filled, rest)
-    out[rows] = np.where(holes, filled.T, y[rows])
-    return out
 
 
 def fill_in_proportion(y: Array, predicted: Array) -> Array:

@@ -20,8 +20,8 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from inldl import kernels
 from inldl.engines import Sums
-from inldl.rows.checks import TOO_LARGE
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.inputs import TOO_LARGE
+from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import (
     Array,
     Function,
@@ -217,7 +217,7 @@ class KernelSweeps:
     ) -> tuple[KernelBlock, Sums]:
         """Keep the degrees of a block; the sum is that of the weights of its rows."""
         weights = None if sample_weight is None else sample_weight[:, 0].astype(float)
-        block = KernelBlock(X, fill_forced(y).astype(np.float32), weights)
+        block = KernelBlock(X, PartialRows(y).forced().astype(np.float32), weights)
         return block, Sums((float(len(y)) if weights is None else float(weights.sum()),))
 
     def step(self, block: KernelBlock, coef: Array, intercept: Array) -> tuple[KernelBlock, Sums]:

@@ -13,7 +13,7 @@ from scipy import linalg, sparse
 from scipy.optimize import nnls
 
 from inldl import kernels
-from inldl.rows.checks import TOO_LARGE
+from inldl.rows.inputs import TOO_LARGE
 
 Array = np.ndarray
 EPS = float(np.finfo(np.float64).eps)

@@ -23,9 +23,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import linalg, sparse
 
-from inldl.rows.cells import mean_degrees
-from inldl.rows.missingness import partial_rows
-from inldl.solvers.gaussian import fill_near
+from inldl.rows.density import mean_degrees
+from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import Array
 
 LEAST_LEFT = 1e-12
@@ -213,7 +212,7 @@ def errors_of_labels(
 
     Without all labels, nothing is said about the holes of a row.
     """
-    partial = np.flatnonzero(partial_rows(y) & (len(labels) == y.shape[1]))
+    partial = np.flatnonzero(PartialRows(y).partial & (len(labels) == y.shape[1]))
 
     def errors(number: int, j: int) -> tuple[Array, Array, Array]:
         label, rows = regression(number), np.flatnonzero(~np.isnan(y[:, j]))
@@ -297,7 +296,11 @@ def fit_completed(
         phi = phi if weights is None else phi * np.sqrt(w[part, None]).astype(exact)
         gram += phi.T @ phi
     gram[np.diag_indices_from(gram)] += alpha
-    factor, completed = linalg.cho_factor(gram, overwrite_a=True), fill_near(y, held_out, spread)
+    factor = linalg.cho_factor(gram, overwrite_a=True)
+    completed, parts = (
+        PartialRows(y).project(held_out, spread),
+        [PartialRows(y[c]) for c in chunks],
+    )
     moments = sum(
         features[part].T @ (w[part, None] * completed[part]).astype(kind) for part in chunks
     )
@@ -307,8 +310,10 @@ def fit_completed(
         coef = linalg.cho_solve(factor, moments - w.sum() * np.outer(center, mean))
         intercept = mean - center @ coef
         moments, change, n_iter = np.zeros_like(coef), 0.0, n_iter + 1
-        for part in chunks:  # predict rows, and use them, while they are in a cache
-            filled = fill_near(y[part], features[part] @ coef.astype(kind) + intercept, spread)
+        for part, rows in zip(
+            chunks, parts, strict=True
+        ):  # use what is predicted while in a cache
+            filled = rows.project(features[part] @ coef.astype(kind) + intercept, spread)
             change = max(change, float(np.abs(filled - completed[part]).max()))
             completed[part] = filled
             moments += features[part].T @ (w[part, None] * filled).astype(kind)

@@ -17,7 +17,7 @@ from scipy import linalg
 from scipy.optimize import minimize
 
 from inldl import kernels
-from inldl.rows.checks import TOO_LARGE
+from inldl.rows.inputs import TOO_LARGE
 
 Array = np.ndarray
 Function = Callable[[Array], tuple[float, Array]]

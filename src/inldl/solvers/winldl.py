@@ -19,9 +19,8 @@ import numpy as np
 
 from inldl import kernels
 from inldl.engines import Sums
-from inldl.rows.given_limits import Labels, limits_of_block
-from inldl.rows.limits import Limits
-from inldl.rows.ratios import RatioRows, check_ratios, settled, telling
+from inldl.rows.checks import check_ratios
+from inldl.rows.partial import PartialRows, close_single_holes, fixed_point
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
@@ -54,11 +53,11 @@ class WInLDLBlock:
 class RatiosInLanes:
     """The ratios of rows, of which Y are some multiple, also as the kernel has them."""
 
-    rows: RatioRows
+    rows: PartialRows
     lanes: Array
 
     def put(self, predicted: Array, given: Array) -> None:
-        """Scale the degrees Y by predictions, labels x rows, or labels x 1 for all rows."""
+        """Scale the degrees Y by predictions, rows x labels, or one for all rows."""
         found = self.rows.scales(predicted)
         groups, _, width = self.lanes.shape
         padded = np.ones(groups * width, given.dtype)
@@ -82,20 +81,20 @@ class LimitedRows:
     Z: Array
     Y: Array
     A: Array
-    allowed: Limits
+    allowed: PartialRows
 
     @classmethod
-    def of(cls, limits: Limits, *parts: Array) -> "LimitedRows":
+    def of(cls, known: PartialRows, *parts: Array) -> "LimitedRows":
         """Take the rows that have limits out of U, Z, Y and A."""
-        rows = np.flatnonzero(limits.telling)
-        others = np.setdiff1d(np.arange(len(limits.y)), rows)
+        rows = np.flatnonzero(known.informative)
+        others = np.setdiff1d(np.arange(len(known)), rows)
         U, Z, Y, A = (part[rows].astype(float) for part in parts)
-        return cls(rows, others, U, Z, Y, A, limits.take(rows).open())
+        return cls(rows, others, U, Z, Y, A, known.take(rows).free())
 
     def step(self, fitted: Array, missing: Array, impute: bool) -> tuple[Array, float]:
         """Do the row work of one iteration; return Z - U, and the largest change of Z."""
         holes = np.isnan(self.Y)
-        nearest = self.allowed.nearest(fitted if impute else np.zeros(fitted.shape))
+        nearest = self.allowed.project(fitted if impute else np.zeros(fitted.shape))
         target = np.where(holes, nearest, self.Y)
         ratio = np.where(holes & ~np.isnan(missing), missing, self.A)
         Z = (target + ratio * (fitted + self.U - target)).T.copy(order="C")
@@ -129,11 +128,10 @@ class WInLDLProblem:
     `expand` maps the coefficients solved for to those whose change is watched, if these are
     others. `initial` are coefficients and intercept to start from: Z is then what they predict,
     and the weights of the missing degrees are those of the last iteration from the first one on.
-    U = 0 all the same, so that the iterations have the same limit. `labels` are those that limits
-    are about.
+    U = 0 all the same, so that the iterations have the same limit. `header` is that of the rows.
 
     If only `ratios` are known, the target of an observed degree is its ratio times the scale of
-    the row, which follows XW in each iteration (`inldl.rows.ratios`). Its weight is that of the
+    the row, which follows XW in each iteration (`inldl.rows.partial`). Its weight is that of the
     degree which the same distribution for all rows would make of it.
     """
 
@@ -146,7 +144,7 @@ class WInLDLProblem:
     close_rows: bool
     expand: Callable[[Array], Array] | None = None
     initial: tuple[Array, Array] | None = None
-    labels: Labels = field(default_factory=Labels)
+    header: PartialRows = field(default_factory=lambda: PartialRows(np.empty((0, 0))))
     ratios: bool = False
     watched = ("coef_change", "degree_change")
 
@@ -155,19 +153,19 @@ class WInLDLProblem:
     ) -> tuple[WInLDLBlock, Sums]:
         """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees.
 
-        `known` are the limits of missing degrees, as `limits_of_block` takes them.
+        `known` are the bounds and sums of missing degrees, as `PartialRows.block` takes them.
         """
-        limits = limits_of_block(y, self.labels, **known) if known else None
+        rows = self.header.block(y, **known)
         weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
         if weights is not None:
             y = weights.take(y.T).T
-            if limits is not None and weights.kept is not None:
-                limits = limits.take(weights.kept)
+            if weights.kept is not None:
+                rows = rows.take(weights.kept)
         if self.ratios:
             check_ratios(y)
-            y = telling(y)
+            y = PartialRows(y).ratios
         elif self.close_rows:
-            y = closed(y)
+            y = close_single_holes(y)
         degrees = np.where(np.isnan(y), 0, y)
         with np.errstate(over="ignore"):
             ratio = self._ratio(self.weighting.observed(degrees))
@@ -176,14 +174,14 @@ class WInLDLProblem:
             Z = predict_columns(X, *self.initial).T
             Z = Z if weights is None else weights.take(Z.T).T
         parts, limited = (U, Z, y, ratio), None
-        if limits is not None and limits.tell_something():  # also without rows of weight 0
-            limited = LimitedRows.of(limits, *parts)
+        if rows.constrained and rows.informative.any():  # also without rows of weight 0
+            limited = LimitedRows.of(rows, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
         block = WInLDLBlock(X, state, given, unknown_thresholds(state), weights, limited)
         if self.ratios:
-            rows = RatioRows.of(y, None if weights is None else weights.own)
-            block.ratios = RatiosInLanes(rows, given[:, :, 0].copy())
+            ratios = PartialRows(y, weight=None if weights is None else weights.own)
+            block.ratios = RatiosInLanes(ratios, given[:, :, 0].copy())
         if weights is not None:
             degrees = degrees * weights.own[:, None]
         return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
@@ -199,18 +197,19 @@ class WInLDLProblem:
         """Scale rows of ratios by the distribution that agrees with them; return the new sums."""
         if not self.ratios:
             return sums
-        p = settled(lambda p: sweep("settle", p).added, len(sums.added[-1]))
+        p = fixed_point(lambda p: sweep("settle", p).added, len(sums.added[-1]))
         return Sums((*sums.added[:-1], sweep("settle", p).added[-1]))
 
     def settle(self, block: WInLDLBlock, p: Array) -> tuple[WInLDLBlock, Sums]:
         """Scale rows of ratios by one distribution; return sums of completed rows and degrees."""
         assert block.ratios is not None
         rows = block.ratios.rows
-        block.ratios.put(p[:, None], block.given)
-        degrees = rows.ratios * rows.scales(p[:, None])
-        ratio = self._ratio(self.weighting.observed(degrees.T))
+        block.ratios.put(p, block.given)
+        degrees = np.where(rows.holes, 0, rows.y * rows.scales(p)[:, None])
+        ratio = self._ratio(self.weighting.observed(degrees))
         block.given[:, :, 1] = lanes([ratio], block.given.dtype)[:, :, 0]
-        return block, Sums((*rows.completed(p), degrees @ rows.weights))
+        own = np.ones(len(rows)) if rows.weight is None else rows.weight
+        return block, Sums((*rows.sum_completed(p), own @ degrees))
 
     def _first(
         self, sums: Sums, regression: Regression, initial: tuple[Array, Array] | None
@@ -239,7 +238,7 @@ class WInLDLProblem:
         if block.weights is not None:
             S = block.weights.take(S)
         if block.ratios is not None:
-            block.ratios.put(S + intercept[:, None], block.given)
+            block.ratios.put((S + intercept[:, None]).T, block.given)
         limited = block.limited
         products = S if limited is None else np.ascontiguousarray(S[:, limited.others])
         given, ratios = own_ratios(block.given, missing.astype(dtype, copy=False))
@@ -292,17 +291,6 @@ class WInLDLProblem:
 
     def _ratio(self, weights: Array) -> Array:
         return self.rho / (np.square(weights) + self.rho)
-
-
-def closed(y: Array) -> Array:
-    """Return y with max(0, 1 - the others) where a row has exactly one unobserved degree."""
-    holes = np.isnan(y)
-    single = np.flatnonzero(holes.sum(axis=1) == 1)
-    if single.size == 0:
-        return y
-    y = y.copy()
-    y[single, holes[single].argmax(axis=1)] = np.maximum(0, 1 - np.nansum(y[single], axis=1))
-    return y
 
 
 def own_ratios(given: Array, missing: Array) -> tuple[Array, Array | None]:

@@ -9,9 +9,8 @@ from sklearn.pipeline import Pipeline
 
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.methods.intervals import check_coverage
-from inldl.rows.checks import as_degrees, check_choice, check_number, label_names, names_or_numbers
-from inldl.rows.given_limits import limits_of
-from inldl.rows.side import NOTHING, Beside
+from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
+from inldl.rows.partial import PartialRows
 from inldl.tables.model import TableModel
 
 ASKED_BY = ("cell", "row")  # what is asked for
@@ -168,9 +167,7 @@ def suggest(
     X = pd.DataFrame(index=range(len(given))) if X is None else X
     limits = {"lower": lower, "upper": upper, "sums": sums}
     model, X = _fitted(model, X, y, limits)
-    given, predicted = model._given_and_predicted(X, y)
-    limits = limits_of(given, **limits, names=label_names(y))
-    part = RowsToFill(given, predicted, model._beside(X), limits)
+    part = RowsToFill(*model._rows_to_fill(X, y, **limits))
     return suggestion(model, [part], names_or_numbers(y), budget, by, prices, coverage)
 
 
@@ -213,15 +210,8 @@ def refuse_asking(model):
 class RowsToFill:
     """Some rows of a table that is to be completed, as `complete` has them."""
 
-    given: np.ndarray  # (n, C) degrees, NaN = unobserved, and predictions
+    rows: PartialRows
     predicted: np.ndarray  # (n, C)
-    beside: Beside = NOTHING  # what else is known of the rows
-    limits: object = None  # what else is known of the holes
-
-    def take(self, rows):
-        """Return what a `Completer` is given about some of the rows, but for the coverage."""
-        limits = None if self.limits is None else self.limits.take(rows)
-        return self.given[rows], self.predicted[rows], self.beside[rows], limits
 
 
 def suggestion(model, parts, labels, budget, by, prices, coverage):
@@ -229,10 +219,10 @@ def suggestion(model, parts, labels, budget, by, prices, coverage):
     if budget is not None:
         check_number("budget", budget, above=0)
     errors = errors_of(model, parts)
-    n_missing = sum(int(np.isnan(part.given).sum()) for part in parts)
+    n_missing = sum(int(part.rows.holes.sum()) for part in parts)
     most = np.inf if budget is None else budget
     found = choose_questions(errors, most, whole_rows=by == "row", **prices.both)
-    starts = np.cumsum([0] + [len(part.given) for part in parts])
+    starts = np.cumsum([0] + [len(part.rows) for part in parts])
     low, high = _intervals(model, parts, starts, found, coverage)
     left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
     rank = np.arange(1, len(found.row) + 1)
@@ -263,7 +253,7 @@ def errors_of(model, parts):
             f"This {name} kept no held-out predictions, which show how uncertain missing degrees "
             f"are; fit {name}(cross_fit=5), or use inldl.TableModel."
         )
-    found = [completer.row_errors(*part.take(slice(None))) for part in parts]
+    found = [completer.row_errors(part.rows, part.predicted) for part in parts]
     filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))
     return RowErrors(filled, spread, found[0].covariance)
 
@@ -272,11 +262,10 @@ def _intervals(model, parts, starts, found, coverage):
     """Return the ends of the intervals of the degrees that are asked for."""
     ends, completer = np.empty((2, len(found.row))), model._completer()
     for part, start in zip(parts, starts, strict=False):
-        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part.given)))
+        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part.rows)))
         if len(here):
             rows, at = np.unique(found.row[here] - start, return_inverse=True)
-            *known, limits = part.take(rows)
-            given, predicted, beside = known
-            _, *both = completer.fill_with_intervals(given, predicted, coverage, beside, limits)
+            some = part.rows.take(rows), part.predicted[rows]
+            _, *both = completer.fill_with_intervals(*some, coverage)
             ends[:, here] = [end[at, found.label[here]] for end in both]
     return ends

@@ -179,11 +179,9 @@ class _Trial:
     def fit(self, y):
         """Return the state of a round: the method fitted to what is known."""
         model = TableModel(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
-        part = RowsToFill(*model._given_and_predicted(self.X, y), model._beside(self.X))
-        given, predicted, beside, _ = part.take(slice(None))
-        how = given, predicted, COVERAGE, beside
-        _, low, high = model._completer().fill_with_intervals(*how)
-        return RoundState(self.X, y, errors_of(model, [part]), high - low)
+        rows = model._rows_to_fill(self.X, y, None, None, None)
+        _, low, high = model._completer().fill_with_intervals(*rows, COVERAGE)
+        return RoundState(self.X, y, errors_of(model, [RowsToFill(*rows)]), high - low)
 
     def play(self, strategy, first, generator):
         """Yield what was asked for so far and the error, before the first round and after each."""

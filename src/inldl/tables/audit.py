@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from inldl.methods.base import fill_rows
-from inldl.rows.ratios import known_ratios
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.tables.scale import whole_of
 
@@ -194,7 +193,8 @@ def measure_completion(model) -> HeldOut:
         "missing."
     )
     means, at = _means_of_others(model.examples_.degrees)[found.row], np.arange(len(found.row))
-    ways = [fill(found.left, means)[at, found.label] for fill in (fill_rows, fill_in_proportion)]
+    fills = PartialRows(found.left).project(means), fill_in_proportion(found.left, means)
+    ways = [filled[at, found.label] for filled in fills]
     if model.examples_.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
     constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
@@ -206,7 +206,7 @@ def measure_completion(model) -> HeldOut:
 
 def as_ratios(y, *predictions) -> tuple[np.ndarray, ...]:
     """Return ratios beside those that predictions, one array after another, give instead."""
-    found = [known_ratios(y, each) for each in predictions]
+    found = [PartialRows(y, total=np.nan).cells(each) for each in predictions]
     return found[0][0], *(there for _, there in found)
 
 

@@ -8,14 +8,9 @@ import pandas as pd
 
 from inldl.methods.registry import canonical_method
 from inldl.progress import listening
-from inldl.rows.checks import (
-    as_degrees,
-    check_number,
-    check_rows,
-    names_or_numbers,
-)
-from inldl.rows.given_limits import limits_of
-from inldl.rows.weights import as_weights
+from inldl.rows.checks import as_degrees, check_number, names_or_numbers
+from inldl.rows.inputs import as_weights, check_rows
+from inldl.rows.partial import PartialRows
 from inldl.tables.audit import POINTS, error
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.options import ShareOptions
@@ -181,7 +176,7 @@ def compare(
     rows, weights, notes = _without_copies(X, y, weights, rows, notes, dates)
     X, y, sums = X.iloc[rows], y.iloc[rows], None if sums is None else np.asarray(sums)[rows]
     given = y if sums is None else y.mul(sums, axis=0)
-    limits = None if limits is None or sums is not None else limits.take(rows)
+    limits = None if sums is not None else limits.take(rows)
     completing = completing_trials(
         given.to_numpy(), hidden, random_state, sums is not None, limits
     )
@@ -252,11 +247,14 @@ def _tables(X, y, sample_weight, limits):
     degrees, names = as_degrees(y).astype(np.float64), list(names_or_numbers(y))
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
     check_rows(X, degrees)
-    weights, limits = as_weights(sample_weight, len(X)), limits_of(degrees, **limits, names=names)
+    weights, limits = (
+        as_weights(sample_weight, len(X)),
+        PartialRows.of(degrees, **limits, names=names),
+    )
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         X, degrees, weights = X.iloc[kept], degrees[kept], weights[kept]
-        limits = None if limits is None else limits.take(kept)
+        limits = limits.take(kept)
     if len(X) < 3:
         raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
     unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))

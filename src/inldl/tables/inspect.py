@@ -5,14 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from inldl.rows.checks import (
-    check_2d,
-    check_choice,
-    check_rows,
-    is_off,
-    names_or_numbers,
-    sum_tolerance,
-)
+from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
+from inldl.rows.inputs import check_rows
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.columns.values import as_table, named_columns
 from inldl.tables.features import describe_features, find_copies

@@ -7,13 +7,8 @@ import pandas as pd
 from scipy import stats
 
 from inldl.rows.checks import sum_tolerance
-from inldl.rows.missingness import (
-    deviations,
-    error_of_sum,
-    hidden_mass,
-    partial_rows,
-    t_test,
-)
+from inldl.rows.missingness import deviations, error_of_sum, hidden_mass, t_test
+from inldl.rows.partial import PartialRows
 from inldl.rows.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism_of
 from inldl.tables.columns.values import Cells
 
@@ -75,7 +70,7 @@ def size_test(y, labels, whole=1.0, *, untestable="") -> SizeTest:
     Its numbers are in the units of a table whose rows sum to `whole`. `untestable` says why the
     sums of rows say nothing about their holes, if they do not.
     """
-    observed, partial = ~np.isnan(y), partial_rows(y)
+    observed, partial = ~np.isnan(y), PartialRows(y).partial
     answer, verdict = _untestable(observed, partial, labels, untestable)
     mass = None if answer else hidden_mass(y)
     if mass is None:

@@ -1,6 +1,7 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,9 @@ from inldl.methods.given_rows import check_given
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
-from inldl.rows.checks import as_degrees, check_number, check_rows, framed, names_or_numbers
-from inldl.rows.given_limits import limits_of
-from inldl.rows.weights import as_weights
+from inldl.rows.checks import as_degrees, check_number, framed, names_or_numbers
+from inldl.rows.inputs import as_weights, check_rows
+from inldl.rows.partial import PartialRows
 from inldl.tables.audit import error_rises
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.columns.values import as_table, named_columns
@@ -123,7 +124,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        limits = limits_of(y, lower, upper, sums)
+        limits = PartialRows.of(y, lower, upper, sums)
         weights, kept = as_weights(sample_weight), None
         if weights is not None and not weights.all():
             X = as_table(X)
@@ -133,7 +134,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
                 None if each is None else _safe_indexing(each, kept)
                 for each in (X, y, groups, votes, weights)
             )
-            limits = None if limits is None else limits.take(kept)
+            limits = limits.take(kept)
         encoded, degrees = self._encode(X, y, weights)
         if groups is not None:
             groups = group_numbers(groups, len(degrees))
@@ -180,7 +181,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         before they were divided by them, if they vary; completing is then not learned from
         `limits`.
         """
-        self._refuse_limits(limits)
+        self._refuse_limits(limits if limits is not None and limits.constrained else None)
         once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
         self.n_copies_ = 0
         weights = weights_of_copies(encoded, degrees, weights, once)
@@ -202,14 +203,14 @@ class TableModel(IntervalMixin, DistributionEstimator):
         known = self._learned_from(degrees[rows], degrees[rows])
         known = known if sums is None else known * sums[rows, None]
         limits = None if limits is None or sums is not None else limits.take(rows)
-        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, limits=limits)
+        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, partial=limits)
         return None if weights is None else weights[rows]
 
     def _fit_method(self, encoded, degrees, rows, groups, weights, limits):
         """Fit the method; return which rows have predictions that were made without them."""
         method, known = self._unfitted(), {}
         if limits is not None and has_fit_parameter(method, "lower"):
-            known = limits.as_given()
+            known = limits.arguments()
         self.estimator_ = fit_weighted(method, encoded, degrees, weights, **known)
         own = getattr(self.estimator_, "held_out_rows_", None)
         if own is not None and groups is None:  # a method of very many rows holds out some itself
@@ -300,7 +301,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
 
     def _to_complete(self, X, known):
-        """Return encoded columns, degrees that are to be completed, predictions, and limits.
+        """Return rows that are to be completed, and predictions.
 
         The columns are encoded once for all that is done with them.
         """
@@ -311,14 +312,13 @@ class TableModel(IntervalMixin, DistributionEstimator):
             given = self._degrees_given(given, predicted)
         check_given(given, predicted)
         self._refuse_limits(*known.limits.values())
-        limits = limits_of(given, **known.limits, names=self.label_names_)
-        return encoded, given, predicted, limits
-
-    def _beside_of(self, encoded):
-        return None if self.examples_ is None else self.examples_.beside(encoded)
+        rows = PartialRows.of(given, **known.limits, names=self.label_names_)
+        if self.examples_ is not None:
+            rows = replace(rows, **self.examples_.side_information(encoded))
+        return rows, predicted
 
     def _signs_of(self, encoded):
-        return None if self.examples_ is None else self.examples_.signs_of(encoded)
+        return None if self.examples_ is None else self.examples_.spread_features_of(encoded)
 
     def predict(self, X):
         """Predict a distribution for each row.

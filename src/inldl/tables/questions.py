@@ -79,8 +79,7 @@ def ask_table(
     others = ids if cost is None else [*ids, cost]
     for piece in pieces_for(model, file, others, "reading rows", text=ids):
         known = file.known(piece, scale, normalize=normalize)
-        encoded, given, predicted, limits = model._to_complete(piece.features, known)
-        parts.append(RowsToFill(given, predicted, model._beside_of(encoded), limits))
+        parts.append(RowsToFill(*model._to_complete(piece.features, known)))
         facts.add(piece)
     n_rows = sum(map(len, facts.rows))
     prices = Prices(options.row_cost if cost is None else facts.costs(), options.cell_cost)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.completion.loose_sums import largest_sum, with_lack
-from inldl.solvers.gaussian import fill_forced
+from inldl.completion.loose_sums import largest_sum
+from inldl.rows.partial import PartialRows, add_slack
 from inldl.tables import audit
 from inldl.tables.missingness import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
 from inldl.tables.model import TableModel
@@ -161,19 +161,21 @@ class Tally:
         self._counts, self._most, self._rows = np.zeros(4, int), 0.0, []
         self._n_bounded = 0
 
-    def add(self, piece, y, completed, limits=None):
+    def add(self, piece, y, completed, rows=None):
         """Add a piece, of which `y` are the degrees as fractions."""
         missing = np.isnan(y)
         exact = (
-            0 if self._loose or self._ratios else missing.sum() - np.isnan(fill_forced(y)).sum()
+            0
+            if self._loose or self._ratios
+            else missing.sum() - np.isnan(PartialRows(y).forced()).sum()
         )
         self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
         self._n_bounded += 0 if piece.bounds is None else int(piece.bounds.given().sum())
         if self._completer is not None:
-            self._most += _most_errors(self._completer, y, np.asarray(completed), limits)
+            self._most += _most_errors(self._completer, y, np.asarray(completed), rows)
         as_given = piece.values / self._whole if self._loose else y
-        if limits is not None:  # bounds say why these are missing
-            as_given = np.where(limits.told, completed, as_given)
+        if rows is not None and rows.constrained:  # bounds say why these are missing
+            as_given = np.where(rows.limited, completed, as_given)
         self._rows.append(as_given[-piece.first % self._step :: self._step])
 
     def counts(self):
@@ -194,11 +196,11 @@ class Tally:
         }
 
 
-def _most_errors(completer, y, completed, limits):
+def _most_errors(completer, y, completed, rows):
     """Return the largest sum of absolute errors that filled degrees can have."""
     found = completer.most_errors(y, completed)
-    if limits is not None:
-        low, high = limits.possible
+    if rows is not None and rows.constrained:
+        low, high = rows.possible
         worst = np.where(np.isnan(y), np.maximum(completed - low, high - completed), 0)
         found = np.minimum(found, worst.sum(axis=1))
     return found.sum()
@@ -208,6 +210,6 @@ def size_of_holes(y, labels, scale, loose, ratios=False):
     """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
     y = np.asarray(y, dtype=np.float64)
     if loose:  # then a row hides what it lacks, too
-        y, labels = with_lack(y / largest_sum(y)), [*labels, "what is lacking"]
+        y, labels = add_slack(y / largest_sum(y)), [*labels, "what is lacking"]
     untestable = UNKNOWN_TOTALS if scale == "count" else UNKNOWN_SCALES if ratios else ""
     return size_test(y, labels, untestable=untestable)

@@ -7,9 +7,9 @@ import pandas as pd
 
 from inldl.completion.examples import row_keys
 from inldl.errors import DataError
-from inldl.rows.cells import mean_degrees
-from inldl.rows.ratios import constant_distribution
-from inldl.rows.weights import WEIGHTLESS
+from inldl.rows.checks import WEIGHTLESS
+from inldl.rows.density import mean_degrees
+from inldl.rows.partial import PartialRows
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.tables.columns.values import level_name
 from inldl.tables.table import Table
@@ -196,7 +196,7 @@ def weights_of_copies(encoded, degrees, weights, once) -> np.ndarray | None:
 def means_of_labels(degrees, weights=None, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
     if ratios:
-        return constant_distribution(degrees, weights)
+        return PartialRows(degrees, weight=weights).constant_distribution()
     means = mean_degrees(degrees, weights)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
 

@@ -11,10 +11,9 @@ from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.progress import report
-from inldl.rows.cells import known_cells
-from inldl.rows.checks import check_number, check_predictable
-from inldl.rows.given_limits import limits_of
-from inldl.rows.ratios import check_ratios
+from inldl.rows.checks import check_number, check_ratios
+from inldl.rows.inputs import check_predictable
+from inldl.rows.partial import PartialRows
 from inldl.tables import audit
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.model import TableModel
@@ -80,7 +79,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         encoded, y = model._encode(table.features, degrees, weights, options.dates)
         if model.known == "ratios":
             check_ratios(y)
-        limits = limits_of(y, **limits, names=list(degrees))
+        limits = PartialRows.of(y, **limits, names=list(degrees))
     del table  # a large one should not stay in memory beside its encoded columns
     weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
     model.scale_ = scale
@@ -114,8 +113,8 @@ _SAMPLED = (
 def _size_of_holes(y, labels, scale, sums, limits, ratios):
     """Return what the sums of rows tell about the holes that no bounds explain."""
     raw = y if sums is None else y * sums[:, None]
-    if limits is not None:  # bounds say why these are missing
-        raw = np.where(limits.told, limits.any_filled(), raw)
+    if limits.constrained:  # bounds say why these are missing
+        raw = np.where(limits.limited, limits.feasible(), raw)
     return size_of_holes(raw, labels, scale, sums is not None, ratios)
 
 
@@ -191,7 +190,7 @@ def complete_table(
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model._to_complete(piece.features, known)
                 completed, *ends = _completed(model, rows, coverage)
-            tally.add(piece, known.y, completed, rows[-1])
+            tally.add(piece, known.y, completed, rows[0])
             shown.keep(piece, known.y, completed, _pairs(ends, unit))
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             each(piece, completed * units, *added)
@@ -333,7 +332,7 @@ def _scores(y, predicted, weights=None):
     At the known cells alone it would be the smaller, the more is predicted there, and negative.
     """
     how = {"sample_weight": weights}
-    known = evaluate(*known_cells(np.asarray(y), predicted), ["kl_divergence"], **how)
+    known = evaluate(*PartialRows(np.asarray(y)).cells(predicted), ["kl_divergence"], **how)
     return evaluate(y, predicted, **how) | {"kl_divergence": max(known["kl_divergence"], 0.0)}
 
 
@@ -353,13 +352,10 @@ def _completed(model, rows, coverage):
 
     `rows` are what `TableModel._to_complete` returns.
     """
-    encoded, given, predicted, limits = rows
-    beside = model._beside_of(encoded)
     if coverage is None:
-        return (model._fill(given, predicted, beside, limits),)
-    completed, *ends = model._fill_with_intervals(given, predicted, beside, coverage, limits)
-    seen = ~np.isnan(given)
-    return completed, *(np.where(seen, np.nan, end) for end in ends)
+        return (model._fill(*rows),)
+    completed, *ends = model._fill_with_intervals(*rows, coverage)
+    return completed, *(np.where(rows[0].holes, end, np.nan) for end in ends)
 
 
 def _interval_names(labels, coverage):
@@ -408,9 +404,7 @@ def draw_files(file, paths, model, seed, **how):
         files = [stack.enter_context(TableWriter(file, path, **how)) for path in paths]
 
         def write(piece, y, scale, known):
-            encoded, given, predicted, limits = known
-            about = {"first": piece.first, "limits": limits}
-            draws = model._draw(encoded, given, predicted, len(files), seed, **about)
+            draws = model._draw(*known, len(files), seed, piece.first)
             for each, completed in zip(files, draws, strict=True):
                 each.write(piece, y, completed, scale)
 

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from inldl.datasets import hide
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
-from inldl.rows.limits import Limits
+from inldl.rows.partial import PartialRows
 from inldl.tables.model import TableModel
 from inldl.uncertainty.heldout import with_every_label
 
@@ -38,7 +38,7 @@ class Trial:
     judged: np.ndarray
     completes: bool
     loose: bool = False
-    limits: Limits | None = None
+    limits: PartialRows | None = None
 
 
 def completing_trials(y, hidden, random_state, loose=False, limits=None):
@@ -50,8 +50,8 @@ def completing_trials(y, hidden, random_state, loose=False, limits=None):
     trials = []
     for generator in generators:
         left, judged = hide_more(y, hidden, generator, loose)
-        known = None if limits is None else limits.with_holes(left)
-        if known is not None:
+        known = None if limits is None else limits.hide(left)
+        if known is not None and known.constrained:
             low, high = known.possible
             judged &= high - low > KNOWN_WIDTH
         trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose, limits))
@@ -209,14 +209,13 @@ def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dat
     folds = FOLDS if trial.completes else None  # to learn how to complete
     model = TableModel(method, cross_fit=folds, random_state=random_state)
     some = None if weights is None else weights[trial.rows]
-    limits = None if trial.limits is None else trial.limits.take(trial.rows).with_holes(known)
+    limits = None if trial.limits is None else trial.limits.take(trial.rows).hide(known)
     start = time.process_time()
     degrees = pd.DataFrame(known, index=rows.index, columns=labels)
     encoded = model._encode(rows, degrees, some, dates)
     model._fit_encoded(*encoded, sums=sums, weights=some, limits=limits)
     if trial.completes:
-        left = None if trial.limits is None else trial.limits.with_holes(learned)
-        told = {} if left is None else left.as_given()
+        told = {} if trial.limits is None else trial.limits.hide(learned).arguments()
         y = pd.DataFrame(learned, index=X.index, columns=labels)
         return model.complete(X, y, **told).to_numpy()
     seconds.append(time.process_time() - start)

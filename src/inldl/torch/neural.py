@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold
 
 from inldl.methods.kernel_base import KernelDistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
-from inldl.rows.cells import mean_degrees
 from inldl.rows.checks import check_number
+from inldl.rows.density import mean_degrees
 from inldl.solvers.softmax import softmax
 from inldl.torch import need_torch
 

@@ -124,14 +124,13 @@ def spread_by_label(labels):
     return np.sqrt([((s**2).sum() + PRIOR * mean) / (len(s) + PRIOR) for s in labels])
 
 
-def within_rows(y, completed, lower, upper):
+def within_rows(rows, completed, lower, upper):
     """Return intervals cut to what the observed degrees of their row leave.
 
     No degree can be more than the rest, so cutting loses no coverage. An interval that lies
     wholly above it must be wrong, and gives way to all that is possible.
     """
-    holes = np.isnan(y)
-    rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
+    holes, rest = rows.holes, np.maximum(rows.rest, 0)[:, None]
     lower = np.minimum(np.where(lower > rest, 0, lower), completed)
     upper = np.maximum(np.minimum(upper, rest), completed)
     known = ~holes | (holes.sum(axis=1) == 1)[:, None]

@@ -12,7 +12,7 @@ from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL, KernelRidgeLDL
 from inldl.methods.auto import estimator as auto
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import softmax
 
 nan = np.nan
@@ -45,7 +45,7 @@ def test_mean_of_members(fitted):
     raised = np.maximum(mean, fitted.floor_)
     expected = raised / raised.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(fitted.predict(X), expected, atol=1e-12)
-    np.testing.assert_allclose(fitted.floor_, np.nanquantile(fill_forced(y), 0.1, axis=0))
+    np.testing.assert_allclose(fitted.floor_, np.nanquantile(PartialRows(y).forced(), 0.1, axis=0))
     assert_distributions(fitted.held_out_, y.shape)
     assert evaluate(truth, fitted.held_out_)["cosine"] > 0.97
 
@@ -53,7 +53,7 @@ def test_mean_of_members(fitted):
 def test_learned_weights_are_on_the_way_to_the_best(fitted):
     """Another optimiser finds the same weights, and equal ones are an option."""
     X, y, _ = curved()
-    y = fill_forced(y)
+    y = PartialRows(y).forced()
     seen, holes = ~np.isnan(y), np.isnan(y)
     rows = seen.any(axis=1) & holes.any(axis=1)
     target = np.append(y[seen], 1 - np.nansum(y[rows], axis=1))

@@ -15,7 +15,7 @@ from inldl.methods import kernel_features as _kernel_features
 from inldl.methods.auto import all_rows as _auto_all_rows
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.fitting import Budget, error_of
-from inldl.solvers.gaussian import fill_forced
+from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import KernelSoftmax, Sample
 from inldl.solvers.softmax import softmax
 
@@ -125,7 +125,7 @@ def test_the_report_says_what_was_done(fitted):
     told = "\n".join(report.notes)
     assert f"Choices were made on a sample of {MOST - MOST // 5} rows." in told
     assert f"Errors are measured on {MOST // 5} rows that were left out." in told
-    known = fill_forced(Y[fitted.held_out_rows_])
+    known = PartialRows(Y[fitted.held_out_rows_]).forced()
     assert report.error == pytest.approx(error_of(known, fitted.held_out_))
     assert report.error <= member.error * 1.02
     assert "sweeps=" in str(report)

@@ -10,7 +10,7 @@ from inldl.methods.auto.fitting import error_of
 from inldl.methods.forest import FOLDS, LARGEST
 from inldl.methods.kernel_base import KernelDistributionEstimator
 from inldl.methods.parameters import parameters
-from inldl.rows.cells import mean_degrees
+from inldl.rows.density import mean_degrees
 from inldl.solvers.softmax import softmax
 
 BOOSTED_TREES, EVERY = 300, 20  # held-out rows choose a multiple of EVERY

@@ -24,9 +24,9 @@ from inldl.methods.kernel_softmax import KernelSoftmaxLDL, scale_ratios
 from inldl.methods.missing_degrees import NOTES
 from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
 from inldl.metrics import METRICS
-from inldl.rows.cells import known_cells, mean_degrees, quantiles
-from inldl.rows.checks import check_choice, weights_beside
-from inldl.rows.given_limits import beside_rows
+from inldl.rows.checks import check_choice
+from inldl.rows.density import mean_degrees, quantiles
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
 
@@ -192,9 +192,8 @@ class AutoInLDL(KernelDistributionEstimator):
             vars(self).pop("held_out_rows_", None)
             super()._fit(X, y, sample_weight, lower, upper, sums)
             return
-        known, labels = beside_rows(X, y, lower, upper, sums)
-        beside = weights_beside(sample_weight) | known
-        fit_large(self, open_rows(self, X, y, fitting=True, beside=beside), labels)
+        header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
+        fit_large(self, open_rows(self, X, y, fitting=True, beside=arrays), header)
 
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)
@@ -310,7 +309,7 @@ def choose_recalibration(metric, y, held_out, weights=None):
     floors = {level: _floor(y, level, weights) for level in LEVELS}
 
     def value(predicted):
-        return measure(*known_cells(y, predicted), sample_weight=weights)
+        return measure(*PartialRows(y).cells(predicted), sample_weight=weights)
 
     values = {
         (power, level): value(_recalibrated(held_out, floors[level], power))

@@ -10,7 +10,8 @@ from inldl.engines import row_blocks
 from inldl.errors import warn_user
 from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
 from inldl.progress import report
-from inldl.rows.cells import count_known, known_cells
+from inldl.rows.density import count_known
+from inldl.rows.partial import PartialRows
 from inldl.solvers.linear import simplex_weights
 
 CONSTANT = "constant-mean"
@@ -131,7 +132,7 @@ class Notes:
 
 def error_of(y, predicted, weights=None):
     """Return the root mean square of the error at what is known of the rows."""
-    known, there = known_cells(y, predicted)
+    known, there = PartialRows(y).cells(predicted)
     squares = (known - there) ** 2
     if weights is None:
         return float(np.sqrt(np.nanmean(squares)))
@@ -144,7 +145,8 @@ def stacked(y, held_out, names, weights=None):
 
     `weights` are those of rows.
     """
-    cells = [known_cells(y, held_out[name]) for name in names]
+    rows = PartialRows(y)
+    cells = [rows.cells(held_out[name]) for name in names]
     known = cells[0][0]
     seen = ~np.isnan(known)
     parts = np.column_stack([there[seen] for _, there in cells])

@@ -14,7 +14,6 @@ from inldl.methods.kernel_features import FEWEST_OBSERVED
 from inldl.methods.missing_degrees import NOTES
 from inldl.randomness import mixed_bits, seed_from
 from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts
-from inldl.rows.given_limits import limits_of_block
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
 BUDGET_SHARE = 0.5  # of the time is for the sample
@@ -31,24 +30,22 @@ def is_large(X, y, sample_weight=None):
     return n > _auto_fitting.SAMPLE_ROWS
 
 
-def fit_large(model, rows, labels):
+def fit_large(model, rows, header):
     """Fit AutoInLDL to rows that may be many, and anywhere.
 
     The parameters of the model have been checked, and it knows the columns of the rows. These are
-    a `RowSource` with weights and limits beside them; the limits are about `labels`.
+    a `RowSource` with weights and bounds, of which `header` is the header of `PartialRows`.
     """
     started, n, seed = perf_counter(), rows.X.shape[0], seed_from(model.random_state)
     numbers, sample = drawn(rows, seed)
-    known = {name: a for name, a in sample.beside.items() if name != "sample_weight"}
-    limits = limits_of_block(sample.y, labels, **known) if known else None
-    y = sample.y if limits is None else limits.any_filled()
-    weights = sample.beside.get("sample_weight")
-    weights = None if weights is None else weights[:, 0].astype(float)
+    partial = header.block(sample.y, **sample.beside)
+    y = partial.feasible() if partial.constrained else sample.y
+    weights = None if partial.weight is None else partial.weight.astype(float)
     with one_blas_thread():  # the same sums for any n_jobs
-        about = {"limits": limits, "seed": seed}
+        about = {"partial": partial, "seed": seed}
         data = model._prepare(sample.X, y, rows.label_names, weights, **about)
         data = replace(data, started=started)
-        reason = _why_sample_only(model, n, data, limits)
+        reason = _why_sample_only(model, n, data, partial)
         if reason is None:
             held = _learn_from_all(model, rows, sample, data)
             sample, numbers, data = sample.take(held), numbers[held], data.take(held)
@@ -61,15 +58,15 @@ def fit_large(model, rows, labels):
                     f"Learned from a sample of {len(numbers)} of {n} rows: {reason}."
                 )
     model.held_out_rows_ = None if len(numbers) == n else numbers
-    model._keep_errors(sample.X, model._learned_from(sample.y, data.known), limits=limits)
+    model._keep_errors(sample.X, model._learned_from(sample.y, data.known), partial=partial)
     return model
 
 
-def _why_sample_only(model, n, data, limits):
+def _why_sample_only(model, n, data, partial):
     """Return why the rows outside of the sample are not learned from; None if they are."""
     if n <= _auto_fitting.SAMPLE_ROWS:
         return "there are no others"
-    if limits is not None:
+    if partial.constrained:
         return "bounds and sums of missing degrees can be used only there"
     if model.known == "ratios":
         return "ratios can be scaled only there"

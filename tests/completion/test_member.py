@@ -4,7 +4,8 @@ import numpy as np
 
 from inldl import hide
 from inldl.completion import Completer
-from inldl.completion.members.all import contrary_labels
+from inldl.completion.member import contrary_labels
+from inldl.rows.partial import PartialRows
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.dirichlet(np.full(5, 2.0), 300)
@@ -20,14 +21,14 @@ def means_of_others(y):
 
 def test_means_of_the_other_rows_give_no_degree_away():
     """They fall with the degree of the row, in a straight line, which trees would find."""
-    completer = Completer().fit(Y, means_of_others(Y))
+    completer = Completer().fit(PartialRows(Y), means_of_others(Y))
     found = completer.refilled_
     error = np.sqrt(np.mean((found.filled - found.degrees) ** 2))
     holes = np.isnan(Y) & (np.isnan(Y).sum(axis=1) > 1)[:, None]
-    filled = completer.fill(Y, means_of_others(Y))
+    filled = completer.fill(PartialRows(Y), means_of_others(Y))
     real = np.sqrt(np.mean((filled - TRUTH)[holes] ** 2))
     assert 0.8 * real < error < 1.25 * real
-    _, low, high = completer.fill_with_intervals(Y, means_of_others(Y), 0.9)
+    _, low, high = completer.fill_with_intervals(PartialRows(Y), means_of_others(Y), 0.9)
     inside = ((low <= TRUTH) & (high >= TRUTH))[holes].mean()
     assert 0.86 < inside < 0.94
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.rows.cells import count_known, mean_degrees, quantiles
+from inldl.rows.density import count_known, mean_degrees, quantiles
 
 RNG = np.random.default_rng(0)
 Y = hide(RNG.dirichlet(np.ones(4), 30), 0.4, random_state=0)

@@ -8,20 +8,25 @@ expected of them, and the function and the covariance are estimated from the fil
    the EM Algorithm", Journal of the Royal Statistical Society B 39(1), 1977.
 """
 
+from __future__ import annotations
+
+from typing import Any, Self
+
 import numpy as np
 
 from inldl.completion.hiding import evenly
-from inldl.rows.side import NOTHING
+from inldl.completion.member import Training
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import (
     TINY,
     centred,
     error_covariance,
-    fill_near,
     given_observed,
     unrelated_errors,
 )
 from inldl.uncertainty.joint_normal import principal_axes
 
+Array = np.ndarray
 STEPS = 12  # of expectation maximisation
 ROWS, WORK = 2000, 2e7  # rows that take part at most, and rows times the cube of the labels
 ROWS_FOR_LABEL = 4  # at least; without them the covariance of pairs is all that is learned
@@ -36,10 +41,10 @@ class Normal:
 
     Parameters
     ----------
-    y, predicted : ndarray of shape (n, n_labels)
-        Degrees, NaN = unobserved, and predictions that were made without them.
-    beside : Beside, optional
-        What else is known of the rows.
+    rows : PartialRows
+        The rows; features that they have are used.
+    predicted : ndarray of shape (n, n_labels)
+        Predictions that were made without them.
 
     Attributes
     ----------
@@ -49,24 +54,31 @@ class Normal:
         Of the errors around that.
     """
 
-    def __init__(self, y, predicted, beside=NOTHING):
-        n_labels = y.shape[1]
-        rows = evenly(len(y), int(min(ROWS, WORK // n_labels**3)))
+    name, safe, follows = "normal", 0.5, False
+
+    @classmethod
+    def learn(cls, rows: PartialRows, predicted: Array, training: Training | None = None) -> Self:
+        """Learn from rows and predictions."""
+        return cls(rows, predicted)
+
+    def __init__(self, rows: PartialRows, predicted: Array) -> None:
+        n_labels = rows.y.shape[1]
+        some = evenly(len(rows), int(min(ROWS, WORK // n_labels**3)))
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
         self._axes = self._ends = None
-        if beside.features is not None:
-            self._axes, self._ends = principal_axes(beside.features), _reach(beside.features)
-        known, errors = self._known(predicted, beside), y - predicted
+        if rows.features is not None:
+            self._axes, self._ends = principal_axes(rows.features), _reach(rows.features)
+        known, errors = self._known(predicted, rows), rows.y - predicted
         self.coef, self.covariance = np.zeros((known.shape[1], n_labels)), error_covariance(errors)
-        if len(rows) >= ROWS_FOR_LABEL * n_labels:
-            self._fit(errors[rows], known[rows])
+        if len(some) >= ROWS_FOR_LABEL * n_labels:
+            self._fit(errors[some], known[some])
 
-    def _known(self, predicted, beside):
+    def _known(self, predicted, rows):
         """Return 1, predictions and features, of mean 0 and about the same size."""
         known = [np.ones((len(predicted), 1)), (predicted - self._mean) / self._unit]
         if self._axes is not None:
             centre, axes = self._axes
-            known.append((np.clip(beside.features, *self._ends) - centre) @ axes)
+            known.append((np.clip(rows.features, *self._ends) - centre) @ axes)
         return np.hstack(known)
 
     def _fit(self, errors, known):
@@ -78,11 +90,11 @@ class Normal:
             apart = filled - known @ self.coef
             self.covariance = _averaged(apart.T @ apart + left, len(errors))
 
-    def __call__(self, y, predicted, beside=NOTHING):
-        """Return completed rows."""
-        mean = predicted + self._known(predicted, beside) @ self.coef
-        expected, variance = given_observed(y, mean, self.covariance)
-        return fill_near(y, expected, variance + TINY)
+    def fill(self, rows: PartialRows, predicted: Array, before: Any = None) -> tuple[Array, Array]:
+        """Return completed rows, and the variances of their errors."""
+        mean = predicted + self._known(predicted, rows) @ self.coef
+        expected, variance = given_observed(rows.y, mean, self.covariance)
+        return rows.project(expected, variance + TINY), variance
 
 
 def _reach(features):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.completion.members import normal
-from inldl.completion.members.normal import Normal
-from inldl.rows.side import Beside
+from inldl.completion import normal
+from inldl.completion.normal import Normal
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import centred, error_covariance
 
 
@@ -27,7 +27,7 @@ def error(filled, truth, y):
 def test_without_holes_it_is_a_penalised_regression():
     """With all degrees seen, one step is exact: ridge, and the covariance of what is left."""
     x, y, mean = linear()
-    found, known = Normal(y, mean, Beside(features=x)), np.hstack([np.ones((400, 1)), x])
+    found, known = Normal(PartialRows(y, features=x), mean), np.hstack([np.ones((400, 1)), x])
     known[:, 1] = (known[:, 1] - x.mean()) / x.std()
     kept = [0, -1]  # predictions that do not vary say nothing
     expected = np.linalg.solve(known.T @ known + normal.PENALTY * np.eye(2), known.T @ (y - mean))
@@ -39,8 +39,11 @@ def test_without_holes_it_is_a_penalised_regression():
 def test_features_and_other_degrees_tell_the_missing_ones():
     x, truth, mean = linear()
     y = hide(truth, 0.4, random_state=0)
-    with_features = Normal(y, mean, Beside(features=x))(y, mean, Beside(features=x))
-    errors = error(with_features, truth, y), error(Normal(y, mean)(y, mean), truth, y)
+    fills = [
+        Normal(rows, mean).fill(rows, mean)[0]
+        for rows in (PartialRows(y, features=x), PartialRows(y))
+    ]
+    errors = [error(filled, truth, y) for filled in fills]
     assert errors[0] < 0.7 * errors[1] < 0.7 * error(mean, truth, y)
 
 
@@ -48,7 +51,7 @@ def test_the_covariance_of_rows_with_holes_is_nearer_to_the_true_one_than_that_o
     _, truth, mean = linear(150)
     real = np.cov(truth.T, bias=True)
     y = hide(truth, 0.6, random_state=1)
-    pairs, fitted = error_covariance(y - mean), Normal(y, mean).covariance
+    pairs, fitted = error_covariance(y - mean), Normal(PartialRows(y), mean).covariance
     assert np.linalg.norm(fitted - real) < np.linalg.norm(pairs - real)
 
 
@@ -56,11 +59,13 @@ def test_many_labels_have_the_covariance_of_pairs(monkeypatch):
     _, truth, mean = linear(100)
     y = hide(truth, 0.5, random_state=3)
     monkeypatch.setattr(normal, "WORK", 4**3 * 15)  # 15 rows, less than four for each label
-    np.testing.assert_array_equal(Normal(y, mean).covariance, error_covariance(y - mean))
+    np.testing.assert_array_equal(
+        Normal(PartialRows(y), mean).covariance, error_covariance(y - mean)
+    )
 
 
 @pytest.mark.parametrize("n", [1, 3, 20])
 def test_rows_that_are_all_alike(n):
     y = np.tile([0.2, np.nan, np.nan, 0.1], (n, 1))
     mean = np.tile([0.2, 0.4, 0.3, 0.1], (n, 1))
-    np.testing.assert_allclose(Normal(y, mean)(y, mean), mean)
+    np.testing.assert_allclose(Normal(PartialRows(y), mean).fill(PartialRows(y), mean)[0], mean)

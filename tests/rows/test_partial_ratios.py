@@ -8,16 +8,8 @@ from scipy.optimize import minimize
 
 from inldl import WInLDL, hide
 from inldl.errors import DataError
-from inldl.rows import ratios
-from inldl.rows.ratios import (
-    check_ratios,
-    constant_distribution,
-    known_ratios,
-    look_like_ratios,
-    scaled,
-    scales,
-    telling,
-)
+from inldl.rows.checks import check_ratios, look_like_ratios
+from inldl.rows.partial import LEAST_SCALE, PartialRows
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 from plain_numpy import project, with_bias
@@ -25,33 +17,35 @@ from plain_numpy import project, with_bias
 nan = np.nan
 
 
-@pytest.fixture
-def exactly(monkeypatch):
-    monkeypatch.setattr(ratios, "SMALL_CHANGE", 1e-13)
-    monkeypatch.setattr(ratios, "ROUNDS", 5000)
+EXACTLY = {"rounds": 5000, "small_change": 1e-13}
 
 
 def test_scale_is_the_mass_of_the_observed_labels():
     y = np.array([[0.25, 0.75, nan], [0.2, 0.3, 0.5], [nan, nan, nan], [0.0, nan, 0.0]])
     p = np.array([[0.1, 0.3, 0.6], [0.3, 0.3, 0.4], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1]])
-    np.testing.assert_allclose(scales(y, p)[:2], [0.4, 1])
+    np.testing.assert_allclose(PartialRows(y).scales(p)[:2], [0.4, 1])
     expected = [[0.1, 0.3, nan], [0.2, 0.3, 0.5], [nan, nan, nan], [0, nan, 0]]
-    np.testing.assert_allclose(scaled(y, p), expected)
+    np.testing.assert_allclose(PartialRows(y).scaled(p), expected)
 
 
 def test_scale_stays_above_0():
-    assert scales(np.array([[0.5, 0.5, nan]]), np.array([[-1.0, 0.5, 1.5]])) == ratios.LEAST
+    assert (
+        PartialRows(np.array([[0.5, 0.5, nan]])).scales(np.array([[-1.0, 0.5, 1.5]]))
+        == LEAST_SCALE
+    )
 
 
 def test_two_labels_know_only_complete_rows():
     y = np.array([[0.2, 0.8], [0.6, 0.4], [1, nan], [nan, 1]])
-    np.testing.assert_allclose(constant_distribution(y), [0.4, 0.6])
+    np.testing.assert_allclose(PartialRows(y).constant_distribution(), [0.4, 0.6])
 
 
-def test_two_pairs_of_labels_decide_three(exactly):
+def test_two_pairs_of_labels_decide_three():
     """If p0 : p1 is 1 : 3 and p1 : p2 is 3 : 2, then p is (1, 3, 2) / 6."""
     y = np.array([[0.25, 0.75, nan], [nan, 0.6, 0.4]])
-    np.testing.assert_allclose(constant_distribution(y), np.array([1, 3, 2]) / 6, atol=1e-10)
+    np.testing.assert_allclose(
+        PartialRows(y).constant_distribution(**EXACTLY), np.array([1, 3, 2]) / 6, atol=1e-10
+    )
 
 
 @settings(deadline=None, max_examples=30)
@@ -63,18 +57,16 @@ def test_ratios_of_one_distribution_give_it_back(seed, n_labels):
     y = np.full((len(chain), n_labels), nan)
     for row, labels in zip(y, chain, strict=True):
         row[labels] = p[labels] / p[labels].sum()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ratios, "SMALL_CHANGE", 1e-14)
-        patch.setattr(ratios, "ROUNDS", 20_000)
-        np.testing.assert_allclose(constant_distribution(y), p, atol=1e-6)
+    found = PartialRows(y).constant_distribution(rounds=20_000, small_change=1e-14)
+    np.testing.assert_allclose(found, p, atol=1e-6)
 
 
-def test_constant_distribution_maximises_a_weighted_likelihood(exactly):
+def test_constant_distribution_maximises_a_weighted_likelihood():
     """At the end each row counts as much as its scale, and no other p agrees better."""
     rng = np.random.default_rng(0)
     y = hide(rng.dirichlet(np.ones(4), 50), 0.4, renormalise=True, random_state=1)
-    p, seen = constant_distribution(y), ~np.isnan(telling(y))
-    own = scales(y, np.tile(p, (50, 1)))
+    p, seen = PartialRows(y).constant_distribution(**EXACTLY), ~np.isnan(PartialRows(y).ratios)
+    own = PartialRows(y).scales(np.tile(p, (50, 1)))
 
     def lack(v):
         q = np.exp(v) / np.exp(v).sum()
@@ -89,14 +81,16 @@ def test_weights_count_as_copies():
     y = hide(np.random.default_rng(0).dirichlet(np.ones(4), 30), 0.4, renormalise=True,
              random_state=0)  # fmt: skip
     weights = np.arange(30) % 3
-    again = constant_distribution(np.repeat(y, weights, axis=0))
-    np.testing.assert_allclose(constant_distribution(y, weights.astype(float)), again, atol=1e-12)
+    again = PartialRows(np.repeat(y, weights, axis=0)).constant_distribution()
+    np.testing.assert_allclose(
+        PartialRows(y, weight=weights.astype(float)).constant_distribution(), again, atol=1e-12
+    )
 
 
 def test_one_known_label_tells_nothing():
     y = np.array([[1, nan, nan], [0, nan, nan], [0.5, 0.5, nan], [0.2, 0.3, 0.5]])
-    np.testing.assert_array_equal(telling(y), np.vstack([[nan] * 3, y[1:]]))
-    known, there = known_ratios(y, np.tile([0.2, 0.2, 0.6], (4, 1)))
+    np.testing.assert_array_equal(PartialRows(y).ratios, np.vstack([[nan] * 3, y[1:]]))
+    known, there = PartialRows(y, total=nan).cells(np.tile([0.2, 0.2, 0.6], (4, 1)))
     assert np.isnan(known[:2]).all()
     np.testing.assert_allclose(there[2], [0.5, 0.5, 0])
     np.testing.assert_allclose(there.sum(axis=1), 1)
@@ -125,12 +119,12 @@ def test_rows_that_look_like_ratios():
 def winldl_of_ratios(X, y, mu=2.0, max_iter=50, tol=1e-4, ridge=1e-5):
     """Return W, bias last, of WInLDL with scales, line by line as it is defined."""
     X, observed = with_bias(X), ~np.isnan(y)
-    p = constant_distribution(y)
+    p = PartialRows(y).constant_distribution()
     incomplete = ~observed.all(axis=1)
 
     def degrees_of(predicted):
         mass = np.where(observed, predicted, 0).sum(axis=1)
-        s = np.where(incomplete, np.clip(mass, ratios.LEAST, 1), 1)
+        s = np.where(incomplete, np.clip(mass, LEAST_SCALE, 1), 1)
         return np.where(observed, y * s[:, None], 0)
 
     first = degrees_of(np.tile(p, (len(y), 1)))
@@ -157,7 +151,7 @@ def test_winldl_equals_plain_numpy(n, k, C):
     X = rng.normal(size=(n, k))
     y = np.exp(X @ rng.normal(size=(k, C)) / 2)
     y = hide(y / y.sum(axis=1, keepdims=True), 0.4, renormalise=True, random_state=1)
-    y = telling(y)
+    y = PartialRows(y).ratios
     model = WInLDL(known="ratios").fit(X, y)
     found = np.vstack([model.coef_.T, model.intercept_])
     np.testing.assert_allclose(found, winldl_of_ratios(X, y), rtol=0, atol=1e-8)

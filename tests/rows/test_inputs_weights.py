@@ -5,7 +5,8 @@ import warnings
 import numpy as np
 import pytest
 
-from inldl.rows.checks import check_degrees, degree_facts, validate_beside
+from inldl.rows.checks import check_degrees, degree_facts
+from inldl.rows.inputs import validate_row_array
 
 GOOD = [0.25, 0.75]
 
@@ -15,14 +16,14 @@ def test_weights_are_finite_and_not_negative(value):
     with pytest.raises(
         ValueError, match=f"sample_weight has {value:g} in row 7 .*correct it"
     ) as e:
-        validate_beside("sample_weight", [[1], [0], [value]], first_row=5)
+        validate_row_array("sample_weight", [[1], [0], [value]], first_row=5)
     assert e.value.row == 7
 
 
 def test_weights_become_numbers_and_other_arrays_are_left_alone():
-    assert validate_beside("sample_weight", [[1], [2]]).tolist() == [[1.0], [2.0]]
+    assert validate_row_array("sample_weight", [[1], [2]]).tolist() == [[1.0], [2.0]]
     np.testing.assert_array_equal(
-        validate_beside("other", [[np.nan, -np.inf]]), [[np.nan, -np.inf]]
+        validate_row_array("other", [[np.nan, -np.inf]]), [[np.nan, -np.inf]]
     )
 
 

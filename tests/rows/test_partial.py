@@ -11,8 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog
 
 from inldl.errors import DataError
-from inldl.rows.given_limits import Labels, beside_rows, limits_of, limits_of_block
-from inldl.rows.limits import Limits
+from inldl.rows.partial import PartialRows
 
 NAN = np.nan
 Y = np.array([[0.5, 0.3, 0.2, 0.0], [0.4, NAN, NAN, NAN], [NAN, 0.1, NAN, 0.25]])
@@ -50,10 +49,10 @@ def limited(draw, groups=True):
 
 
 def test_nothing_is_known():
-    assert limits_of(Y) is None
-    assert limits_of(Y, NONE, NONE) is None
-    assert limits_of(Y, sums={}) is None
-    assert limits_of(Y, sums={(0, 1): [NAN] * 3}) is None
+    assert not PartialRows.of(Y).constrained
+    assert not PartialRows.of(Y, NONE, NONE).constrained
+    assert not PartialRows.of(Y, sums={}).constrained
+    assert not PartialRows.of(Y, sums={(0, 1): [NAN] * 3}).constrained
 
 
 @pytest.mark.parametrize(
@@ -68,11 +67,11 @@ def test_nothing_is_known():
     ids=["0 to 1", "the rest of the row", "observed", "above 1", "below 0"],
 )
 def test_bounds_that_tell_nothing_are_none(lower, upper):
-    assert limits_of(Y, lower, upper) is None
+    assert not PartialRows.of(Y, lower, upper).constrained
 
 
 def test_bounds_of_holes_and_observed_degrees():
-    limits = limits_of(Y, at((1, 1, 0.1)), at((1, 1, 0.2), (0, 0, 0.9), (2, 2, 0.3)))
+    limits = PartialRows.of(Y, at((1, 1, 0.1)), at((1, 1, 0.2), (0, 0, 0.9), (2, 2, 0.3)))
     np.testing.assert_array_equal(
         limits.lower, [[0.5, 0.3, 0.2, 0], [0.4, 0.1, 0, 0], [0, 0.1, 0, 0.25]]
     )
@@ -80,32 +79,32 @@ def test_bounds_of_holes_and_observed_degrees():
         limits.upper, [[0.5, 0.3, 0.2, 0], [0.4, 0.2, 1, 1], [1, 0.1, 0.3, 0.25]]
     )
     np.testing.assert_array_equal(np.argwhere(limits.bounded), [[1, 1], [2, 2]])
-    assert limits.rows.tolist() == [1, 2]
+    assert limits.limited_rows.tolist() == [1, 2]
 
 
 def test_a_sum_tells_something_although_bounds_do_not():
     loose = np.where(np.isnan(Y), 0.95, NAN)
-    limits = limits_of(Y, upper=loose, sums={(1, 2): [NAN, 0.3, NAN]})
-    assert limits.telling.tolist() == [False, True, False]
-    found = limits.nearest(np.zeros_like(Y))
+    limits = PartialRows.of(Y, upper=loose, sums={(1, 2): [NAN, 0.3, NAN]})
+    assert limits.informative.tolist() == [False, True, False]
+    found = limits.project(np.zeros_like(Y))
     np.testing.assert_allclose(found[1], [0.4, 0.15, 0.15, 0.3])
 
 
 def test_each_row_tells_for_itself():
     """It may be in a block without the others."""
     upper = at((1, 1, 0.95), (1, 2, 0.05), (2, 0, 0.8))
-    limits = limits_of(Y, upper=upper)
-    assert limits.telling.tolist() == [False, True, False]
+    limits = PartialRows.of(Y, upper=upper)
+    assert limits.informative.tolist() == [False, True, False]
     for row in range(3):
-        alone = limits_of(Y[row : row + 1], upper=upper[row : row + 1])
-        assert (alone is not None) == limits.telling[row]
+        alone = PartialRows.of(Y[row : row + 1], upper=upper[row : row + 1])
+        assert alone.constrained == limits.informative[row]
 
 
 @given(limited())
 def test_possible_degrees_are_those_of_a_linear_program(case):
     _, y, lower, upper, sums = case
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
     low, high = limits.possible
     for row in range(len(y)):
         parts = [(inside[row], total[row]) for inside, total in limits.parts]
@@ -127,9 +126,9 @@ def test_possible_degrees_are_those_of_a_linear_program(case):
 @given(limited(), st.floats(-1, 2))
 def test_nearest_rows_are_within_all_limits(case, value):
     truth, y, lower, upper, sums = case
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
-    found = limits.nearest(np.full(y.shape, value), 0.1 + truth)
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
+    found = limits.project(np.full(y.shape, value), 0.1 + truth)
     seen = ~np.isnan(y)
     np.testing.assert_array_equal(found[seen], y[seen])
     assert (found >= np.fmax(lower, 0))[~seen].all()
@@ -138,19 +137,19 @@ def test_nearest_rows_are_within_all_limits(case, value):
     for labels, total in sums.items():
         there = found[:, list(labels)].sum(axis=1)
         np.testing.assert_allclose(there[~np.isnan(total)], total[~np.isnan(total)], atol=1e-9)
-    np.testing.assert_allclose(limits.nearest(found), found, atol=1e-9)
-    np.testing.assert_allclose(limits.nearest(truth), truth, atol=1e-9)
+    np.testing.assert_allclose(limits.project(found), found, atol=1e-9)
+    np.testing.assert_allclose(limits.project(truth), truth, atol=1e-9)
 
 
 @given(limited())
 def test_what_is_told_is_filled_and_the_rest_is_not(case):
     _, y, lower, upper, sums = case
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
-    filled = limits.any_filled()
-    np.testing.assert_array_equal(np.isnan(filled), np.isnan(y) & ~limits.told)
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
+    filled = limits.feasible()
+    np.testing.assert_array_equal(np.isnan(filled), np.isnan(y) & ~limits.limited)
     low, high = limits.possible
-    told = limits.told
+    told = limits.limited
     assert (filled[told] >= low[told] - 1e-12).all()
     assert (filled[told] <= high[told] + 1e-12).all()
 
@@ -158,60 +157,69 @@ def test_what_is_told_is_filled_and_the_rest_is_not(case):
 @given(limited())
 def test_rows_can_be_taken(case):
     _, y, lower, upper, sums = case
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
     rows = np.arange(len(y))[::-2]
     part = limits.take(rows)
-    for name in ("told", "bounded", "telling", "part_numbers", "y", "lower", "upper", "sums"):
+    for name in (
+        "limited",
+        "bounded",
+        "informative",
+        "part_numbers",
+        "y",
+        "lower",
+        "upper",
+        "sums",
+    ):
         np.testing.assert_array_equal(getattr(part, name), getattr(limits, name)[rows])
     for some, every in zip(part.possible, limits.possible, strict=True):
         np.testing.assert_array_equal(some, every[rows])
     zeros = np.zeros(y.shape)
-    np.testing.assert_array_equal(part.nearest(zeros[rows]), limits.nearest(zeros)[rows])
+    np.testing.assert_array_equal(part.project(zeros[rows]), limits.project(zeros)[rows])
 
 
 @given(limited())
 def test_what_was_given_gives_the_same_limits(case):
     _, y, lower, upper, sums = case
-    limits = limits_of(y, lower, upper, sums)
-    assume(limits is not None)
-    again = limits_of(y, **limits.as_given())
+    limits = PartialRows.of(y, lower, upper, sums)
+    assume(limits.constrained)
+    again = PartialRows.of(y, **limits.arguments())
     np.testing.assert_array_equal(again.lower, limits.lower)
     np.testing.assert_array_equal(again.upper, limits.upper)
     np.testing.assert_array_equal(again.sums, limits.sums)
 
 
 def test_limits_of_rows_of_which_less_is_observed():
-    limits = limits_of(Y, upper=at((1, 1, 0.2), (2, 2, 0.3)), sums={(1, 2): [0.5, 0.3, NAN]})
+    limits = PartialRows.of(Y, upper=at((1, 1, 0.2), (2, 2, 0.3)), sums={(1, 2): [0.5, 0.3, NAN]})
     less = Y.copy()
     less[0, 1], less[1, 0] = NAN, NAN
-    left = limits.with_holes(less)
+    left = limits.hide(less)
     np.testing.assert_array_equal(left.lower[0], [0.5, 0, 0.2, 0])
     np.testing.assert_array_equal(left.upper[:2], [[0.5, 1, 0.2, 0], [1, 0.2, 1, 1]])
     np.testing.assert_array_equal(left.sums, limits.sums)
     more = Y.copy()
     more[1, 1] = 0.9  # against what is known
-    left = limits.with_holes(more)
+    left = limits.hide(more)
     np.testing.assert_array_equal(left.sums, [[0.5], [NAN], [NAN]])
     np.testing.assert_array_equal(np.argwhere(left.bounded), [[2, 2]])
-    assert limits.take([1]).with_holes(more[[1]]) is None
+    assert not limits.take([1]).hide(more[[1]]).constrained
 
 
 def test_open_limits_bind_holes_only():
-    limits = limits_of(Y, upper=at((1, 1, 0.2)), sums={(2, 3): [NAN, 0.5, NAN]})
-    opened = limits.open()
+    limits = PartialRows.of(Y, upper=at((1, 1, 0.2)), sums={(2, 3): [NAN, 0.5, NAN]})
+    opened = limits.free()
     assert np.isnan(opened.y).all()
     np.testing.assert_array_equal(opened.upper[1], [1, 0.2, 1, 1])
-    found = opened.nearest(np.array([[0.25] * 4, [0, 0.9, 0.1, 0.1], [0.25] * 4]))
+    found = opened.project(np.array([[0.25] * 4, [0, 0.9, 0.1, 0.1], [0.25] * 4]))
     np.testing.assert_allclose(found[1], [0.3, 0.2, 0.25, 0.25])
 
 
 def test_rows_that_lack_something_have_one_more_label():
-    limits = limits_of(
+    limits = PartialRows.of(
         np.array([[0.5, 0.3, NAN, NAN], [0.2, 0.2, 0.2, 0.3]]),
         upper=at((0, 2, 0.1), like=np.full((2, 4), NAN)),
     )
-    wider = limits.with_lack(2.0)
+    wider = limits.with_slack(2.0)
     np.testing.assert_allclose(wider.y[:, :2], [[0.25, 0.15], [0.1, 0.1]])
     np.testing.assert_allclose(wider.y[:, 4], [NAN, 0.55])
     np.testing.assert_allclose(wider.upper[0], [0.25, 0.15, 0.05, 0.5, 1])
@@ -271,7 +279,7 @@ def test_contradictions_are_one_sentence_with_the_row(case, named):
     if named:
         given = {name: a if name == "sums" else frame(a) for name, a in given.items()}
     with pytest.raises(DataError, match=sentence) as told:
-        limits_of(frame(Y) if named else Y, **given)
+        PartialRows.of(frame(Y) if named else Y, **given)
     assert str(told.value).count(". ") == 0
     assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
 
@@ -284,7 +292,7 @@ def test_rows_are_counted_from_the_first_one():
         (None, "in row 1 of"),
     ):
         with pytest.raises(DataError, match=words):
-            limits_of(Y, upper=bad, first_row=first)
+            PartialRows.of(Y, upper=bad, first_row=first)
 
 
 @pytest.mark.parametrize(
@@ -309,23 +317,23 @@ def test_rows_are_counted_from_the_first_one():
 )
 def test_what_cannot_be_read_is_refused(given, words):
     with pytest.raises(ValueError, match=words):
-        limits_of(Y, **given)
+        PartialRows.of(Y, **given)
 
 
 def test_frames_have_the_labels_in_their_order():
     swapped = frame(NONE)[["wine", "beer", "milk", "tea"]]
     words = "The columns of upper are wine, beer, milk, tea, but the labels are beer, wine, milk"
     for refuse in (
-        lambda: limits_of(frame(Y), upper=swapped),
-        lambda: beside_rows(Y, frame(Y), None, swapped, None),
+        lambda: PartialRows.of(frame(Y), upper=swapped),
+        lambda: PartialRows.open(Y, frame(Y), None, swapped, None),
     ):
         with pytest.raises(ValueError, match=words):
             refuse()
-    assert limits_of(frame(Y), upper=frame(at((1, 1, 0.1)))) is not None
-    by_name = limits_of(frame(Y), sums={("wine", "milk"): [NAN, 0.3, NAN]})
+    assert PartialRows.of(frame(Y), upper=frame(at((1, 1, 0.1)))).constrained
+    by_name = PartialRows.of(frame(Y), sums={("wine", "milk"): [NAN, 0.3, NAN]})
     assert by_name.groups[0].tolist() == [1, 2]
     with pytest.raises(ValueError, match="label 'rum'; the labels are beer, wine, milk, tea"):
-        limits_of(frame(Y), sums={("rum",): [NAN] * 3})
+        PartialRows.of(frame(Y), sums={("rum",): [NAN] * 3})
 
 
 def test_masked_entries_are_none():
@@ -333,11 +341,11 @@ def test_masked_entries_are_none():
     upper.data[~np.isfinite(upper.data)] = 0.0
     total = np.ma.masked_array([0.1, 0.5, 0.9], [True, False, True])
     y = np.ma.masked_array(np.nan_to_num(Y, nan=9.0), np.isnan(Y))
-    limits = limits_of(y, upper=upper, sums={(2, 3): total})
+    limits = PartialRows.of(y, upper=upper, sums={(2, 3): total})
     np.testing.assert_array_equal(limits.y, Y)
     assert limits.upper[1].tolist() == [0.4, 0.2, 1, 1]
     np.testing.assert_array_equal(limits.sums.T, [[NAN, 0.5, NAN]])
-    known, _ = beside_rows(Y, y, None, upper, {(2, 3): total})
+    _, known = PartialRows.open(Y, y, None, upper, {(2, 3): total})
     np.testing.assert_array_equal(known["upper"], at((1, 1, 0.2)))
     np.testing.assert_array_equal(known["sums"].T, [[NAN, 0.5, NAN]])
 
@@ -353,52 +361,66 @@ def test_masked_entries_are_none():
 )
 def test_sums_may_be_off_by_what_rounding_explains(y, upper, good):
     if good:
-        limits = limits_of([y], upper=[upper])
-        np.testing.assert_allclose(limits.nearest(np.ones((1, 4)))[0, 2:], upper[2:])
+        limits = PartialRows.of([y], upper=[upper])
+        np.testing.assert_allclose(limits.project(np.ones((1, 4)))[0, 2:], upper[2:])
         low, high = limits.possible
         assert (low <= high).all()
     else:
         with pytest.raises(DataError, match="must sum to 1"):
-            limits_of([y], upper=[upper])
+            PartialRows.of([y], upper=[upper])
 
 
 def test_single_precision_has_its_own_tolerance():
     """What can be completed without bounds can be completed with them."""
     y = np.array([[0.4123457, 0.5879543, NAN, NAN], [0.1, 0.2, NAN, NAN]], np.float32)
     upper = at((1, 2, 0.3), like=np.full((2, 4), NAN))
-    limits = limits_of(y, upper=upper)
-    assert limits.y.dtype == np.float64
-    np.testing.assert_array_equal(limits.nearest(np.ones((2, 4)))[0, 2:], 0)
+    limits = PartialRows.of(y, upper=upper)
+    assert limits.double().y.dtype == np.float64
+    assert limits.project(np.ones((2, 4))).dtype == np.float32
+    np.testing.assert_array_equal(limits.project(np.ones((2, 4)))[0, 2:], 0)
     with pytest.raises(DataError, match="In row 0"):
-        limits_of(y.astype(float), upper=upper)
+        PartialRows.of(y.astype(float), upper=upper)
 
 
 def test_blocks_have_the_limits_of_their_rows():
     sums = {("milk", "tea"): [0.2, 0.3, NAN]}
-    known, labels = beside_rows(Y, frame(Y), at((1, 1, 0.1)), None, sums)
-    assert labels == Labels(((2, 3),), ("beer", "wine", "milk", "tea"))
+    header, known = PartialRows.open(Y, frame(Y), at((1, 1, 0.1)), None, sums)
+    assert [columns.tolist() for columns in header.groups] == [[2, 3]]
+    assert header.names == ("beer", "wine", "milk", "tea")
     assert known.keys() == {"lower", "sums", "row"}
-    whole, block = limits_of(frame(Y), at((1, 1, 0.1)), None, sums), slice(1, 3)
-    part = limits_of_block(Y[block], labels, **{name: a[block] for name, a in known.items()})
+    whole, block = PartialRows.of(frame(Y), at((1, 1, 0.1)), None, sums), slice(1, 3)
+    part = header.block(Y[block], **{name: a[block] for name, a in known.items()})
     for name in ("lower", "upper", "sums"):
         np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[block])
     known["lower"] = at((2, 2, 2.0))
     with pytest.raises(DataError, match="label 'milk' in row 2 "):
-        limits_of_block(Y[block], labels, **{name: a[block] for name, a in known.items()})
+        header.block(Y[block], **{name: a[block] for name, a in known.items()})
     del known["row"]
     with pytest.raises(DataError, match="label 'milk' in row 1 of a block of rows"):
-        limits_of_block(Y[block], labels, **{name: a[block] for name, a in known.items()})
+        header.block(Y[block], **{name: a[block] for name, a in known.items()})
 
 
 def test_rows_without_limits_have_nothing_beside_them():
     for y in (Y, frame(Y), Y[:, 0], None):  # whatever is wrong with y is told elsewhere
-        assert beside_rows(Y, y, None, None, None) == ({}, Labels())
+        header, arrays = PartialRows.open(Y, y, None, None, None)
+        assert (arrays, header.groups, header.names) == ({}, (), None)
     with pytest.raises(ValueError, match="y must be 2-D, one row per sample"):
-        beside_rows(Y, Y[:, 0], None, NONE, None)
+        PartialRows.open(Y, Y[:, 0], None, NONE, None)
 
 
 def test_no_rows():
     nothing = np.empty((0, 4))
-    limits = Limits(nothing, nothing, nothing)
-    assert limits.nearest(nothing).shape == (0, 4)
-    assert not limits.tell_something()
+    limits = PartialRows(nothing, nothing, nothing)
+    assert limits.project(nothing).shape == (0, 4)
+    assert not limits.informative.any()
+
+
+def test_what_else_is_known_of_some_rows():
+    side = {"spread_features": np.arange(6).reshape(3, 2), "features": np.eye(3)}
+    some = PartialRows(Y, **side, weight=np.arange(3.0)).take(slice(1, None))
+    np.testing.assert_array_equal(some.spread_features, [[2, 3], [4, 5]])
+    np.testing.assert_array_equal(some.features, np.eye(3)[1:])
+    np.testing.assert_array_equal(some.weight, [1, 2])
+    assert PartialRows(Y).take(np.array([0])).features is None
+    (at, first), (_, last) = PartialRows(Y).blocks(2)
+    assert (at, len(first), len(last)) == (slice(0, 2), 2, 1)

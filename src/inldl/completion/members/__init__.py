@@ -1,1 +1,0 @@
-"""Members of the mixture that fills holes: one file each."""
