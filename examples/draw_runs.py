@@ -12,15 +12,14 @@ from pathlib import Path
 
 from draw_docs import DOCS, WIDTH
 from inldl.experiments import Store, grid, run
+from inldl.experiments.paper import plan
 from inldl.experiments.paper_figures import growth, mu_histories, mu_metrics
-from inldl.experiments.reproduce import plan
 from inldl.experiments.statistics import nemenyi
 from inldl.report import critical_difference, figures, run_page, save
 
 YEAST = [f"Yeast_{name}" for name in ("alpha", "cdc", "diau", "dtt", "elu", "heat", "spo")]
 DATASETS = ["Movie", "Natural_Scene", "SBU_3DFE", "SCUT_FBP", "SJAFFE", *YEAST, "emotion6"]
 OTHERS = ["extra-trees", "boosting", "knn", "ridge", "constant-mean", "constant-uniform"]
-METRICS = ["cosine", "intersection", "chebyshev", "clark", "canberra"]
 
 
 def main(folder, runs, datasets):
@@ -30,7 +29,7 @@ def main(folder, runs, datasets):
     save(ranks(rows), folder / "auto_ranks.svg")
     photograph(rows[rows["recipe"] == "standard"], runs / "report.html", folder / "report.png")
     rows = the_paper(runs / "paper.sqlite")
-    save(figures.mu_study(mu_metrics(rows, "SBU3DFE", METRICS), mu_histories("SBU3DFE")),
+    save(figures.mu_study(mu_metrics(rows, "SBU3DFE"), mu_histories(rows, "SBU3DFE")),
          folder / "mu.svg")  # fmt: skip
     curves = figures.growth(*growth(rows), label="CPU seconds of a fit", width=WIDTH)
     save(curves, folder / "growth.svg")

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from inldl.experiments import Row, Store
-from inldl.experiments.reproduce import plan
+from inldl.experiments.paper import plan
 from inldl.metrics import METRICS
 
 DATA = "random(C=3, k=4, n=80)"

@@ -6,8 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 from inldl.experiments import RATES, RECIPES, grid, make_fold, preparation
-from inldl.experiments.data import load_dataset, random_distributions
-from inldl.experiments.protocol import partition
+from inldl.experiments.protocol import load_dataset, partition, random_distributions
 
 
 def test_partitions_are_80_to_20_and_cover_all_rows():

@@ -9,15 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inldl.cli.experiments import bench_command
 from inldl.experiments import Cell, grid
 from inldl.experiments.results import (
     Summary,
     against_rate,
-    bench_commands,
     common_ground,
     costs,
     environments,
     remarks,
+    repeated_grids,
     standing,
     summarize,
     unfinished,
@@ -149,9 +150,9 @@ def test_environments_are_counted_and_bad_ones_skipped():
     assert environments(rows) == [({"python": "3.11"}, 2), ({"python": "3.12"}, 1)]
 
 
-def cells_of(command):
-    """Return the cells that a command computes, its arguments split by a real shell."""
-    script = command.replace("inldl bench", "printf '%s\\n'", 1)
+def cells_of(grid_again):
+    """Return the cells that the command of a grid computes, split by a real shell."""
+    script = bench_command(grid_again).replace("inldl bench", "printf '%s\\n'", 1)
     words = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     words = words.stdout.splitlines()
     options = dict(zip(words[::2], words[1::2], strict=True))
@@ -181,27 +182,27 @@ BENCH = st.builds(
 
 @given(BENCH)
 def test_one_bench_is_one_command_that_gives_its_cells_again(cells):
-    (command,) = bench_commands(frame(cells))
-    assert cells_of(command) == cells
+    (again,) = repeated_grids(frame(cells))
+    assert cells_of(again) == cells
 
 
 @given(BENCH, BENCH)
 def test_commands_cover_a_file_of_two_benches(first, second):
     wanted = {*first, *second}
-    found = {cell for each in bench_commands(frame(wanted)) for cell in cells_of(each)}
+    found = {cell for each in repeated_grids(frame(wanted)) for cell in cells_of(each)}
     assert wanted <= found
 
 
 def test_the_command_of_a_stopped_run_completes_it():
     cells = grid(RANDOM, METHODS[:2], rates=[0.1, 0.5], splits=2)
     rest = [cell for cell in cells if cell != cells[1]]
-    (command,) = bench_commands(frame(rest))
-    assert cells_of(command) == cells
+    (again,) = repeated_grids(frame(rest))
+    assert cells_of(again) == cells
 
 
 def test_the_authors_splits_have_no_command():
     cells = [Cell("SJAFFE", 0.5, 0, "raw", "uniform", "authors", "ridge")]
-    assert bench_commands(frame(cells)) == []
+    assert repeated_grids(frame(cells)) == []
 
 
 def test_summarize_refuses_to_mix():

@@ -23,7 +23,6 @@ from sklearn.neighbors import KNeighborsRegressor
 
 import inldl
 from inldl import AutoInLDL, WInLDL, hide
-from inldl.experiments import METHODS, make_method
 from inldl.files.model_file import check_savable, load_model, model_info, save_model
 from inldl.literature import (
     BFGSLDL,
@@ -38,7 +37,15 @@ from inldl.literature import (
     InLDLADMM,
     InLDLProx,
 )
-from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, RegressorLDL
+from inldl.methods import (
+    METHODS,
+    ConstantLDL,
+    ForestLDL,
+    KernelRidgeLDL,
+    KernelSoftmaxLDL,
+    RegressorLDL,
+    make_method,
+)
 from inldl.tables.model import TableModel
 from inldl.weighting import LinearWeighting
 

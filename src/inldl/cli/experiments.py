@@ -92,8 +92,14 @@ def report(
 
     o.check_apart(run=run, out=out)
     check_free(out, overwrite=True)
-    run_page(Store(run).frame()).write(out)
+    run_page(Store(run).frame(), command=bench_command).write(out)
     say(f"Wrote {out}")
+
+
+def bench_command(grid):
+    """Return the command that computes a grid, given its arguments as texts."""
+    options = (f"--{name} {shlex.quote(value)}" for name, value in grid.items())
+    return " \\\n    ".join(["inldl bench", *options])
 
 
 def reproduce(
@@ -111,8 +117,8 @@ def reproduce(
         inldl reproduce --quick
     """
     from inldl.experiments import Store
+    from inldl.experiments.paper import DATASETS, QUICK, paper_names, plan
     from inldl.experiments.paper_figures import collect
-    from inldl.experiments.reproduce import DATASETS, QUICK, paper_names, plan
     from inldl.files.replacing import make_folder
     from inldl.report.pages.reproduction import write_reproduction
     from inldl.report.renderers import show

@@ -22,14 +22,8 @@ from inldl.experiments.protocol import (
 from inldl.experiments.results import Summary, summarize
 from inldl.experiments.runner import run
 from inldl.experiments.store import Row, Store
-from inldl.methods.registry import METHODS as _METHODS
-from inldl.methods.registry import make_method
-
-METHODS = {name: method.about for name, method in _METHODS.items()}
-"""One line about each built-in method. Name any other method as ``package.module:Class``."""
 
 __all__ = [
-    "METHODS",
     "RATES",
     "RECIPES",
     "SPLITS",
@@ -40,7 +34,6 @@ __all__ = [
     "Summary",
     "grid",
     "make_fold",
-    "make_method",
     "preparation",
     "run",
     "summarize",

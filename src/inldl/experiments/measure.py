@@ -15,16 +15,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_info
 
 from inldl.engines import one_blas_thread
 from inldl.errors import DataError
-from inldl.experiments.data import authors_split, content, load_dataset, seed_name
-from inldl.experiments.protocol import Cell, Fold, make_fold, seed
+from inldl.experiments.protocol import (
+    Array,
+    Cell,
+    Fold,
+    authors_split,
+    content,
+    load_dataset,
+    make_fold,
+    seed,
+    seed_name,
+)
 from inldl.experiments.store import Row
 from inldl.methods.registry import make_method
 from inldl.metrics import evaluate
 
 WARM_UP_ROWS = 64
+DEGREE_EDGES = (0.0, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+"""Edges of the bins of true degrees by which errors are summed."""
+
+SMALLEST_RELATIVE = 0.01
+"""Relative errors leave out smaller degrees: 0 has none, and a few 1e-6 would rule the mean."""
+
 _WARM: set[tuple[str, int, str]] = set()  # what this process has compiled
 
 
@@ -86,13 +102,40 @@ def _measure(cell: Cell) -> Row:
         n_iter=_attribute(model, "n_iter_", int),
         converged=_attribute(model, "converged_", bool),
         chosen=_attribute(model, "chosen_", str) or "",
+        details={"history": _history(model)},
     )
     try:
-        return replace(row, metrics=evaluate(fold.y_test, predicted))
+        metrics = evaluate(fold.y_test, predicted)
     except DataError as error:
         return replace(row, status="invalid", reason=str(error.told(array="the prediction")))
     except (ValueError, TypeError) as error:
         return replace(row, status="invalid", reason=str(error))
+    details = row.details | errors_by_size(fold.y_test, np.asarray(predicted))
+    return replace(row, metrics=metrics, details=details)
+
+
+def _history(model: Any) -> list[float]:
+    """Return the largest change of a degree in each iteration, if the model keeps it."""
+    with suppress(AttributeError, KeyError, TypeError):
+        return [float(f"{change:.6g}") for change in model.history_["degree_change"]]
+    return []
+
+
+def errors_by_size(true: Array, predicted: Array) -> dict[str, list[float]]:
+    """Return sums of absolute and relative errors, by bins of the true degrees, and counts."""
+    degrees = np.clip(true.ravel(), 0, 1)
+    errors = np.abs(predicted - true).ravel()
+    large = degrees >= SMALLEST_RELATIVE
+    sums = {
+        "count": np.ones_like(degrees),
+        "error": errors,
+        "relative_count": large.astype(float),
+        "relative_error": np.divide(errors, degrees, out=np.zeros_like(errors), where=large),
+    }
+    return {
+        name: np.histogram(degrees, DEGREE_EDGES, weights=each)[0].tolist()
+        for name, each in sums.items()
+    }
 
 
 _data = lru_cache(maxsize=4)(load_dataset)
@@ -171,8 +214,6 @@ def _attribute(model: Any, name: str, kind: type) -> Any:
 @cache
 def environment() -> dict[str, str]:
     """Return versions, processor and threads of this process."""
-    from threadpoolctl import threadpool_info
-
     packages = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
     blas = sorted({f"{each['internal_api']} {each['version']}" for each in threadpool_info()})
     return {

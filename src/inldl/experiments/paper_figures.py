@@ -1,33 +1,27 @@
 """The data behind the figures of the paper, and a measured version of its table 1."""
 
 import json
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from inldl.experiments import reproduce
-from inldl.experiments.data import Array, canonical_dataset, load_dataset, seed_name
-from inldl.experiments.protocol import Fold, make_fold, seed
-from inldl.experiments.reproduce import DATASETS, PENALTIES, our_result
+from inldl.experiments import paper
+from inldl.experiments.measure import DEGREE_EDGES
+from inldl.experiments.paper import DATASETS, PENALTIES, PRINTED_RATE, WEIGHTED, our_result
+from inldl.experiments.protocol import (
+    Array,
+    canonical_dataset,
+    load_dataset,
+    make_fold,
+    seed,
+    seed_name,
+)
 from inldl.methods.registry import make_method
 from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 
-EDGES = np.array([0.0, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0])
-"""Edges of the bins of degrees."""
-
-SMALLEST = 0.01
-"""Relative errors leave out smaller degrees: 0 has none, and a few 1e-6 would rule the mean."""
-
-WEIGHTED = {"unweighted (InLDL-U)": "inldl-u", "weighted (WInLDL)": "winldl"}
-"""Two fits that show the effect of weighting on small degrees."""
-
-METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
-"""The five metrics of the paper."""
+PAPER_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class Reproduction:
     run_times: pd.DataFrame  # figure 4
     mu_dataset: str  # the dataset of the rest
     mu_metrics: pd.DataFrame  # figure 5
-    mu_histories: dict[float, Array]
+    mu_histories: dict[float, list[float]]
     bounds: pd.DataFrame  # theorem 2
     environment: dict[str, str]  # the machine and the versions used
 
@@ -52,24 +46,24 @@ class Reproduction:
 def collect(rows: pd.DataFrame, not_run: Mapping[str, str]) -> Reproduction:
     """Return the tables, and the data for the figures, from the rows of a finished `plan`."""
     there = [name for name in DATASETS if name not in not_run]
-    study = reproduce.mu_dataset(there)
+    study = paper.mu_dataset(there)
     if study is None:
         raise ValueError("None of the paper's datasets is available; see `inldl datasets`.")
     times, exponents = growth(rows)
-    errors, counts = error_by_degree(study, WEIGHTED)
-    tables = {table: reproduce.comparison(rows, table) for table in (4, 5, 6)}
+    errors, counts = error_by_degree(rows, study)
+    tables = {table: paper.comparison(rows, table) for table in (4, 5, 6)}
     return Reproduction(
         not_run=dict(not_run),
-        tables={2: reproduce.shapes(not_run), **tables},
+        tables={2: paper.shapes(not_run), **tables},
         growth=times,
         exponents=exponents,
-        relative_errors=relative_error_by_size(there, WEIGHTED),
+        relative_errors=relative_error_by_size(rows, there),
         degree_errors=errors,
         degree_counts=counts,
         run_times=run_times(rows),
         mu_dataset=study,
-        mu_metrics=mu_metrics(rows, study, METRICS),
-        mu_histories=mu_histories(study),
+        mu_metrics=mu_metrics(rows, study),
+        mu_histories=mu_histories(rows, study),
         bounds=bound_curves(study),
         environment=json.loads(rows["environment"].iloc[-1]),
     )
@@ -96,75 +90,85 @@ def run_times(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the mean seconds of a fit by method (with its name in the paper) and dataset."""
     lines = [
         (method, name, our_result(rows, name, *chosen, "fit_seconds")[0])
-        for (method, variant), chosen in reproduce.TABLES_4_5.items()
+        for (method, variant), chosen in paper.TABLES_4_5.items()
         if not variant
         for name in DATASETS
     ]
     return pd.DataFrame(lines, columns=["method", "dataset", "seconds"]).dropna()
 
 
-def mu_metrics(rows: pd.DataFrame, dataset: str, metrics: Iterable[str]) -> pd.DataFrame:
-    """Return the mean and standard deviation of each metric for each mu (figure 5, left)."""
+def mu_metrics(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Return the mean and standard deviation of five metrics for each mu (figure 5, left)."""
     lines = [
-        (mu, metric, *our_result(rows, dataset, *reproduce.with_mu(mu), metric))
+        (mu, metric, *our_result(rows, dataset, *paper.with_mu(mu), metric))
         for mu in PENALTIES
-        for metric in metrics
+        for metric in PAPER_METRICS
     ]
     return pd.DataFrame(lines, columns=["mu", "metric", "mean", "std"]).dropna(subset="mean")
 
 
-def mu_histories(dataset: str, iterations: int = 100) -> dict[float, Array]:
+def mu_histories(rows: pd.DataFrame, dataset: str) -> dict[float, list[float]]:
     """Return the largest change of a degree in each iteration for each mu (figure 5, right)."""
-    methods = {mu: f"winldl(mu={mu!r}, max_iter={iterations}, tol=0.0)" for mu in PENALTIES}
-    fold = _fold(dataset)
-    return {mu: _fitted(fold, each).history_["degree_change"] for mu, each in methods.items()}
+    found = {mu: paper.rows_of(rows, dataset, *paper.long_fit(mu)) for mu in PENALTIES}
+    return {mu: _details(each)[0]["history"] for mu, each in found.items() if len(each)}
 
 
 def relative_error_by_size(
-    datasets: Iterable[str], methods: Mapping[str, str], *, threshold: float = 0.5
+    rows: pd.DataFrame, datasets: Iterable[str], *, threshold: float = 0.5
 ) -> pd.DataFrame:
     """Return the mean of |predicted - true| / true of the degrees below and above a threshold.
 
-    `methods` maps the displayed name to the method. The columns are dataset, method, size, error.
+    The threshold is one of `DEGREE_EDGES`. The columns are dataset, method, size, error.
     """
+    below = np.array(DEGREE_EDGES[:-1]) < threshold
     lines = []
     for dataset in datasets:
-        for shown, method in methods.items():
-            true, predicted = _degrees(dataset, method)
-            true, predicted = true[true >= SMALLEST], predicted[true >= SMALLEST]
-            error = np.abs(predicted - true) / true
-            for size, here in (("below", true < threshold), ("from", true >= threshold)):
-                if here.any():
-                    mean = float(error[here].mean())
+        for shown, method in WEIGHTED.items():
+            errors, counts = _sums(rows, dataset, method, "relative_error", "relative_count")
+            for size, here in (("below", below), ("from", ~below)):
+                if counts[here].any():
+                    mean = float(errors[here].sum() / counts[here].sum())
                     lines.append((dataset, shown, f"{size} {threshold:g}", mean))
     return pd.DataFrame(lines, columns=["dataset", "method", "size", "error"])
 
 
-def error_by_degree(dataset: str, methods: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Series]:
+def error_by_degree(rows: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, pd.Series]:
     """Return the mean absolute error in each bin of true degrees, and the size of each bin.
 
     The columns are degree (the middle of the bin), error and method. The sizes are indexed by the
     middle of the bin.
     """
-    middle = (EDGES[:-1] + EDGES[1:]) / 2
+    middle = (np.array(DEGREE_EDGES[:-1]) + DEGREE_EDGES[1:]) / 2
     parts = []
-    for shown, method in methods.items():
-        true, predicted = _degrees(dataset, method)
-        bins = np.clip(np.digitize(true, EDGES) - 1, 0, len(middle) - 1)
-        each = pd.DataFrame({"degree": middle[bins], "error": np.abs(predicted - true)})
-        groups = each.groupby("degree")
-        parts.append(groups["error"].mean().reset_index().assign(method=shown))
-    return pd.concat(parts, ignore_index=True), groups.size()
+    for shown, method in WEIGHTED.items():
+        errors, counts = _sums(rows, dataset, method, "error", "count")
+        seen = counts > 0
+        means = {"degree": middle[seen], "error": errors[seen] / counts[seen], "method": shown}
+        parts.append(pd.DataFrame(means))
+    return pd.concat(parts, ignore_index=True), pd.Series(counts[seen], middle[seen])
+
+
+def _sums(rows: pd.DataFrame, dataset: str, method: str, *names: str) -> list[Array]:
+    """Return sums over the splits of what `errors_by_size` returned for them."""
+    kept = _details(paper.rows_of(rows, dataset, method, "published"))
+    shape = len(kept), len(DEGREE_EDGES) - 1
+    return [np.reshape([each[name] for each in kept], shape).sum(axis=0) for name in names]
+
+
+def _details(rows: pd.DataFrame) -> list[dict[str, list[float]]]:
+    return [json.loads(text) for text in rows.loc[rows["status"] == "ok", "details"]]
 
 
 def bound_curves(dataset: str, delta: float = 0.05) -> pd.DataFrame:
     """Return the bound of theorem 2 against the number of rows, for a fit on a dataset.
 
     The loss is the squared error of a degree: at most 1, with Lipschitz constant 2. The columns
-    are N, bound, floor (the weighted empirical risk of the training rows) and max_weight.
+    are N, bound, floor (the weighted empirical risk of the training rows) and max_weight. It needs
+    the coefficients, which a store does not have, so that one model is fitted here.
     """
-    fold = _fold(dataset)
-    model = _fitted(fold, "winldl")
+    name = seed_name(canonical_dataset(dataset))
+    fold = make_fold(name, *load_dataset(dataset), rate=PRINTED_RATE, split=0)
+    model = make_method("winldl", seed("winldl")).fit(fold.X, fold.y)
     seen = ~np.isnan(fold.y)
     losses = np.where(seen, (fold.y - model.predict(fold.X)) ** 2, 0)
     N = np.logspace(2, 8, 25)
@@ -186,22 +190,3 @@ def bound_curves(dataset: str, delta: float = 0.05) -> pd.DataFrame:
         curve = {"N": N, "bound": bound, "floor": risk, "max_weight": max_weight}
         parts.append(pd.DataFrame(curve))
     return pd.concat(parts, ignore_index=True)
-
-
-@lru_cache(maxsize=1)
-def _fold(dataset: str) -> Fold:
-    """Return the first split of a dataset at the rate of the printed tables."""
-    name = seed_name(canonical_dataset(dataset))
-    return make_fold(name, *load_dataset(dataset), rate=reproduce.RATE, split=0)
-
-
-def _fitted(fold: Fold, method: str) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return make_method(method, seed(method)).fit(fold.X, fold.y)
-
-
-def _degrees(dataset: str, method: str) -> tuple[Array, Array]:
-    """Return the true and the predicted degrees of the test rows, flattened."""
-    fold = _fold(dataset)
-    return fold.y_test.ravel(), _fitted(fold, method).predict(fold.X_test).ravel()

@@ -1,7 +1,6 @@
 """Turn stored rows into tables: means, standard deviations, and what did not run."""
 
 import json
-import shlex
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ from pandas import DataFrame, Series, concat
 from inldl.experiments import statistics
 from inldl.metrics import METRICS
 
-ALPHA = 0.05  # level of the tests
+TEST_LEVEL = 0.05  # of the tests
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def common_ground(summary: Summary) -> CommonGround:
 class Standing:
     """How methods compare on one metric, at one rate and setting.
 
-    Ranks and wins need two methods with scores. The tests, at the level `ALPHA`, need three
+    Ranks and wins need two methods with scores. The tests, at the level `TEST_LEVEL`, need three
     methods and two datasets.
     """
 
@@ -134,7 +133,7 @@ def standing(rows: DataFrame, metric: str) -> Standing:
         found = replace(found, mean_ranks=order, wins=wins)
     if n_datasets > 1 and n_methods > 2:
         friedman = statistics.friedman(ground.scores, higher)
-        nemenyi = statistics.nemenyi(ground.scores, higher, ALPHA)
+        nemenyi = statistics.nemenyi(ground.scores, higher, TEST_LEVEL)
         found = replace(found, friedman=friedman, nemenyi=nemenyi)
     return found
 
@@ -205,12 +204,12 @@ def environments(rows: DataFrame) -> list[tuple[dict[str, str], int]]:
     return found
 
 
-def bench_commands(rows: DataFrame) -> list[str]:
-    """Return the shell commands that compute the cells of `rows` again.
+def repeated_grids(rows: DataFrame) -> list[dict[str, str]]:
+    """Return the arguments of `grid` that give the cells of `rows` again, as texts.
 
-    Datasets and methods with the same rates and number of splits share a command. For a stopped
-    run, the commands also compute the missing cells. Rows on the authors' splits are left out:
-    `inldl reproduce` computes them.
+    Datasets and methods with the same rates and number of splits share a grid. For a stopped run,
+    the grids also have the missing cells. Rows on the authors' splits are left out: the
+    reproduction of the paper computes them.
     """
     names = {"dataset": "datasets", "method": "methods"}
     seeded = rows[rows["splits"] == "seeded"].rename(columns=names)
@@ -222,9 +221,5 @@ def bench_commands(rows: DataFrame) -> list[str]:
     for name in ("methods", "datasets"):  # join those that share all the rest
         rest = grids.columns.drop(name).tolist()
         grids = grids.groupby(rest, sort=False)[name].agg(",".join).reset_index()
-    options = ["datasets", "methods", "rates", "splits", "recipe", "mechanism"]
-    commands = [
-        ["inldl bench", *(f"--{name} {shlex.quote(grid[name])}" for name in options)]
-        for grid in grids.to_dict("records")
-    ]
-    return [" \\\n    ".join(command) for command in commands]
+    order = ["datasets", "methods", "rates", "splits", "recipe", "mechanism"]
+    return grids[order].to_dict("records")

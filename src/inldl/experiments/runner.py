@@ -14,9 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Self
 
-from inldl.experiments.data import content, fetch_dataset
 from inldl.experiments.measure import measure, reading_error, stamped
-from inldl.experiments.protocol import Cell
+from inldl.experiments.protocol import Cell, content, fetch_dataset
 from inldl.experiments.store import Row, Store
 from inldl.methods.registry import classes
 from inldl.processes import READY, own_output, received, start_process

@@ -16,14 +16,13 @@ from inldl.experiments.protocol import Cell
 from inldl.metrics import METRICS
 
 APPLICATION = 0x1D1D1  # marks our files
-VERSION = 1
+STORE_VERSION = 1
 _UNCHANGING = "?mode=ro&immutable=1"  # lets sqlite read a file without locking or changing it
 _OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
-_TEXT = ["status", "reason", "finished", "environment"]
-_LATER = {"chosen": "TEXT"}  # columns that older files do not have
+_TEXT = ["status", "reason", "chosen", "finished", "details", "environment"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,9 @@ class Row:
         Whether the fit converged, if the method says.
     chosen : str
         The constants that the method has chosen, if it says.
+    details : dict of str to list of float
+        What figures are drawn from: errors by the size of the true degree, as `errors_by_size`
+        returns them, and the largest change of a degree in each iteration.
     finished : str
         Date and time, UTC.
     environment : dict
@@ -67,14 +69,16 @@ class Row:
     n_iter: int | None = None
     converged: bool | None = None
     chosen: str = ""
+    details: dict[str, list[float]] = field(default_factory=dict)
     finished: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
     def flat(self) -> dict[str, object]:
         """Return the columns of the table."""
-        measured = {name: getattr(self, name) for name in [*MEASUREMENTS, *_TEXT[:3], *_LATER]}
-        environment = json.dumps(self.environment, sort_keys=True)
-        return {**asdict(self.cell), **measured, "environment": environment, **self.metrics}
+        measured = {name: getattr(self, name) for name in [*MEASUREMENTS, *_TEXT[:4]]}
+        for name in ("details", "environment"):
+            measured[name] = json.dumps(getattr(self, name), sort_keys=True)
+        return {**asdict(self.cell), **measured, **self.metrics}
 
 
 class Store:
@@ -114,9 +118,8 @@ class Store:
                 names = _columns(connection)
                 self._refuse_lack(names)
                 connection.execute("DELETE FROM cells WHERE 0")  # fails if read-only
-                newer = {**_LATER, **dict.fromkeys(METRICS, "REAL")}  # than the file may be
-                for name in newer.keys() - names:
-                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" {newer[name]}')
+                for name in METRICS.keys() - names:  # the metric is newer than the file
+                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" REAL')
             return
         folder = next(each for each in self.path.resolve().parents if each.exists())
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
@@ -164,8 +167,7 @@ class Store:
         for name, kind in _kinds().items():
             if name in names:
                 self._refuse_other_kinds(name, kind, [row[names.index(name)] for row in rows])
-        later = [name for name in (*_LATER, *METRICS) if name not in names]
-        return frame.reindex(columns=[*names, *later])
+        return frame.reindex(columns=list(dict.fromkeys([*names, *METRICS])))
 
     def _select(self, query: str, *values: str) -> list[Any]:
         """Return what a query finds: nothing if there is no file yet."""
@@ -230,10 +232,10 @@ class Store:
             ) from None
         if application != APPLICATION:
             raise ValueError(f"{name!r} belongs to another program; it was not changed. {_OTHER}")
-        if version > VERSION:
+        if version > STORE_VERSION:
             raise ValueError(
                 f"{name!r} was written by a newer inldl (format {version}, this one reads up to "
-                f"{VERSION}): upgrade inldl. {_OTHER}"
+                f"{STORE_VERSION}): upgrade inldl. {_OTHER}"
             )
 
 
@@ -246,7 +248,7 @@ def _create(path: Path) -> None:
         with contextlib.closing(sqlite3.connect(draft)) as connection:
             connection.execute(f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
@@ -288,6 +290,5 @@ def _kinds() -> dict[str, str]:
         "peak_memory": "INTEGER",
         "n_iter": "INTEGER",
         "converged": "INTEGER",
-        **_LATER,
         **dict.fromkeys(METRICS, "REAL"),
     }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from blank_pictures import blank_pictures
 from fabricated_runs import fabricate, fail
+from inldl.cli.experiments import bench_command
 from inldl.experiments import Store, grid, run, summarize
 from inldl.experiments.measure import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
@@ -38,7 +39,7 @@ in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
 
 
 def document(rows, **kwargs):
-    found = Document(run_page(rows, **kwargs).html())
+    found = Document(run_page(rows, command=bench_command, **kwargs).html())
     assert found.open == []
     return found
 

@@ -8,6 +8,7 @@ import pytest
 
 from downloads import downloaded
 from fabricated_runs import fabricate, fail
+from inldl.cli.experiments import bench_command
 from inldl.experiments import summarize
 from inldl.experiments.results import common_ground
 from inldl.experiments.statistics import mean_ranks
@@ -28,7 +29,7 @@ def rows():
 @pytest.fixture(scope="module")
 def page(rows, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
-    run_page(rows, "A run <in> a browser").write(path)
+    run_page(rows, "A run <in> a browser", bench_command).write(path)
     return path
 
 

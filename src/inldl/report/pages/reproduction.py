@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from inldl.experiments import printed
+from inldl.experiments.paper import RUN_TIME
 from inldl.files.replacing import write_text
 from inldl.report import figures
 from inldl.report.document import Code, Document, Facts, Figure, Header, Section, ShownTable
@@ -40,7 +40,7 @@ def reproduction_figures(found, width=COLUMN):
         "figure4_run_time": (
             partial(figures.run_time, found.run_times, label=total, width=width),
             f"Figure 4: run time of each method as published, on {n_datasets} datasets with one "
-            f"thread. The paper prints {printed.RUN_TIME} s for WInLDL on all ten, on another "
+            f"thread. The paper prints {RUN_TIME} s for WInLDL on all ten, on another "
             "machine.",
         ),
         "figure5_mu": (

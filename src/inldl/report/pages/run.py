@@ -1,5 +1,6 @@
 """What a run says: what was run, scores, tests, times, failures, how to do it again."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl.experiments.protocol import RECIPES
-from inldl.experiments.results import bench_commands, costs, environments, mean_over_all, remarks
+from inldl.experiments.results import costs, environments, mean_over_all, remarks, repeated_grids
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 from inldl.report.document import (
@@ -35,7 +36,11 @@ MOST_REMARKS = 200
 _PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
 
 
-def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
+def run_page(
+    rows: pd.DataFrame,
+    title: str = "Results of a run",
+    command: Callable[[Mapping[str, str]], str] | None = None,
+) -> Document:
     """Return the page of a run.
 
     Parameters
@@ -44,6 +49,9 @@ def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
         Rows of a store, ``Store("run.sqlite").frame()``.
     title : str
         The title of the page.
+    command : callable, optional
+        Returns the shell command that computes a grid, given its arguments as texts; without it
+        the page has no such commands.
     """
     rows = _checked(rows)
     if rows.empty:
@@ -58,7 +66,7 @@ def run_page(rows: pd.DataFrame, title: str = "Results of a run") -> Document:
         sections["Results"] = [Note(why)]
     sections["Failures and warnings"] = _remarks(rows)
     sections["Environment"] = [_environment(rows)]
-    sections["How to reproduce"] = _reproduce(rows)
+    sections["How to reproduce"] = _reproduce(rows, command)
     return Document(
         title,
         [_summary(rows)],
@@ -206,11 +214,11 @@ def _environment(rows):
     return ShownTable(columns, lines)
 
 
-def _reproduce(rows):
+def _reproduce(rows, command):
     parts = {}
-    commands = bench_commands(rows)
-    if commands:
-        parts["The same fits, on the same splits and holes:"] = "\n\n".join(commands)
+    grids = repeated_grids(rows) if command else []
+    if grids:
+        parts["The same fits, on the same splits and holes:"] = "\n\n".join(map(command, grids))
     if (rows["splits"] == "authors").any():
         parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
     for versions, count in environments(rows):

@@ -7,7 +7,7 @@ from itertools import product
 
 import pandas as pd
 
-from inldl.experiments.results import ALPHA, Standing, against_rate, standing
+from inldl.experiments.results import TEST_LEVEL, Standing, against_rate, standing
 from inldl.metrics import METRICS
 from inldl.report.document import (
     Choices,
@@ -166,7 +166,7 @@ def _tests(view):
         texts = [
             f"Friedman's test over {n_methods} methods and {n_datasets} datasets: "
             f"{_friedman(view.standing.friedman)}",
-            f"Nemenyi's critical difference at the level {ALPHA:g} is "
+            f"Nemenyi's critical difference at the level {TEST_LEVEL:g} is "
             f"{nemenyi.critical_difference:.3f}: mean ranks at least that far apart differ "
             "significantly.",
         ]
@@ -185,9 +185,9 @@ def _tests(view):
 
 def _friedman(test):
     """Conclude only where both tests agree: on few datasets, alike ranks make F infinite."""
-    if max(test.p_value, test.f_p_value) <= ALPHA:
+    if max(test.p_value, test.f_p_value) <= TEST_LEVEL:
         verdict = "the methods are not all equal"
-    elif min(test.p_value, test.f_p_value) > ALPHA:
+    elif min(test.p_value, test.f_p_value) > TEST_LEVEL:
         verdict = "no difference between the methods is shown"
     else:
         verdict = "the two do not agree, so more datasets are needed to conclude"
@@ -199,7 +199,7 @@ def _friedman(test):
         )
     return (
         f"chi-squared {test.statistic:.3f} ({_p_value(test.p_value)}); {f_test}. At the level "
-        f"{ALPHA:g}, {verdict}."
+        f"{TEST_LEVEL:g}, {verdict}."
     )
 
 

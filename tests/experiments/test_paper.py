@@ -3,22 +3,17 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from inldl.experiments import Store, printed
+from inldl.experiments import Store
 from inldl.experiments.measure import measure
-from inldl.experiments.paper_figures import (
-    bound_curves,
-    error_by_degree,
-    growth,
-    relative_error_by_size,
-)
-from inldl.experiments.reproduce import (
+from inldl.experiments.paper import (
     DATASETS,
+    PRINTED_SHAPES,
     comparison,
     paper_names,
     plan,
+    printed_results,
     shapes,
     verdict,
 )
@@ -40,12 +35,12 @@ def rows(shared, tmp_path_factory):
 def test_printed_tables(shared):
     source = json.loads((shared / "reference" / "paper_tables.json").read_text())
     for table, key in ((4, "cosine"), (5, "clark"), (6, "weighting_cosine")):
-        mean, std = printed.results(table)
+        mean, std = printed_results(table)
         for name, row in source[key].items():
             for method, expected in row.items():
                 assert [mean.loc[name, method], std.loc[name, method]] == expected
         assert mean.size == std.size == sum(len(row) for row in source[key].values())
-    assert {name: [*row] for name, row in printed.shapes().T.items()} == source["datasets"]
+    assert {name: [*row] for name, row in PRINTED_SHAPES.T.items()} == source["datasets"]
 
 
 @pytest.mark.slow
@@ -95,40 +90,6 @@ def test_shapes(shared, monkeypatch):
     assert table.loc["SJAFFE", "verdict"] == "same"
     assert table.loc["Emotion6", ["ours", "verdict"]].tolist() == ["1980 x 168 x 7", "differs"]
     assert table.loc["Gene", "verdict"] == "not run"
-
-
-def test_growth_recovers_the_exponent():
-    n = np.array([1000, 2000, 4000])
-    rows = pd.DataFrame(
-        {
-            "dataset": [f"random(C=6, k=40, n={each})" for each in n] * 2,
-            "method": ["linear"] * 3 + ["square"] * 3,
-            "status": "ok",
-            "fit_seconds": [*(3e-6 * n), *(2e-9 * n**2.0)],
-        }
-    )
-    _, exponents = growth(rows)
-    np.testing.assert_allclose(exponents[["linear", "square"]], [1, 2])
-
-
-def test_errors_by_size():
-    """Against the same by hand, from the only fold there is."""
-    frame = relative_error_by_size(["random(n=300)"], {"mean": "constant-mean"}, threshold=0.2)
-    assert frame["size"].tolist() == ["below 0.2", "from 0.2"]
-    assert frame["error"].iloc[0] > frame["error"].iloc[1]  # a constant misses small ones by more
-    bins, counts = error_by_degree("random(n=300)", {"a": "constant-mean", "b": "winldl"})
-    assert counts.sum() == 60 * 5
-    assert bins.groupby("method")["error"].size().eq(len(counts)).all()
-
-
-def test_bound_falls_to_the_risk():
-    frame = bound_curves("random(n=300)")
-    for _, curve in frame.groupby("max_weight"):
-        assert (np.diff(curve["bound"]) < 0).all()
-        gap = (curve["bound"] - curve["floor"]).to_numpy()
-        np.testing.assert_allclose(
-            gap[0] / gap[-1], 1000, rtol=1e-6
-        )  # 1 / sqrt(N), N from 1e2 to 1e8
 
 
 def test_names_of_the_paper():

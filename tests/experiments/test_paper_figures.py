@@ -1,0 +1,80 @@
+"""What the figures of the paper are drawn from, out of the rows of a store."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from inldl.experiments import Store, make_fold
+from inldl.experiments.measure import measure
+from inldl.experiments.paper import WEIGHTED, entry_cells, long_fit
+from inldl.experiments.paper_figures import (
+    bound_curves,
+    error_by_degree,
+    growth,
+    mu_histories,
+    relative_error_by_size,
+)
+from inldl.experiments.protocol import load_dataset, seed
+from inldl.methods import make_method
+
+RANDOM = "random(C=5, k=20, n=300)"
+
+
+def test_growth_recovers_the_exponent():
+    n = np.array([1000, 2000, 4000])
+    rows = pd.DataFrame(
+        {
+            "dataset": [f"random(C=6, k=40, n={each})" for each in n] * 2,
+            "method": ["linear"] * 3 + ["square"] * 3,
+            "status": "ok",
+            "fit_seconds": [*(3e-6 * n), *(2e-9 * n**2.0)],
+        }
+    )
+    _, exponents = growth(rows)
+    np.testing.assert_allclose(exponents[["linear", "square"]], [1, 2])
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Return the rows of two methods and of long fits on one split of a random dataset."""
+    store = Store(tmp_path_factory.mktemp("paper") / "run.sqlite")
+    wanted = [*WEIGHTED.values(), *(long_fit(mu)[0] for mu in (1.0, 2.0))]
+    for method in wanted:
+        store.add(measure(entry_cells(RANDOM, method, "published")[0]))
+    return store.frame()
+
+
+def test_errors_by_size(rows):
+    """Against the same by hand, from the predictions of the fold."""
+    fold = make_fold(RANDOM, *load_dataset(RANDOM), rate=0.5, split=0, recipe="published")
+    true = fold.y_test
+    frame = relative_error_by_size(rows, [RANDOM], threshold=0.2).set_index(["method", "size"])
+    bins, counts = error_by_degree(rows, RANDOM)
+    assert counts.sum() == true.size
+    for shown, method in WEIGHTED.items():
+        model = make_method(method, seed(RANDOM, 0.5, 0)).fit(fold.X, fold.y)
+        errors = np.abs(model.predict(fold.X_test) - true)
+        for size, here in (("below 0.2", true < 0.2), ("from 0.2", true >= 0.2)):
+            here = here & (true >= 0.01)
+            expected = (errors[here] / true[here]).mean()
+            assert frame.loc[(shown, size), "error"] == pytest.approx(expected)
+        part = bins[bins["method"] == shown].set_index("degree")["error"]
+        assert (part * counts).sum() == pytest.approx(errors.sum())
+
+
+def test_histories_are_those_of_the_long_fits(rows):
+    found = mu_histories(rows, RANDOM)
+    assert set(found) == {1.0, 2.0}
+    for changes in found.values():
+        assert len(changes) == 100
+        assert changes[-1] < changes[0]
+
+
+def test_bound_falls_to_the_risk():
+    frame = bound_curves("random(n=300)")
+    for _, curve in frame.groupby("max_weight"):
+        assert (np.diff(curve["bound"]) < 0).all()
+        gap = (curve["bound"] - curve["floor"]).to_numpy()
+        np.testing.assert_allclose(
+            gap[0] / gap[-1], 1000, rtol=1e-6
+        )  # 1 / sqrt(N), N from 1e2 to 1e8
