@@ -25,6 +25,8 @@ def lazy_names(
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         from importlib import import_module
 
-        return getattr(import_module(homes[name]), name)
+        value = getattr(import_module(homes[name]), name)
+        setattr(import_module(package), name, value)  # from now on it is found without this
+        return value
 
     return __getattr__, lambda: sorted(homes), sorted(homes)
