@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table, write_table
 from inldl.tables import numbers as signs
-from inldl.tables.formats.encoding import Content
 
 COMMAS = "Commas separate thousands (as in {})."
 DOTS = "Dots separate thousands (as in {})."
@@ -248,10 +247,5 @@ def test_a_plain_text_has_no_other_sign(tmp_path_factory, cells, delimiter):
     escaped = [cell.replace('"', '""') for cell in cells]
     text = delimiter.join("xy") + "\n" + "".join(f'"{c}"{delimiter}1\n' for c in escaped)
     path.write_bytes(text.encode())
-    piece, signs._PIECE = signs._PIECE, 7
-    try:
-        plain = signs.is_plain(Content(path), delimiter)
-    finally:
-        signs._PIECE = piece
     found = TableFile(path, None, delimiter=delimiter, decimal=".").source._evidence([], ["x"])
-    assert not (plain and found.unusual())
+    assert not (signs.is_plain(text, delimiter) and found.unusual())

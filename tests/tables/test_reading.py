@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.formats.encoding import Content
+from inldl.tables.formats.encoding import EncodedText
 from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.tokenizer import Cells
+from inldl.tables.formats.tokenizer import Rows
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
 
@@ -220,7 +220,7 @@ def test_the_scale_can_be_found_alone(tmp_path_factory, rows, block):
     path.write_text("x,joy,anger\n" + "".join(f"1,{row}\n" for row in rows))
     file = TableFile(path, "joy,anger")
     table = file.read(check=False, least_rows=1)
-    file.source.cells._size = block
+    file.source.rows.block_size = block
     scale, note = file.find_scale()
     assert scale == table.scale
     assert note in table.notes
@@ -346,11 +346,12 @@ def test_cells_are_those_of_the_csv_module(tmp_path_factory, rows, newline, quot
     csv.writer(buffer, lineterminator=newline, quoting=quoting).writerows(rows)
     file = tmp_path_factory.getbasetemp() / "cells.csv"
     file.write_bytes(buffer.getvalue().encode())
-    found = Cells(Content(file), ",", block)
+    found = Rows(EncodedText(file, "utf-8"), ",")
+    found.block_size = block
     below = [
         list(row)
         for part in found.blocks()
-        for row in zip(*(part.text(j) for j in range(len(rows[0]))), strict=True)
+        for row in zip(*part.texts(range(len(rows[0]))), strict=True)
     ]
     assert found.names == [cell.strip() for cell in rows[0]]
     assert below == rows[1:]

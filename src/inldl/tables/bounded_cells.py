@@ -9,8 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from inldl.tables.formats.tokenizer import cells_of
-from inldl.tables.numbers import MADE_DATE, looks_like_date, read_numbers, written_bounds
+from inldl.tables.numbers import MADE_DATE, looks_like_date, parse_number, written_bounds
 from inldl.text import counted
 
 _SIGNS = "write all degrees with the sign, or all without it."
@@ -143,7 +142,7 @@ def what_is_wrong(cell, signs):
     if isinstance(cell, datetime.date):
         return f"is not a number; it is {MADE_DATE}"
     text, plain = str(cell), replace(signs, percent=False)
-    known = not len(read_numbers(cells_of([text]), [0], plain)[1][0]) or read_bounds(text, plain)
+    known = parse_number(text, plain) is not None or read_bounds(text, plain)
     if signs.percent and known:
         return f"has no percent sign, but other degrees have one; {_SIGNS}"
     if not signs.percent and text.rstrip().endswith("%"):
@@ -154,5 +153,5 @@ def what_is_wrong(cell, signs):
 def _number(text, signs):
     """Return a number as the cells of the table have it, or None."""
     plain = replace(signs, na=())  # what means missing by itself does not inside of a bound
-    number = read_numbers(cells_of([text.strip()]), [0], plain)[0].item()
-    return number if np.isfinite(number) else None
+    number = parse_number(text, plain)
+    return None if number is None or not np.isfinite(number) else number

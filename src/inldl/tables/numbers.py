@@ -10,16 +10,21 @@ All else is no bound: a number with a sign of its own (-5), with an exponent, or
 front as days and months have it (05-10).
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from inldl import kernels
 from inldl.rows.checks import check_choice
-from inldl.tables.formats.tokenizer import cells_of
 from inldl.text import shortened
+
+if TYPE_CHECKING:
+    from inldl.tables.table import Format
 
 MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan", "null", "none",
            "?", "-", "--", "–", "—", "*", "**", ".", "..", "...", "…", ":", "(s)", "(x)", "(d)",
@@ -27,40 +32,80 @@ MISSING = ("", "na", "n/a", "n.a.", "n.a", "#n/a", "#na", "<na>", "(na)", "nan",
 DECIMALS = 10  # of the numbers that are written, at most
 _FORM = f"%.{DECIMALS}f"
 THOUSANDS = (",", ".", " ", "'")
-_AROUND_DIGITS = ",. '\u00a0\u202f\u2009\u2019\t\n\v\f\r%"
-_LONG = 1  # a number that the kernel cannot read to the last bit; it counts text as more
-_TEXT, _WAYS = 0, 9  # the ways to write a number, as the kernel counts them
-_DECIMAL, _EITHER, _GROUPS = {",": 1, ".": 4}, {",": 2, ".": 5}, {",": 3, ".": 6, " ": 7, "'": 8}
-_USUAL = [_DECIMAL["."], _EITHER["."]]
+_WIDEST = 64  # characters: no number and no bounds that people write are wider
+_SPACES = "\u00a0\u202f\u2009"
+_SAME_SIGNS = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2019": "'"})
+_EXPONENT = "(?:[eE][+-]?[0-9]+)?"
+_UNGROUPED = re.compile(rf"[+-]?(?:[0-9]+(?:([.,])[0-9]*)?|([.,])[0-9]+){_EXPONENT}")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([,. '])[0-9]{3}((?:\1[0-9]{3})*)(?:([.,])[0-9]*)?")
 _OTHER = {",": ".", ".": ","}
 _NAMES = {",": "Commas", ".": "Dots", " ": "Spaces", "'": "Apostrophes"}
-_WORDS = {1: "a decimal comma", 2: "a comma", 3: "commas between thousands",
-          4: "a decimal point", 5: "a dot", 6: "dots between thousands"}  # fmt: skip
-_NO_ROWS = np.empty(0, int)
-_PIECE = 1 << 18  # bytes: what is computed of them stays near the processor
+
+Kind = tuple[str, str]  # a sign, and its role: "decimal", "groups", or "either" of both
+Place = tuple[int, str]  # a row and a column
+_WORDS = {
+    ("decimal", ","): "a decimal comma",
+    ("either", ","): "a comma",
+    ("groups", ","): "commas between thousands",
+    ("decimal", "."): "a decimal point",
+    ("either", "."): "a dot",
+    ("groups", "."): "dots between thousands",
+}
 
 
-def read_numbers(block, columns, signs, *, percent=False):
-    """Return the numbers of some columns, and for each column the rows that hold text.
+def parse_number(cell: str, signs: Format, *, percent: bool = False) -> float | None:
+    """Return the number in a cell, NaN if it is missing, and None if the cell is text.
 
-    The numbers have a row for each column, and NaN where a cell is missing or text. Missing are
-    the words of `MISSING` and what `signs.na` names. With `percent` each number must have a
-    percent sign.
+    Missing are the words of `MISSING` and what `signs.na` names. With `percent` each number must
+    have a percent sign.
     """
-    values, columns = np.empty((len(columns), len(block.starts))), np.array(columns, np.int64)
-    used = np.array([ord(signs.decimal), *(sign in signs.thousands for sign in THOUSANDS)])
-    cells, holes = (block.data, block.starts, block.ends, columns), _holes(signs.na)
-    kinds = kernels.read_numbers(*cells, used, holes, percent, values)
-    text = [_NO_ROWS] * len(columns)
-    for j in np.flatnonzero(kinds.any(axis=1)):
-        long, text[j] = kinds[j] == _LONG, np.flatnonzero(kinds[j] > _LONG)
-        values[j, text[j]] = np.nan
-        if long.any():
-            values[j, long] = _long_numbers(block.rows(long).text(columns[j]), signs.decimal)
-    return without_numbers(values, signs.na), text
+    word = cell.strip()
+    number = None
+    if not percent:
+        number = _parse(word, signs)
+    elif word.endswith("%"):
+        return _parse(word[:-1].rstrip(), signs)
+    return np.nan if number is None and is_hole(word, signs.na) else number
 
 
-def as_words(na):
+def _parse(text: str, signs: Format) -> float | None:
+    """Return the number that a text is, None if it is none."""
+    if len(text) > _WIDEST:
+        return None
+    if found := _UNGROUPED.fullmatch(text):
+        decimal = found[1] or found[2]
+        if decimal in (None, signs.decimal):
+            return float(text.replace(",", "."))
+    if signs.thousands and (found := _GROUPED.fullmatch(text := text.translate(_SAME_SIGNS))):
+        group, _, decimal = found.groups()
+        if group in signs.thousands and decimal in (None, signs.decimal):
+            return float(text.replace(group, "").replace(",", "."))
+    return None
+
+
+def parse_cells(
+    cells: Sequence[str], signs: Format, *, percent: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of cells, NaN where one is missing or text, and which rows hold text."""
+    codes, words = pd.factorize(np.array(cells, object))
+    found = [parse_number(word, signs, percent=percent) for word in words]
+    values = np.array(found, float)[codes]  # None becomes NaN
+    text = np.array([number is None for number in found], bool)[codes]
+    return without_numbers(values, signs.na), np.flatnonzero(text)
+
+
+def parse_column(
+    cells: Sequence[str], signs: Format, *, percent: bool = False
+) -> np.ndarray | None:
+    """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
+    first = (parse_number(cell, signs, percent=percent) for cell in cells[:100])
+    if any(number is None for number in first):
+        return None
+    values, text = parse_cells(cells, signs, percent=percent)
+    return None if len(text) else values
+
+
+def as_words(na: str | Iterable | None) -> tuple[str, ...]:
     """Return what a user calls missing as words: a list, or a text with commas between them."""
     if na is None:
         return ()
@@ -68,45 +113,36 @@ def as_words(na):
     return tuple(dict.fromkeys(str(word).strip() for word in words))
 
 
-def is_hole(cell, na=()):
+def is_hole(cell: object, na: Sequence[str] = ()) -> bool:
     """Return whether a cell is empty or a word that means missing."""
-    if not isinstance(cell, str):
-        return cell is None
-    word = cell.strip().lower()
-    return word in MISSING or word in {each.lower() for each in na}
+    return cell.strip().lower() in hole_words(tuple(na)) if isinstance(cell, str) else cell is None
 
 
-def without_numbers(values, na):
+@lru_cache
+def hole_words(na: tuple[str, ...]) -> frozenset[str]:
+    """Return the words that mean missing, in small letters."""
+    return frozenset([*MISSING, *(word.lower() for word in na)])
+
+
+def without_numbers(values: np.ndarray, na: Iterable[str]) -> np.ndarray:
     """Return numbers with NaN for those that mean missing, such as -99."""
-    found = [number for number in map(_number, na) if number is not None]
-    return np.where(np.isin(values, found), np.nan, values) if found else values
+    missing = [number for number in map(_number, na) if number is not None]
+    return np.where(np.isin(values, missing), np.nan, values) if missing else values
 
 
-def _number(word):
+def _number(word: str) -> float | None:
     try:
         return float(word.replace(",", "."))
     except ValueError:
         return None
 
 
-@lru_cache
-def _holes(na):
-    """Return the words for missing cells as the kernel reads them."""
-    return kernels.packed_words([*MISSING, *na, *(word.lower() for word in na)])
-
-
-def _long_numbers(cells, decimal):
-    """Return numbers with many digits, of which the kernel has told that they are numbers."""
-    plain = str.maketrans(",", ".", _AROUND_DIGITS.replace(decimal, ""))
-    return [float(cell.translate(plain)) for cell in cells]
-
-
-def written(value, decimal):
+def written(value: float, decimal: str) -> str:
     """Return a number as it is written into a text."""
     return all_written([value], decimal)[0]
 
 
-def all_written(values, decimal):
+def all_written(values: Iterable[float], decimal: str) -> list[str]:
     """Do the same for many numbers, which is quicker than one by one."""
     texts = [(_FORM % value).rstrip("0").rstrip(".") for value in values]
     return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
@@ -118,53 +154,64 @@ class SignEvidence:
     A column with text in it tells nothing, unless it is one of the `labels`.
     """
 
-    def __init__(self, labels=(), na=()):
-        self._labels, self._na, self._first = set(labels), na, {}
+    def __init__(self, labels: Collection[str] = (), na: Sequence[str] = ()) -> None:
+        self._labels, self._na = set(labels), na
+        self._first: dict[str, dict[Kind, int]] = {}
+        self._text: set[str] = set()  # columns with text
 
-    def add(self, name, block, column, first_row=0):
-        """Look at a column of a block."""
-        first = self._first.setdefault(name, np.full(_WAYS, -1))
-        if first[_TEXT] >= 0 and name not in self._labels:
-            return
-        holes = _holes(self._na)
-        cells = block.data, block.starts, block.ends
-        kernels.note_signs(*cells, column, holes, first_row, first)
-        if first[_TEXT] >= 0 and name in self._labels:
-            for row, text in _in_bounds(block.text(column)):
-                part = cells_of([text])
-                cells = part.data, part.starts, part.ends
-                kernels.note_signs(*cells, 0, holes, first_row + row, first)
+    def add(self, name: str, cells: list[str], first_row: int = 0) -> None:
+        """Look at cells of a column, the first of which is in `first_row`."""
+        known = self._first.setdefault(name, {})
+        label = name in self._labels
+        for cell in dict.fromkeys(cells) if label or name not in self._text else ():
+            kinds = kinds_of_signs(cell)
+            if kinds is None and not is_hole(cell, self._na):
+                self._text.add(name)
+                bounds = written_bounds(cell) if label else None
+                numbers = bounds.numbers if bounds else ()
+                kinds = tuple(kind for text in numbers for kind in kinds_of_signs(text) or ())
+            for kind in set(kinds or ()) - known.keys():
+                known[kind] = first_row + cells.index(cell)
 
-    def places(self, names=None):
+    def places(self, names: Collection[str] | None = None) -> dict[Kind, Place]:
         """Return the first row and column of each kind of sign, in some columns or in all."""
-        found = {}
+        found: dict[Kind, Place] = {}
         for name, first in self._first.items():
-            text = first[_TEXT] >= 0 and name not in self._labels
-            if not text and (names is None or name in names):
-                for kind in np.flatnonzero(first >= 0).tolist():
-                    if kind not in found or first[kind] < found[kind][0]:
-                        found[kind] = int(first[kind]), name
+            tells = name in self._labels or name not in self._text
+            for kind, row in first.items() if tells and (names is None or name in names) else ():
+                if kind not in found or row < found[kind][0]:
+                    found[kind] = row, name
         return found
 
-    def shows_points(self):
+    def shows_points(self) -> bool:
         """Return whether a number can only have a decimal point."""
-        return _DECIMAL["."] in self.places()
+        return ("decimal", ".") in self.places()
 
-    def unusual(self):
+    def unusual(self) -> list[str]:
         """Return the columns without text that have other signs than a decimal point."""
-        first = {name: np.delete(each, _USUAL) for name, each in self._first.items()}
-        return [name for name, each in first.items() if each[_TEXT] < 0 and each.max() >= 0]
+        usual = {("decimal", "."), ("either", ".")}
+        numbers = (name for name in self._first if name not in self._text)
+        return [name for name in numbers if self._first[name].keys() - usual]
 
 
-def _in_bounds(cells):
-    """Yield the numbers of cells with bounds, such as <1,000, and the first rows they are in."""
-    first = {cell: row for row, cell in reversed(list(enumerate(cells)))}
-    for cell, row in first.items():
-        found = written_bounds(cell)
-        yield from ((row, text) for text in (found.numbers if found else ()))
+@lru_cache(1 << 14)
+def kinds_of_signs(cell: str) -> tuple[Kind, ...] | None:
+    """Return the kinds of signs that the number in a cell has, None if it is no number."""
+    text = cell.strip().removesuffix("%").rstrip().translate(_SAME_SIGNS)
+    if not text:
+        return ()
+    if found := _GROUPED.fullmatch(text):
+        group, more, decimal = found.groups()
+        if decimal is None:
+            return (("groups" if more or group in " '" else "either", group),)
+        return (("groups", group), ("decimal", decimal)) if decimal != group else None
+    if found := _UNGROUPED.fullmatch(text):
+        decimal = found[1] or found[2]
+        return () if decimal is None else (("decimal", decimal),)
+    return None
 
 
-def check_signs(decimal, thousands):
+def check_signs(decimal: str | None, thousands: str | None) -> None:
     """Refuse signs that cannot be those of a number."""
     if decimal is not None:
         check_choice("decimal", decimal, (".", ","))
@@ -175,42 +222,42 @@ def check_signs(decimal, thousands):
             raise ValueError(f"{decimal!r} {problem}")
 
 
-def is_plain(content, delimiter):
-    """Return whether no number in a text has another sign than one decimal point."""
-    inside = False
-    for start in range(0, content.size, _PIECE):
-        text = content.read(max(0, start - 1), start + _PIECE + 4)  # one byte before, four behind
-        text = b"\n" * (start == 0) + text + b"\n" * max(0, start + _PIECE + 4 - content.size)
-        if _has_unusual_signs(text, delimiter, inside):
-            return False
-        inside ^= text[1:-4].count(b'"') % 2 == 1
-    return True
+_ONES = str.maketrans("23456789", "11111111")
 
 
-def _has_unusual_signs(text, delimiter, inside):
-    """Return whether there are digits beside a comma, a space or an apostrophe, or as in .234."""
-    data = np.frombuffer(text, np.uint8)
-    for sign in (b" ", b"'", b"\xc2", b"\xe2"):
-        if sign in text and _beside_digits(data, data[1:-4] == sign[0], both=sign in b" '"):
-            return True
-    if b"," in text and (delimiter != "," or inside or b'"' in text):
-        commas = data[1:-4] == ord(",")
-        if delimiter == ",":
-            commas &= np.logical_xor.accumulate(data[1:-4] == ord('"')) ^ inside
-        if _beside_digits(data, commas):
-            return True
-    dots = data == ord(".")
-    pairs = np.flatnonzero(dots[:-4] & dots[4:])
-    return bool((data[pairs + 2] >= ord("0")).any())  # not as in 0.5,0.5
+def shape_of(text: str) -> str:
+    """Return a text with 1 in place of all digits but 0: its numbers have the same signs."""
+    return text.translate(_ONES)
 
 
-def _beside_digits(data, signs, *, both=False):
-    at = np.flatnonzero(signs) + 1
-    left, right = ((data[at + step] - np.uint8(48)) < 10 for step in (-1, 1))
-    return bool((left & right if both else left | right).any())
+def is_plain(text: str, delimiter: str) -> bool:
+    """Return whether no number in some rows has another sign than one decimal point."""
+    groups = [sign for sign in (" ", "'", "\u2019", *_SPACES) if sign in text]
+    commas = "," in text and (delimiter != "," or '"' in text)
+    if not groups and not commas and not _has_near_dots(text):
+        return True
+    shape = text.translate(_ONES).replace("0", "1")
+    if ".111." in shape or any(f"1{sign}1" in shape for sign in groups):
+        return False
+    if commas and delimiter == "," and ("1," in shape or ",1" in shape):
+        shape = "".join(re.findall('"[^"]*"', shape))
+    return not (commas and ("1," in shape or ",1" in shape))
 
 
-def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
+def _has_near_dots(text: str) -> bool:
+    """Return whether two dots have three characters between them, as in 1.234.567."""
+    dots = np.frombuffer(text.encode("utf-8", "replace"), np.uint8) == ord(".")
+    return bool((dots[:-4] & dots[4:]).any())
+
+
+def find_signs(
+    places: dict[Kind, Place],
+    cell: Callable[[int, str], tuple[str, str]],
+    decimal: str | None = None,
+    thousands: str | None = None,
+    *,
+    points: bool = True,
+) -> tuple[dict[str, str], list[str]]:
     """Return the signs of a table as parts of its format, and notes on what was detected.
 
     `places` are those of `SignEvidence`; `cell(row, column)` returns the place of a cell in words
@@ -221,7 +268,8 @@ def find_signs(places, cell, decimal=None, thousands=None, *, points=True):
     if thousands is None:
         thousands = ""
         for sign in THOUSANDS:
-            at = [places[kind] for kind in (_GROUPS[sign], _EITHER.get(sign)) if kind in places]
+            kinds = ("groups", sign), ("either", sign)
+            at = [places[kind] for kind in kinds if kind in places]
             if at and sign != found:
                 thousands += sign
                 notes.append(f"{_NAMES[sign]} separate thousands (as in {cell(*min(at))[1]}).")
@@ -232,19 +280,20 @@ def _decimal(places, cell, thousands, points):
     """Return the decimal sign that the cells tell, or refuse to guess."""
     if thousands in _OTHER:
         return _OTHER[thousands]
-    proofs = {s: places.keys() & {_DECIMAL[s], _GROUPS[_OTHER[s]]} for s in _OTHER}
-    groups = places.keys() & {_GROUPS[" "], _GROUPS["'"]}
+    proofs = {s: places.keys() & {("decimal", s), ("groups", _OTHER[s])} for s in _OTHER}
+    groups = places.keys() & {("groups", " "), ("groups", "'")}
     if thousands is not None or (groups and not any(proofs.values())):
         # Neither commas nor dots separate thousands.
-        proofs = {s: places.keys() & {_DECIMAL[s], _EITHER[s]} for s in _OTHER}
+        proofs = {s: places.keys() & {("decimal", s), ("either", s)} for s in _OTHER}
     if all(proofs.values()):
         firsts = (min((places[kind], kind) for kind in kinds) for kinds in proofs.values())
         _refuse_both(cell, *sorted(firsts))
     proved = [sign for sign, kinds in proofs.items() if kinds]
     if proved:
         return proved[0]
-    if _EITHER[","] in places or (_EITHER["."] in places and not points):
-        _refuse_either(cell, *min((places[k], s) for s, k in _EITHER.items() if k in places))
+    either = [(places[kind], kind[1]) for kind in places if kind[0] == "either"]
+    if ("either", ",") in places or (either and not points):
+        _refuse_either(cell, *min(either))
     return "."
 
 
@@ -268,7 +317,6 @@ def _refuse_either(cell, at, sign):
     )
 
 
-_WIDEST = 64  # characters: no bounds that people write are wider
 _BLANK = r"[ \t\u00a0\u202f\u2009]*"
 _DIGITS = r"(?!0[0-9])(?:[0-9][0-9.,'\u2019 \u00a0\u202f\u2009]*)?[.,]?[0-9]"
 _PERCENT = rf"(?:{_BLANK}(%))?"
@@ -288,7 +336,7 @@ MADE_DATE = (
 _PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
 
 
-class Written(NamedTuple):
+class WrittenBounds(NamedTuple):
     """Bounds as they are written: a sign (<, <=, >, >=, or - for a range) and its numbers.
 
     `percent` tells for each number whether a percent sign stands behind it.
@@ -299,17 +347,17 @@ class Written(NamedTuple):
     percent: tuple[bool, ...]
 
 
-def written_bounds(cell):
+def written_bounds(cell: str) -> WrittenBounds | None:
     """Return the bounds that a cell holds, or None."""
     if len(cell) > _WIDEST:
         return None
     if one := _BOUND.fullmatch(cell):
-        return Written(_PLAIN_SIGNS.get(one[1], one[1]), (one[2],), (bool(one[3]),))
+        return WrittenBounds(_PLAIN_SIGNS.get(one[1], one[1]), (one[2],), (bool(one[3]),))
     if two := _RANGE.fullmatch(cell):
-        return Written("-", (two[1], two[3]), (bool(two[2]), bool(two[4])))
+        return WrittenBounds("-", (two[1], two[3]), (bool(two[2]), bool(two[4])))
     return None
 
 
-def looks_like_date(cell):
+def looks_like_date(cell: str) -> bool:
     """Return whether a cell is a day and a month, which may once have been 1-9."""
     return len(cell) <= _WIDEST and _DAY.fullmatch(cell) is not None

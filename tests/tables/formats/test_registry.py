@@ -94,7 +94,7 @@ def path(request, frame, tmp_path):
 def opened(path, labels=LABELS):
     file = TableFile(path, labels)
     if file.format.kind == "text":
-        file.source.cells._size = 500  # bytes of a piece
+        file.source.rows.block_size = 500  # bytes of a piece
     return file
 
 

@@ -1,9 +1,10 @@
-"""Delimited text: its cells are read where they stand, and all but the filled ones copied."""
+"""Delimited text: its numbers are read by pandas, and only the cells that are filled change."""
 
+import io
 import re
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import lru_cache
 from itertools import islice
 
 import numpy as np
@@ -11,15 +12,20 @@ import pandas as pd
 
 from inldl.rows.checks import check_choice
 from inldl.tables.bounded_cells import BoundedCells, what_is_wrong
-from inldl.tables.formats.encoding import from_utf8, open_text
-from inldl.tables.formats.hints import Surroundings
-from inldl.tables.formats.tokenizer import DELIMITERS, Cells, find_delimiter
+from inldl.tables.formats.encoding import open_text
+from inldl.tables.formats.hints import end_of_lines, find_end, find_header
+from inldl.tables.formats.tokenizer import DELIMITERS, Rows, find_delimiter, split_row
 from inldl.tables.numbers import (
     SignEvidence,
     all_written,
     find_signs,
+    hole_words,
     is_plain,
-    read_numbers,
+    parse_cells,
+    parse_column,
+    shape_of,
+    without_numbers,
+    written,
 )
 from inldl.tables.table import Format, Piece
 from inldl.text import shortened
@@ -27,139 +33,155 @@ from inldl.text import shortened
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
+# Older versions of pandas read the last bit of a number correctly only if they are asked to.
+_VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
+_EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
 
 
 class DelimitedText:
     """A table in a delimited text, such as a CSV file; see `inldl.tables.table.TableFormat`."""
 
     def __init__(self, path, opening):
-        delimiter = opening.delimiter
-        if delimiter is not None:
-            check_choice("delimiter", delimiter, DELIMITERS)
+        if opening.delimiter is not None:
+            check_choice("delimiter", opening.delimiter, DELIMITERS)
         opening.refuse_sheet(path)
-        content, encoding, mark, note = open_text(path, opening.encoding)
-        if all(piece.isspace() for piece in content.pieces()):
-            raise ValueError(f"{path} is empty; it needs a header and rows.")
-        self.path, self.notes = path, [note] if note else []
-        around = Surroundings(content, opening.skip_rows, opening.skip_last)
+        self.path, (text, self.notes) = path, open_text(path, opening.encoding)
+        start = end_of_lines(text, opening.skip_rows or 0)
+        delimiter = opening.delimiter
         if delimiter is None:
             tabs = path.suffix.lower() in (".tsv", ".tab")
-            delimiter = "\t" if tabs else find_delimiter(content, around.start)
+            delimiter = "\t" if tabs else find_delimiter(text.lines_from(start))
             self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
-        start, stop, notes = around.bounds(delimiter)
-        self.cells = Cells(content, delimiter, start=start, stop=stop)
-        self.names, self.notes = _named(self.cells), self.notes + notes
-        newline = self.cells.newline.decode()
-        if newline == "\n" and b"\r\n" in content.read(0, 1 << 16):
-            newline = "\r\n"
-        self.format = Format("text", delimiter, ".", encoding, newline, mark, na=opening.na)
+        if opening.skip_rows is None:
+            start, notes = find_header(text, delimiter)
+            self.notes += notes
+        stop, notes = find_end(text, delimiter, start, opening.skip_last)
+        self.rows = Rows(text, delimiter, start, stop)
+        self.names, self.notes = _named(self.rows), self.notes + notes
+        newline = "\r\n" if "\r\n" in text.head else text.newline
+        self.format = Format(
+            "text", delimiter, ".", text.encoding, newline, text.mark, na=opening.na
+        )
 
     def find_signs(self, labels, decimal, thousands):
         """Find out the signs of the numbers that are not given."""
         # Where commas separate cells, a number such as 1.234 has a decimal point.
-        points = self.cells.delimiter == ","
+        points = self.rows.delimiter == ","
         plain = decimal != "," and (points or self._evidence(labels, labels, 1).shows_points())
         places = {}
-        if not (plain and is_plain(self.cells.content, self.cells.delimiter)):
+        if not (plain and self._is_plain()):
             places = self._evidence(labels, self.names).places()
         signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
         self.notes += notes
         self.format = replace(self.format, percent=self._have_percent_signs(labels), **signs)
 
+    def _is_plain(self):
+        return all(is_plain(block.text, block.delimiter) for block in self.rows.blocks())
+
     def _have_percent_signs(self, labels):
         """Return whether a degree of the first rows has a percent sign."""
-        first = next(self.cells.blocks(), None)
-        if first is None or not (first.data == ord("%")).any():
+        first = next(self.rows.blocks(), None)
+        if first is None or "%" not in first.text:
             return False
-        rows, columns = first.rows(slice(_FIRST)), map(self.names.index, labels)
-        cells = (cell for column in columns for cell in rows.text(column))
-        return any(cell.rstrip().endswith("%") for cell in cells)
+        columns = first.texts(self._places(labels))
+        return any(cell.rstrip().endswith("%") for cells in columns for cell in cells[:_FIRST])
 
     def _evidence(self, labels, names, n_blocks=None):
         """Return how the numbers of some columns are written, in all blocks or the first ones."""
-        found, row = SignEvidence(labels, self.format.na), 0
-        for block in islice(self.cells.blocks(), n_blocks):
-            for name in names:
-                found.add(name, block, self.names.index(name), row)
-            row += len(block.starts)
-        return found
+        na = self.format.na
+        evidence, row = SignEvidence(labels, na), 0
+        # Shapes repeat more often than cells, but words for missing cells may have digits.
+        shaped = not any(re.search("[0-9]", word) for word in na)
+        for block in islice(self.rows.blocks(), n_blocks):
+            part = replace(block, text=shape_of(block.text)) if shaped else block
+            for name, cells in zip(names, part.texts(self._places(names)), strict=True):
+                evidence.add(name, cells, row)
+            row += block.size
+        return evidence
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
-        text = self.cells.row(row).text(self.names.index(name))[0]
-        return f"{self.where(row)}, column {name!r}", text.strip()
+        block, at = self.rows.find(row)
+        [cells] = block.texts(self._places([name]))
+        return f"{self.where(row)}, column {name!r}", cells[at].strip()
 
     def where(self, row):
         """Return the line of a row in words."""
-        return f"Line {self.cells.line(row)}"
+        return f"Line {self.rows.line(*self.rows.find(row))}"
 
     def most_rows(self):
         """Return the number of lines."""
-        return self._n_lines
-
-    @cached_property
-    def _n_lines(self):
-        return self.cells.content.count(self.cells.newline) + 1
+        return self.rows.text.n_lines
 
     def pieces(self, labels, features, text=()):
         """Yield pieces; a column has numbers in a piece if all its cells there are numbers."""
-        row = 0
-        for block in self.cells.blocks():
-            size = len(block.starts)
-            values, bounds = self._degrees(block, labels, row)
-            frame = self._features(block, features, text, range(row, row + size))
-            yield Piece(row, size, values, frame, block, bounds)
-            row += size
+        row, plain = 0, [] if self.format.percent else labels
+        tried = [name for name in features if text is None or name not in text]
+        for block in self.rows.blocks():
+            numbers = self._numbers(block, [*plain, *tried])
+            values, bounds = self._degrees(block, labels, numbers, row)
+            index = range(row, row + block.size)
+            frame = self._features(block, features, text, numbers, index)
+            yield Piece(row, block.size, values, frame, block, bounds)
+            row += block.size
 
-    def _degrees(self, block, labels, first):
+    def _numbers(self, block, names):
+        """Return the columns in which pandas finds nothing but numbers, by name."""
+        places, form = self._places(names), self.format
+        words = _in_capitals_too(hole_words(form.na))
+        found = block.frame(places, decimal=form.decimal, na_values=words, **_EXACT)
+        found = {n: found[j] for n, j in zip(names, places, strict=True)}
+        found = {n: c.to_numpy(float) for n, c in found.items() if c.dtype.kind in "iuf"}
+        # A number can be infinite, as 1e999 is, but pandas takes "inf" for one, too.
+        return {n: without_numbers(x, form.na) for n, x in found.items() if not np.isinf(x).any()}
+
+    def _degrees(self, block, labels, numbers, first):
         """Return the numbers of the label columns, and the bounds that their other cells give."""
-        columns = self._places(labels)
-        found, texts = read_numbers(block, columns, self.format, percent=self.format.percent)
-        values = np.ascontiguousarray(found.T)
-        bounded = BoundedCells(values.shape, self.format)
-        for j, rows in enumerate(texts):
-            cells = block.rows(rows).text(columns[j]) if len(rows) else []
-            bad = bounded.add(j, rows, cells)
+        values, form = np.empty((block.size, len(labels))), self.format
+        bounded = BoundedCells(values.shape, form)
+        for j, name in enumerate(labels):
+            if name in numbers and not form.percent:
+                values[:, j] = numbers[name]
+                continue
+            [cells] = block.texts(self._places([name]))
+            values[:, j], rows = parse_cells(cells, form, percent=form.percent)
+            bad = bounded.add(j, rows, [cells[row] for row in rows])
             if bad is not None:
-                cell = cells[rows.tolist().index(bad[0])]
+                row, problem = bad
                 raise ValueError(
-                    f"{self.where(first + bad[0])}, column {labels[j]!r}: {shortened(cell)!r} "
-                    f"{bad[1] or what_is_wrong(cell, self.format)}"
+                    f"{self.where(first + row)}, column {name!r}: {shortened(cells[row])!r} "
+                    f"{problem or what_is_wrong(cells[row], form)}"
                 )
         return values, bounded.found
 
-    def _features(self, block, names, text, index):
+    def _features(self, block, names, text, numbers, index):
         """Return a frame of columns: numbers, which may all have percent signs, or text."""
-        tried = [name for name in names if text is None or name not in text]
-        values, texts = read_numbers(block, self._places(tried), self.format)
-        if len(tried) == len(names) and not any(map(len, texts)):
-            return pd.DataFrame(values.T, index, tried, copy=False)  # in one block: quicker
-        found = dict(zip(tried, values, strict=True))
-        for name, rows in zip(tried, texts, strict=True):
-            if len(rows):
-                found[name] = self._percentages(block, name)
-        columns = {name: found.get(name) for name in names}
-        for name, cells in columns.items():
-            if cells is None and text is not None:
-                columns[name] = self._text(block.text(self.names.index(name))).to_numpy()
+        if all(name in numbers for name in names):
+            columns = np.array([numbers[name] for name in names])  # one array is quicker
+            columns = columns.reshape(len(names), len(index)).T
+            return pd.DataFrame(columns, index, names, copy=False)
+        columns = {name: numbers.get(name) for name in names}
+        for name in (name for name in names if name not in numbers):
+            [cells] = block.texts(self._places([name]))
+            if text is None or name not in text:
+                columns[name] = parse_column(cells, self.format)
+                if columns[name] is None:
+                    columns[name] = parse_column(cells, self.format, percent=True)
+            if columns[name] is None and text is not None:
+                columns[name] = self._text(cells).to_numpy()
         columns = {name: cells for name, cells in columns.items() if cells is not None}
-        return pd.DataFrame(columns, index=index, copy=False)
-
-    def _percentages(self, block, name):
-        """Return a column as numbers with percent signs, or None if it has other text."""
-        (values,), (text,) = read_numbers(block, self._places([name]), self.format, percent=True)
-        return None if len(text) else values
+        return pd.DataFrame(columns, index)
 
     def _places(self, names):
         return [self.names.index(name) for name in names]
 
     def texts(self, names, rows):
         """Return columns as text, of each piece the chosen rows."""
-        cells = {name: [] for name in names}
-        for block, chosen in zip(self.cells.blocks(), rows, strict=True):
-            for name, found in cells.items():
-                found += block.rows(chosen).text(self.names.index(name))
-        return {name: self._text(found) for name, found in cells.items()}
+        found = {name: [] for name in names}
+        for block, chosen in zip(self.rows.blocks(), rows, strict=True):
+            for name, cells in zip(names, block.texts(self._places(names)), strict=True):
+                found[name] += np.array(cells, object)[chosen].tolist()
+        return {name: self._text(cells) for name, cells in found.items()}
 
     def _text(self, cells):
         """Return a column of text, in which cells that are empty or in `na` are missing."""
@@ -183,115 +205,107 @@ class DelimitedText:
     def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
-            writer = _Writer(self, labels, out)
-            writer.start(extra)
-            yield writer.write
-            writer.copy(self.cells.stop)
-            writer.add(added, [*self.names, *extra], labels)
-            writer.copy(self.cells.content.size)
+            out.write(self.format.bom)
+            with io.TextIOWrapper(out, self.format.encoding, newline="") as text:
+                writer = _Writer(self.rows, self.format, self._places(labels), text)
+                writer.start(extra)
+                yield writer.write
+                writer.copy(self.rows.stop)
+                writer.add(added, [*self.names, *extra], labels)
+                writer.copy(self.rows.text.size)
 
 
 class _Writer:
-    """Copy a text, with fills in place of holes and cells added to the rows."""
+    """Copy a text, with numbers in place of some cells and cells added to its rows.
 
-    def __init__(self, source, labels, out):
-        self._form, self._cells, self._out, self._position = source.format, source.cells, out, 0
-        self._columns = np.array([source.names.index(name) for name in labels], int)
-        self._quotes = self._form.decimal == self._form.delimiter
+    A cell that is replaced keeps its quotation marks; new cells have some if all others have.
+    """
+
+    def __init__(self, rows, form, columns, out):
+        self._rows, self._form, self._columns, self._out = rows, form, columns, out
+        self._position, self._needs_quotes = 0, form.decimal == form.delimiter
+        self._always = rows.quotes_all()
 
     def start(self, extra):
-        """Write the header."""
-        self._out.write(self._form.bom)
-        self.copy(self._cells.header_end)
-        self._put("".join(self._form.delimiter + _header(name) for name in extra).encode())
-
-    def write(self, block, fills, extra):
-        """Write the rows of a block."""
-        self.copy(block.offset)  # empty lines that make up a block
-        done = self._position - block.offset
-        content, pieces = block.data.tobytes(), []
-        for start, end, cell in zip(*self._changes(block, fills, extra), strict=True):
-            pieces += (content[done:start], cell)
-            done = end
-        self._put(b"".join([*pieces, content[done:]]))
-        self._position = block.offset + len(content)
-
-    def add(self, rows, names, labels):
-        """Write rows below the last one, each a dict from names to cells."""
-        content, stop, newline = self._cells.content, self._cells.stop, self._form.newline
-        ends = content.read(stop - 1, stop) in (b"\n", b"\r")
-        for row in rows:
-            cells = [self._cell(row.get(name, ""), name in labels) for name in names]
-            line = self._form.delimiter.join(cells)
-            self._put((line + newline if ends else newline + line).encode())
-
-    def _cell(self, value, percent):
-        """Return a cell of a new row; percent signs stand behind degrees."""
-        if isinstance(value, str):
-            return _quoted(value)
-        if not isinstance(value, float):  # a truth value, or a date
-            return _quoted(str(value))
-        sign = "%" * (percent and self._form.percent)
-        return self._numbers([value], [self._quotes], sign)[0].decode()
-
-    def _changes(self, block, fills, extra):
-        """Return where to put which bytes, in the order of the text."""
-        order = np.argsort(self._columns)
-        columns, fills = self._columns[order], fills[:, order]
-        at, quote = ~np.isnan(fills), np.full(fills.shape, self._quotes)
-        if not self._quotes and len(columns):
-            quote = np.column_stack([block.quoted(column) for column in columns])
-        cells, sign = np.empty(at.shape, object), "%" if self._form.percent else ""
-        cells[at] = self._numbers(fills[at].tolist(), quote[at].tolist(), sign)
-        starts, ends = block.starts[:, columns], block.ends[:, columns]
-        if extra is not None:
-            last, every = block.ends[:, -1:], np.ones((len(at), 1), bool)
-            starts, ends, at = (np.hstack(x) for x in ([starts, last], [ends, last], [at, every]))
-            cells = np.column_stack([cells, self._added(extra)])
-        return starts[at].tolist(), ends[at].tolist(), cells[at].tolist()
-
-    def _added(self, extra):
-        """Return the cells that are added to each row, as one object each."""
-        delimiter, rows = self._form.delimiter.encode(), np.empty(len(extra), object)
-        cells, at = np.full(extra.shape, b"", object), ~np.isnan(extra)
-        cells[at] = self._numbers(extra[at].tolist(), [self._quotes] * at.sum())
-        for i, row in enumerate(cells.tolist()):
-            rows[i] = delimiter + delimiter.join(row)
-        return rows
-
-    def _numbers(self, values, quoted, sign=""):
-        """Return the bytes of numbers, in quotation marks where they are `quoted`."""
-        texts = all_written(values, self._form.decimal)
-        if sign or any(quoted):
-            pairs = zip(texts, quoted, strict=True)
-            texts = [f'"{text}{sign}"' if marks else text + sign for text, marks in pairs]
-        return "\n".join(texts).encode().split(b"\n") if texts else []
+        """Write the header, and the names of columns that are added."""
+        self.copy(self._rows.header_end)
+        names = (f"'{name}" if _FORMULA.match(name) else name for name in extra)
+        self._out.write("".join(self._form.delimiter + self._quoted(name) for name in names))
 
     def copy(self, stop):
         """Write what stands in the text up to `stop`."""
-        for piece in self._cells.content.pieces(self._position, stop):
-            self._put(piece)
-        self._position = max(self._position, stop)
+        if stop > self._position:
+            self._out.writelines(self._rows.text.pieces(self._position, stop))
+            self._position = stop
 
-    def _put(self, content):
-        self._out.write(from_utf8(content, self._form.encoding))
+    def write(self, block, fills, extra):
+        """Write the rows of a block."""
+        self.copy(block.start)
+        lines, rows = list(block.lines), list(block.rows)
+        for row, columns, texts in self._changes(fills):
+            cells = split_row(rows[row], block.delimiter)
+            for column, text in zip(columns, texts, strict=True):
+                quotes = self._needs_quotes or cells[column][:1] == '"'
+                cells[column] = f'"{text}"' if quotes else text
+            rows[row] = block.delimiter.join(cells)
+        if extra is not None:
+            rows = [row + cells for row, cells in zip(rows, self._added(extra), strict=True)]
+        for place, row in zip(block.row_lines, rows, strict=True):
+            lines[place] = row + "\r" if lines[place][-1] == "\r" else row
+        self._out.write(block.newline.join(lines))
+        self._position += len(block.text)
+
+    def _changes(self, fills):
+        """Yield the rows that change, with the columns of cells and what to write into them."""
+        rows, columns = np.nonzero(~np.isnan(fills))
+        texts = all_written(fills[rows, columns].tolist(), self._form.decimal)
+        if self._form.percent:
+            texts = [f"{text}%" for text in texts]
+        columns = np.array(self._columns, int)[columns].tolist()
+        changed, starts = np.unique(rows, return_index=True)
+        stops = np.append(starts, len(rows))[1:].tolist()
+        for row, start, stop in zip(changed.tolist(), starts.tolist(), stops, strict=True):
+            yield row, columns[start:stop], texts[start:stop]
+
+    def _added(self, extra):
+        """Return the cells that are added to each row, as one text."""
+        delimiter = self._form.delimiter
+        rows = ([self._cell(x if x == x else "") for x in row] for row in extra.tolist())
+        return [delimiter + delimiter.join(row) for row in rows]
+
+    def add(self, rows, names, labels):
+        """Write rows below the last one, each a dict from names to cells."""
+        end, newline = self._rows.stop, self._form.newline
+        ended = "".join(self._rows.text.pieces(end - 1, end)) in ("\n", "\r") if rows else True
+        for row in rows:
+            cells = [self._cell(row.get(name, ""), percent=name in labels) for name in names]
+            line = self._form.delimiter.join(cells)
+            self._out.write(line + newline if ended else newline + line)
+
+    def _cell(self, value, *, percent=False):
+        """Return a new cell; percent signs stand behind degrees."""
+        if not isinstance(value, float):  # text, a truth value, or a date
+            return self._quoted(str(value))
+        text = written(value, self._form.decimal) + "%" * (percent and self._form.percent)
+        return f'"{text}"' if self._needs_quotes or self._always else text
+
+    def _quoted(self, text):
+        """Return the text of a new cell, in quotation marks where it needs them."""
+        if not self._always and not any(sign in text for sign in '",;\t|\r\n'):
+            return text
+        return '"' + text.replace('"', '""') + '"'
 
 
-def _header(name):
-    """Return the header of an added column; a spreadsheet must not take it for a formula."""
-    return _quoted(f"'{name}" if _FORMULA.match(name) else name)
+@lru_cache
+def _in_capitals_too(words):
+    """Return words as they are usually written."""
+    return [form(word) for word in words for form in (str, str.upper, str.capitalize)]
 
 
-def _quoted(text):
-    """Return the text of a cell, in quotation marks where it needs them."""
-    special = any(sign in text for sign in '",;\t|\r\n')
-    return '"' + text.replace('"', '""') + '"' if special else text
-
-
-def _named(cells):
+def _named(rows):
     """Return the names of columns; those without a name and without content are numbered."""
-    names, first = list(cells.names), next(cells.blocks(), None)
+    names, first = list(rows.names), next(rows.blocks(), None)
     for j in range(len(names)) if names.count("") > 1 and first is not None else ():
-        if not names[j] and not any(text.strip() for text in first.text(j)):
+        if not names[j] and not any(text.strip() for text in first.texts([j])[0]):
             names[j] = f"column {j + 1}"
     return names

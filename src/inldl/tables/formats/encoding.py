@@ -1,12 +1,10 @@
-"""The bytes of a text file: a piece at a time, as UTF-8, and back in their encoding."""
+"""Decode the text of a file a piece at a time, and detect its encoding."""
 
 import codecs
+from collections.abc import Iterator
 from contextlib import suppress
-from hashlib import blake2b
-from itertools import chain
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from inldl.files.replacing import goes_with, temporary_copy
 
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -16,74 +14,113 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_PIECE = 1 << 22  # bytes
+PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
+SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
 
 
-class Content:
-    """Read parts of a file, but for the bytes to `skip` at its start, when they are needed."""
+@dataclass
+class EncodedText:
+    """The text of a file, decoded when it is needed. A byte order mark is no part of it."""
 
-    def __init__(self, path, skip=0):
-        self.path, self._skip = path, skip
-        self.size = path.stat().st_size - skip
+    path: Path
+    encoding: str
+    mark: bytes = b""
+    size: int = field(init=False, default=0)  # characters
+    n_lines: int = field(init=False, default=1)
+    head: str = field(init=False, default="")  # the first characters
+    tail: str = field(init=False, default="")  # the last characters
 
-    def read(self, start, stop):
-        """Return the bytes from `start` to `stop`, or to the end."""
-        length = max(0, min(stop, self.size) - start)
+    def __post_init__(self) -> None:
+        """Decode all of it, and keep both ends."""
+        blank = True
+        for piece in self.pieces():
+            if "\0" in piece:
+                raise ValueError(
+                    "The file is not a table of text: it has zero bytes in it; if it is UTF-16, "
+                    "give encoding='utf-16' (--encoding utf-16)."
+                )
+            blank = blank and piece.isspace()
+            self.size += len(piece)
+            self.head += piece[: SAMPLE - len(self.head)]
+            self.n_lines += piece.count(self.newline)
+            self.tail = (self.tail + piece[-SAMPLE:])[-SAMPLE:]
+        if blank:
+            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
+
+    @property
+    def newline(self) -> str:
+        """Return the character that ends a line; there may be a return before a line feed."""
+        return "\n" if "\n" in self.head or "\r" not in self.head else "\r"
+
+    def pieces(self, start: int = 0, stop: int | None = None, size: int = PIECE) -> Iterator[str]:
+        """Yield the characters from `start` to `stop`, those of `size` bytes at a time."""
+        decoder, at, n_bytes = codecs.getincrementaldecoder(self.encoding)(), 0, 0
         with self.path.open("rb") as file:
-            file.seek(self._skip + start)
-            found = file.read(length)
-        if len(found) < length:
-            raise OSError(f"{self.path} became shorter while it was read; try again.")
-        return found
+            file.seek(len(self.mark))
+            while stop is None or at < stop:
+                content = file.read(size)
+                n_bytes += len(content)
+                try:
+                    piece = decoder.decode(content, final=not content)
+                except UnicodeError as error:
+                    raise self._wrong_encoding(error, n_bytes) from None
+                wanted = piece[max(0, start - at) : None if stop is None else stop - at]
+                if wanted:
+                    yield wanted
+                if not content:
+                    return
+                at += len(piece)
 
-    def pieces(self, start=0, stop=None):
-        """Yield the bytes from `start` to `stop`, some millions at a time."""
-        stop = self.size if stop is None else stop
-        for at in range(start, stop, _PIECE):
-            yield self.read(at, min(at + _PIECE, stop))
+    def lines_from(self, start: int) -> list[str]:
+        """Return the first lines from a character on, without one that may be cut."""
+        stop = start + SAMPLE
+        lines = "".join(self.pieces(start, stop)).split(self.newline)
+        return lines[:-1] or lines if stop < self.size else lines
 
-    def count(self, byte, stop=None):
-        """Return how often a byte occurs before `stop`."""
-        return sum(piece.count(byte) for piece in self.pieces(stop=stop))
+    def lines_to_end(self, start: int) -> list[str]:
+        """Return the last lines behind a character, the first of which may be cut."""
+        return self.tail[max(0, start - self.size + len(self.tail)) :].split(self.newline)
+
+    def count_lines(self, stop: int) -> int:
+        """Return how many lines end before the character `stop`."""
+        return sum(piece.count(self.newline) for piece in self.pieces(stop=stop))
+
+    def _wrong_encoding(self, error: UnicodeError, n_bytes: int) -> ValueError:
+        """Return an error that says in which line a byte cannot be decoded."""
+        start = n_bytes - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
+        start = max(0, start)
+        with self.path.open("rb") as file:
+            line = file.read(len(self.mark) + start).count(b"\n") + 1
+        return WrongEncodingError(
+            f"Line {line} of the file is not {self.encoding} (byte {start}); give the encoding "
+            "that the file was written in, or none to have it detected."
+        )
 
 
-def open_text(path, encoding=None):
-    """Return the content as UTF-8 without its mark, the encoding, the mark and a note or None."""
+class WrongEncodingError(ValueError):
+    """Bytes of a file that its encoding does not have."""
+
+
+def open_text(path: Path, encoding: str | None = None) -> tuple[EncodedText, list[str]]:
+    """Return the text of a file, and notes on its encoding if that was detected."""
     with path.open("rb") as file:
         start = file.read(4)
     mark, marked = next(((m, e) for m, e in _MARKS if start.startswith(m)), (b"", None))
-    if encoding is None:
-        content, found, note = _detect(path, mark, marked)
-    else:
-        found, mark = _named(encoding, mark, marked)
-        content, note = _as_utf8(Content(path, len(mark)), found), None
-    if any(b"\0" in piece for piece in content.pieces()):
-        raise ValueError(
-            "The file is not a table of text: it has zero bytes in it; if it is UTF-16, give "
-            "encoding='utf-16' (--encoding utf-16)."
-        )
-    return content, found, mark, note
-
-
-def from_utf8(content, encoding):
-    """Return UTF-8 bytes in another encoding."""
-    return content if encoding == "utf-8" else content.decode("utf-8").encode(encoding)
-
-
-def _detect(path, mark, marked):
-    raw = Content(path, len(mark))
+    if encoding is not None:
+        return EncodedText(path, *_named(encoding, mark, marked)), []
     if marked is not None:
         note = f"The encoding is {marked}, by the mark at the start of the file."
-        return _as_utf8(raw, marked), marked, note
-    for encoding in ("utf-8", "cp1252", "latin-1"):  # the last one takes every byte
-        with suppress(ValueError):
-            content = _as_utf8(raw, encoding)
-            break
-    note = f"The file is not UTF-8; it is read as {encoding}."
-    return content, encoding, None if encoding == "utf-8" else note
+        return EncodedText(path, marked, mark), [note]
+    with suppress(WrongEncodingError):
+        return EncodedText(path, "utf-8"), []
+    try:
+        text = EncodedText(path, "cp1252")
+    except WrongEncodingError:
+        text = EncodedText(path, "latin-1")  # takes every byte
+    return text, [f"The file is not UTF-8; it is read as {text.encoding}."]
 
 
-def _named(encoding, mark, marked):
+def _named(encoding: str, mark: bytes, marked: str | None) -> tuple[str, bytes]:
     """Return the encoding that a user named, and the mark if it is one of that encoding."""
     try:
         name = codecs.lookup(encoding).name
@@ -94,49 +131,3 @@ def _named(encoding, mark, marked):
         return marked, mark
     without_mark = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
     return without_mark.get(name, name), b""
-
-
-def _as_utf8(raw, encoding):
-    """Return the text as UTF-8, if it can be turned back into the same bytes.
-
-    A file in UTF-8 is itself the content; of any other a copy is made, which goes with it.
-    """
-    if encoding == "utf-8":
-        for _ in _decoded(raw, encoding):
-            pass
-        return raw
-    with temporary_copy("table.csv", f"{raw.path} in UTF-8", "as UTF-8") as copy:
-        if not _copy(raw, encoding, copy):
-            raise ValueError(
-                f"The file cannot be written back in {encoding} as it was; save it as UTF-8."
-            )
-    content = Content(Path(copy.name))
-    goes_with(content, content.path)
-    return content
-
-
-def _copy(raw, encoding, copy):
-    """Write a text as UTF-8; return whether it gives the same bytes when it is encoded again."""
-    encoder = codecs.getincrementalencoder(encoding)()
-    before, after = blake2b(), blake2b()
-    for piece, text in _decoded(raw, encoding):
-        copy.write(text.encode("utf-8"))
-        before.update(piece)
-        after.update(encoder.encode(text, final=not piece))
-    return before.digest() == after.digest()
-
-
-def _decoded(raw, encoding):
-    """Yield pieces of bytes with their text, at last an empty one, or say which line is bad."""
-    decoder, position = codecs.getincrementaldecoder(encoding)(), 0
-    try:
-        for piece in chain(raw.pieces(), [b""]):
-            position += len(piece)
-            yield piece, decoder.decode(piece, final=not piece)
-    except UnicodeError as error:
-        start = position - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
-        line = raw.count(b"\n", max(0, start)) + 1
-        raise ValueError(
-            f"Line {line} of the file is not {encoding} (byte {start}); give the encoding that "
-            "the file was written in, or none to have it detected."
-        ) from None

@@ -13,7 +13,7 @@ import pandas as pd
 from openpyxl import load_workbook
 
 from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.hints import n_note_rows, n_title_rows, told_notes, told_titles
+from inldl.tables.formats.hints import footnote_note, n_note_rows, n_title_rows, title_note
 from inldl.tables.numbers import is_hole, written
 from inldl.text import listed
 
@@ -60,12 +60,12 @@ class Excel(FrameFormat):
         first, below = self.opening.skip_rows, self.opening.skip_last
         if first is None:
             above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
-            self.notes += [told_titles(above, "row")] if above else []
+            self.notes += [title_note(above, "row")] if above else []
         else:
             above = sum(1 for i in numbers if i <= first)
         if below is None:
             below = _n_notes(rows, numbers)
-            self.notes += [told_notes(below, "row")] if below else []
+            self.notes += [footnote_note(below, "row")] if below else []
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
 

@@ -7,12 +7,11 @@ import numpy as np
 import pandas as pd
 
 from inldl.tables.bounded_cells import BoundedCells, what_is_wrong
-from inldl.tables.formats.tokenizer import cells_of
 from inldl.tables.numbers import (
     SignEvidence,
     find_signs,
     is_hole,
-    read_numbers,
+    parse_cells,
     without_numbers,
 )
 from inldl.tables.options import FileOptions
@@ -59,8 +58,7 @@ class FrameFormat:
         names = self.names if self.text_names is None else self.text_names
         for frame, _ in self.frames(names) if names else ():
             for name in names:
-                if (block := _block(frame[name])) is not None:
-                    found.add(name, block, 0, row)
+                found.add(name, _texts(frame[name]), row)
             row += len(frame)
         self._written = set(found.unusual()) - set(labels)
         places = found.places({*labels, *self._written})
@@ -135,10 +133,9 @@ class FrameFormat:
         return values
 
 
-def _block(cells):
-    """Return a column as a block, with nothing where a cell is no text; None if none is."""
-    texts = [cell if isinstance(cell, str) else "" for cell in cells]
-    return cells_of(texts) if any(texts) else None
+def _texts(cells):
+    """Return the cells of a column, with nothing where one is no text."""
+    return [cell if isinstance(cell, str) else "" for cell in cells]
 
 
 def _numbers(cells, signs, *, percent=False):
@@ -152,10 +149,8 @@ def _numbers(cells, signs, *, percent=False):
     words = np.array([isinstance(cell, str) for cell in cells], bool)
     values = pd.to_numeric(cells.mask(words), errors="coerce").to_numpy("float64", na_value=np.nan)
     refused = np.flatnonzero(~words & cells.notna().to_numpy() & (np.isnan(values) | percent))
-    text, block = [], _block(cells)
-    if block is not None:
-        (found,), (rows,) = read_numbers(block, [0], signs, percent=percent)
-        values, text = np.where(words, found, values), rows.tolist()
+    found, text = parse_cells(_texts(cells), signs, percent=percent)
+    values, text = np.where(words, found, values), text.tolist()
     return without_numbers(values, signs.na), refused.tolist(), text
 
 

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 
 from inldl.rows.checks import check_number
+from inldl.tables.formats.encoding import EncodedText
 from inldl.tables.numbers import is_hole
 
 _MARKED = re.compile(
@@ -16,7 +17,6 @@ _MARKED = re.compile(
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
-_SAMPLE = 1 << 16  # bytes at both ends of a text
 _WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
 
 
@@ -68,14 +68,14 @@ def last_rows(rows, number):
     return behind[number - 1] if 0 < number <= len(behind) else len(rows) if number else 0
 
 
-def told_titles(number, what):
+def title_note(number, what):
     """Return a note on rows above the header."""
     if number == 1:
         return f"The first {what} is above the header and was skipped."
     return f"The first {number} {what}s are above the header and were skipped."
 
 
-def told_notes(number, what):
+def footnote_note(number, what):
     """Return a note on rows below the table."""
     if number == 1:
         return f"The last {what} is a note below the table and was skipped."
@@ -117,74 +117,56 @@ def _is_note(row, width):
     return width > 2 and len(words) == 1 and bool(marked or n_words >= _MANY_WORDS)
 
 
-class Surroundings:
-    """Find the first and the last byte of the table in a text.
+def end_of_lines(text: EncodedText, number: int) -> int:
+    """Return the character at which a text goes on below its first lines."""
+    position, left = 0, number
+    for piece in text.pieces() if number else ():
+        if (count := piece.count(text.newline)) >= left:
+            first = piece.split(text.newline, left)[:left]
+            return position + sum(len(line) + 1 for line in first)
+        left, position = left - count, position + len(piece)
+    if number:
+        raise ValueError(f"skip_rows={number} (--skip-rows) leaves no header; skip fewer lines.")
+    return 0
 
-    `skip_rows` are lines above the header, `skip_last` lines with content below the table; None
-    has them found.
+
+def find_header(text: EncodedText, delimiter: str) -> tuple[int, list[str]]:
+    """Return the character at which the header starts, and a note on lines above it."""
+    lines = text.lines_from(0)
+    rows = _rows(lines, delimiter)
+    rows = rows[: rows.index(None)] if None in rows else rows
+    number = n_title_rows(rows)
+    n_lines = sum(1 for row in rows[:number] if row)
+    note = [title_note(n_lines, "line")] if number else []
+    return sum(len(line) + 1 for line in lines[:number]), note
+
+
+def find_end(
+    text: EncodedText, delimiter: str, start: int, skip_last: int | None
+) -> tuple[int, list[str]]:
+    """Return the character behind the last row of a table, and a note on lines below it.
+
+    The header starts at the character `start`. `skip_last` are lines with content to leave out;
+    None has them found.
     """
-
-    def __init__(self, content, skip_rows, skip_last):
-        self._content, self._skip, self._last = content, skip_rows, skip_last
-        sample = content.read(0, _SAMPLE)
-        self._newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
-        self.start = self._end_of(skip_rows) if skip_rows else 0
-
-    def _end_of(self, lines):
-        """Return the byte behind some lines."""
-        position = 0
-        for piece in self._content.pieces():
-            if (count := piece.count(self._newline)) < lines:
-                lines, position = lines - count, position + len(piece)
-                continue
-            at = -1
-            for _ in range(lines):
-                at = piece.index(self._newline, at + 1)
-            return position + at + 1
-        raise ValueError(
-            f"skip_rows={self._skip} (--skip-rows) leaves no header; skip fewer lines."
-        )
-
-    def bounds(self, delimiter):
-        """Return the first byte and the end of the table, and notes on what was left out."""
-        start, titles = self._first(delimiter)
-        stop, below = self._end(start, delimiter)
-        return start, stop, titles + below
-
-    def _first(self, delimiter):
-        if self._skip is not None:
-            return self.start, []
-        lines = self._content.read(0, _SAMPLE).split(self._newline)
-        rows = _rows(lines[:-1] if self._content.size > _SAMPLE else lines, delimiter)
-        rows = rows[: rows.index(None)] if None in rows else rows
-        number = n_title_rows(rows)
-        start = sum(len(line) + 1 for line in lines[:number])
-        n_lines = sum(1 for row in rows[:number] if row)
-        return start, [told_titles(n_lines, "line")] if number else []
-
-    def _end(self, start, delimiter):
-        size = self._content.size
-        lines = self._content.read(max(start, size - _SAMPLE), size).split(self._newline)
-        rows = _rows(lines, delimiter)
-        if self._last is not None:
-            number = last_rows([row or ["-"] * (row is None) for row in rows], self._last)
-        else:
-            rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
-            number = n_note_rows(rows, self._width(start, delimiter))
-        stop = size - sum(len(line) + 1 for line in lines[len(lines) - number :]) + (number > 0)
-        found = number and self._last is None
-        n_lines = sum(1 for row in rows[len(rows) - number :] if row)
-        return stop, [told_notes(n_lines, "line")] if found else []
-
-    def _width(self, start, delimiter):
-        """Return the number of cells of the header."""
-        lines = self._content.read(start, start + _SAMPLE).split(self._newline)
-        return next((len(row) for row in _rows(lines, delimiter) if row), 0)
+    lines = text.lines_to_end(start)
+    rows = _rows(lines, delimiter)
+    if skip_last is not None:
+        number = last_rows([row or ["-"] * (row is None) for row in rows], skip_last)
+    else:
+        rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
+        below = (row for row in _rows(text.lines_from(start), delimiter) if row)
+        number = n_note_rows(rows, len(next(below, ())))
+    if not number:
+        return text.size, []
+    stop = text.size + 1 - sum(len(line) + 1 for line in lines[len(lines) - number :])
+    n_lines = sum(1 for row in rows[len(rows) - number :] if row)
+    return stop, [footnote_note(n_lines, "line")] if skip_last is None else []
 
 
 def _rows(lines, delimiter):
     """Return the cells of each line, of an empty one none; None if a cell goes on beyond it."""
-    return [_row(line.decode("utf-8", "replace").strip("\r"), delimiter) for line in lines]
+    return [_row(line.strip("\r"), delimiter) for line in lines]
 
 
 def _row(text, delimiter):

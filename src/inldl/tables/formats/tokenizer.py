@@ -1,244 +1,281 @@
-"""Split a delimited text into cells where they stand, without changing or copying them."""
+"""Split a delimited text into blocks of whole rows, and rows into cells.
 
+Quotation marks follow RFC 4180: a cell that holds a delimiter, a line break or a quotation mark
+stands in quotation marks, and those inside it are doubled. Empty lines are no rows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from io import BytesIO
+from itertools import chain
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from inldl import kernels
+from inldl.tables.formats.encoding import PIECE, EncodedText
 
 DELIMITERS = (",", ";", "\t", "|")
-_QUOTE = ord('"')
-_RETURN = ord("\r")
-_BLOCK = 1 << 21  # bytes: small enough to stay near the processor, large enough for numpy
-_SAMPLE = 1 << 16  # bytes that tell the delimiter
+_QUOTE, _RETURN = ord('"'), ord("\r")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Block:
-    """Hold some rows of a table: the bytes and the bounds of each cell, quotes included."""
+    """Hold some rows of a delimited text as they stand in the file, and empty lines."""
 
-    data: np.ndarray
-    offset: int
-    starts: np.ndarray
-    ends: np.ndarray
-    quotes: bool = True  # whether there may be quotation marks
+    text: str
+    start: int  # the number of characters before it
+    delimiter: str
+    newline: str
 
-    def rows(self, chosen):
-        """Return some of the rows of the block, chosen by a slice or by truth values."""
-        return replace(self, starts=self.starts[chosen], ends=self.ends[chosen])
+    @cached_property
+    def content(self) -> bytes:
+        """Return the text in UTF-8, as numpy and pandas read it."""
+        return self.text.encode()
 
-    def quoted(self, column):
-        """Return which cells of a column stand in quotation marks."""
-        starts, ends = self.starts[:, column], self.ends[:, column]
-        if not self.quotes:
-            return np.zeros(len(starts), bool)
-        last = len(self.data) - 1
-        return (starts < ends) & (self.data[np.minimum(starts, last)] == _QUOTE)
+    @cached_property
+    def lines(self) -> list[str]:
+        """Return rows and empty lines, without the line breaks between them."""
+        lines = self.text.split(self.newline)
+        if '"' not in self.text:
+            return lines
+        joined: list[str] = []
+        quoted = False
+        for line in lines:
+            if quoted:
+                joined[-1] += self.newline + line
+            else:
+                joined.append(line)
+            quoted ^= line.count('"') % 2 == 1
+        return joined
 
-    def bounds(self, column):
-        """Return the start and end of each cell of a column without its quotes."""
-        quoted = self.quoted(column)
-        return self.starts[:, column] + quoted, self.ends[:, column] - quoted
+    @cached_property
+    def row_lines(self) -> list[int]:
+        """Return which of the lines are rows."""
+        return [place for place, line in enumerate(self.lines) if line not in ("", "\r")]
 
-    def text(self, column):
-        """Return the text of each cell of a column."""
-        content = self.data.tobytes()
-        bounds = zip(*(bound.tolist() for bound in self.bounds(column)), strict=True)
-        cells = [content[start:end].decode("utf-8") for start, end in bounds]
-        if self.quotes:
-            quoted = self.quoted(column).tolist()
-            cells = [c.replace('""', '"') if q else c for c, q in zip(cells, quoted, strict=True)]
-        return cells
+    @cached_property
+    def rows(self) -> list[str]:
+        """Return the rows, without a return before the line break."""
+        return [self.lines[place].removesuffix("\r") for place in self.row_lines]
 
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Return the number of cells of each line, 0 of an empty one."""
+        data = np.frombuffer(self.content, np.uint8)
+        delimiters, breaks = data == ord(self.delimiter), data == ord(self.newline)
+        if '"' in self.text:
+            outside = ~np.logical_xor.accumulate(data == _QUOTE)
+            delimiters, breaks = delimiters & outside, breaks & outside
+        ends = np.flatnonzero(breaks)
+        starts = np.append(0, ends + 1)
+        starts = starts[starts < len(data)]
+        lengths = np.append(ends, len(data))[: len(starts)] - starts
+        empty = (lengths == 0) | ((lengths == 1) & (data[starts] == _RETURN))
+        cells = np.add.reduceat(delimiters.view(np.uint8), starts, dtype=np.int32) + 1
+        return np.where(empty, 0, cells)
 
-def cells_of(texts):
-    """Return texts as the cells of a block with one column."""
-    content = [text.encode() for text in texts]
-    ends = np.cumsum([len(text) for text in content], dtype=np.int64)
-    data, starts = np.frombuffer(b"".join(content), np.uint8), np.append(0, ends)[:-1]
-    return Block(data, 0, starts[:, None], ends[:, None])
+    @cached_property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return int(np.count_nonzero(self.counts))
 
+    def has_quotes_in_cells(self) -> bool:
+        """Return whether a quotation mark neither starts nor ends a cell, nor is doubled."""
+        if '"' not in self.text:
+            return False
+        ends = self.newline.encode()
+        data = np.frombuffer(ends + self.content + ends * 2, np.uint8)
+        quotes = np.flatnonzero(data == _QUOTE)
+        around = data[quotes - 1], data[quotes + 1]
+        # Each second mark closes a cell, or is followed by the one that it doubles.
+        returns = (around[1] == _RETURN) & (data[quotes + 2] == ends[0])
+        bad = [~np.isin(each, [_QUOTE, ord(self.delimiter), ends[0]]) for each in around]
+        return bool(len(quotes) % 2 or bad[0][::2].any() or (bad[1] & ~returns)[1::2].any())
 
-class Cells:
-    """Walk over the rows of a delimited text, a block at a time.
-
-    Quotation marks follow RFC 4180: a cell that holds a delimiter, a line break or a quotation
-    mark stands in quotation marks, and those inside it are doubled. Empty lines are no rows. The
-    table reaches from byte `start` of the text to byte `stop`.
-    """
-
-    def __init__(self, content, delimiter, block=_BLOCK, start=0, stop=None):
-        self.content, self.delimiter, self._size = content, delimiter, block
-        self.start, self.stop = start, content.size if stop is None else stop
-        sample = content.read(0, _BLOCK)
-        self.newline = b"\n" if b"\n" in sample or b"\r" not in sample else b"\r"
-        self.names, self.header_end, self._n_columns = [], 0, None
-        header = next(self._blocks(), None)
-        if header is not None:
-            self.header_end = header.offset + int(header.ends[0, -1])
-            self.names = [header.rows(slice(1)).text(j)[0].strip() for j in range(self._n_columns)]
-
-    def blocks(self):
-        """Yield the blocks of rows below the header."""
-        blocks = self._blocks()
-        header = next(blocks, None)
-        if header is not None and len(header.starts) > 1:
-            yield header.rows(slice(1, None))
-        yield from blocks
-
-    def line(self, row):
-        """Return the line of the file in which a row starts; the first line is 1."""
-        block = self.row(row)
-        return self._line(block.offset + int(block.starts[0, 0]))
-
-    def row(self, row):
-        """Return a block that holds only the row of a number."""
-        for block in self.blocks():
-            if row < len(block.starts):
-                return block.rows(slice(row, row + 1))
-            row -= len(block.starts)
-        raise IndexError("the table has no such row")
-
-    def _line(self, position):
-        return self.content.count(self.newline, position) + 1
-
-    def _blocks(self):
-        start = self.start
-        while start < self.stop:
-            data, inside = self._whole_rows(start)
-            block = self._split(data, start, inside)
-            start += len(data)
-            if len(block.starts):
-                yield block
-
-    def _whole_rows(self, start):
-        """Return the bytes of the next whole rows, and which of them are inside quotes."""
-        size = self._size
-        while True:
-            stop = min(start + size, self.stop)
-            text = self.content.read(start, stop)
-            data, inside = np.frombuffer(text, np.uint8), None
-            if b'"' in text:
-                inside = self._inside_quotes(start, data)
-            if stop == self.stop:
-                return data, inside
-            length = text.rfind(self.newline) + 1
-            while length and inside is not None and inside[length - 1]:
-                length = text.rfind(self.newline, 0, length - 1) + 1
-            if length:
-                return data[:length], None if inside is None else inside[:length]
-            size *= 2
-
-    def _inside_quotes(self, start, data):
-        """Return which bytes are inside quotes.
-
-        Quotes that open inside a cell, close inside one, or do not close are refused.
-        """
-        marks = data == _QUOTE
-        inside, quotes = np.logical_xor.accumulate(marks), np.flatnonzero(marks)
-        opens = inside[quotes]
-        bad = np.where(opens, self._is_text(data, quotes - 1), self._is_text(data, quotes + 1))
-        returns = ~opens & bad & (data[np.minimum(quotes + 1, len(data) - 1)] == _RETURN)
-        bad[returns] = self._is_text(data, quotes[returns] + 2)  # "\r\n" ends a row too
-        if bad.any():
-            self._refuse_quotes(
-                start + int(quotes[np.argmax(bad)]), "has a quotation mark inside a cell"
-            )
-        if inside[-1] and start + len(data) >= self.stop:
-            self._refuse_quotes(
-                start + int(quotes[opens][-1]), "opens a quotation mark that is never closed"
-            )
-        return inside
-
-    def _is_text(self, data, positions):
-        """Return which positions are in the data and hold neither a quote nor a separator."""
-        known = (positions >= 0) & (positions < len(data))
-        separators = [_QUOTE, self.newline[0], ord(self.delimiter)]
-        return known & ~np.isin(data[np.where(known, positions, 0)], separators)
-
-    def _refuse_quotes(self, position, problem):
-        before = self.content.read(max(0, position - _BLOCK), position)
-        before = before[before.rfind(self.newline) + 1 :]
-        column = before.count(self.delimiter.encode()) + 1
-        raise ValueError(
-            f"Line {self._line(position)} {problem}, near column {column}; put the whole cell "
-            "into quotation marks and double those inside it."
+    def frame(self, columns: Sequence[int], **how: Any) -> pd.DataFrame:
+        """Return some columns, by number, as pandas reads them."""
+        if not columns:
+            return pd.DataFrame(index=range(self.size))
+        content = self.content
+        if '"' in self.text or "\r" in self.text or self.size < len(self.counts):
+            content = self.newline.join(self.rows).encode()
+        return pd.read_csv(
+            BytesIO(content),
+            header=None,
+            sep=self.delimiter,
+            lineterminator=self.newline,
+            usecols=columns,
+            skip_blank_lines=False,
+            keep_default_na=False,
+            low_memory=False,
+            **how,
         )
 
-    def _split(self, data, start, inside):
-        signs = ord(self.delimiter), self.newline[0]
-        most = sum(np.count_nonzero(data == sign) for sign in signs)  # few, where cells are long
-        ends = np.empty(most + 1, np.int64)
-        ends = ends[: kernels.find_bytes(data, *signs, ends)]
-        if inside is not None:
-            ends = ends[~inside[ends]]
-        closes = data[ends] == self.newline[0]
-        if not len(ends) or not closes[-1] or ends[-1] != len(data) - 1:
-            ends, closes = np.append(ends, len(data)), np.append(closes, True)
-        starts = np.concatenate([[0], ends[:-1] + 1])
-        last = np.flatnonzero(closes)
-        # A row ends before "\r\n", not only before "\n".
-        ends[last] -= (ends[last] > starts[last]) & (data[ends[last] - 1] == _RETURN)
-        return self._rows(Block(data, start, starts, ends, inside is not None), last)
+    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+        """Return the text of each cell of some columns."""
+        frame = self.frame(columns, dtype=object, na_filter=False)
+        return [frame[column].tolist() for column in columns]
 
-    def _rows(self, cells, last):
-        """Arrange the cells, of which those at `last` end a row, in rows and columns."""
-        counts = np.diff(last, prepend=-1)
-        first = last - counts + 1
-        keep = (counts > 1) | (cells.starts[first] < cells.ends[first])
-        if self._n_columns is None and keep.any():
-            self._n_columns = int(counts[np.argmax(keep)])
-        bad = keep & (counts != self._n_columns)
+
+class Rows:
+    """Read the rows of a delimited text a block at a time.
+
+    The table reaches from character `start` of the text to character `stop`. A block has about
+    `block_size` bytes.
+    """
+
+    def __init__(
+        self, text: EncodedText, delimiter: str, start: int = 0, stop: int | None = None
+    ) -> None:
+        self.text, self.delimiter, self.newline = text, delimiter, text.newline
+        self.stop = text.size if stop is None else stop
+        self.block_size, self.header_end, self._body = PIECE, start, start
+        self.names: list[str] = []
+        self._quoted_names = False
+        self._counts: dict[tuple[int, int], np.ndarray] = {}  # of blocks that were checked
+        first = next(self._blocks(start), None)
+        if first is not None:
+            self._read_header(first)
+
+    def _read_header(self, block: Block) -> None:
+        place = block.row_lines[0]
+        start = block.start + sum(len(line) + 1 for line in block.lines[:place])
+        self.header_end = start + len(block.rows[0])
+        self._body = min(self.stop, start + len(block.lines[place]) + 1)
+        self._check_quotes(replace(block, text=block.lines[place], start=start))
+        cells = split_row(block.rows[0], self.delimiter)
+        self.names = [unquoted(cell).strip() for cell in cells]
+        self._quoted_names = all(cell.startswith('"') for cell in cells)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks of rows below the header, each of which has a row."""
+        for block in self._blocks(self._body):
+            key = block.start, len(block.text)
+            if key in self._counts:
+                block.counts = self._counts[key]
+            else:
+                self._check(block)
+                self._counts[key] = block.counts
+            yield block
+
+    def quotes_all(self) -> bool:
+        """Return whether all cells of the header and of the first row have quotation marks."""
+        first = next(self.blocks(), None)
+        cells = [] if first is None else split_row(first.rows[0], self.delimiter)
+        return self._quoted_names and all(cell.startswith('"') for cell in cells)
+
+    def find(self, row: int) -> tuple[Block, int]:
+        """Return the block that holds a row, and the number of the row in it."""
+        for block in self.blocks():
+            if row < block.size:
+                return block, row
+            row -= block.size
+        raise IndexError("the table has no such row")
+
+    def line(self, block: Block, row: int) -> int:
+        """Return the line of the file in which a row of a block starts; the first line is 1."""
+        above = block.lines[: block.row_lines[row]]
+        n_lines = len(above) + sum(line.count(self.newline) for line in above)
+        return self.text.count_lines(block.start) + n_lines + 1
+
+    def _blocks(self, start: int) -> Iterator[Block]:
+        rest = ""
+        for piece in chain(self.text.pieces(start, self.stop, self.block_size), [""]):
+            rest += piece
+            end = self._end_of_rows(rest) if piece else len(rest)
+            if not end:
+                self._check_quotes(Block(rest, start, self.delimiter, self.newline))
+            block = Block(rest[:end], start, self.delimiter, self.newline)
+            if block.text.strip("\r\n"):
+                yield block
+                start, rest = start + end, rest[end:]
+
+    def _end_of_rows(self, text: str) -> int:
+        """Return the end of the last whole row."""
+        end = text.rfind(self.newline) + 1
+        while end and text.count('"', 0, end) % 2:
+            end = text.rfind(self.newline, 0, text.rfind('"', 0, end)) + 1
+        return end
+
+    def _check(self, block: Block) -> None:
+        """Refuse quotation marks in cells, and rows that lack cells or have too many."""
+        if block.has_quotes_in_cells():
+            self._check_quotes(block)
+        counts = block.counts[block.counts > 0]
+        bad = counts != len(self.names)
         if bad.any():
             row = int(np.argmax(bad))
-            line = self._line(cells.offset + int(cells.starts[first[row]]))
             raise ValueError(
-                f"Line {line} has {counts[row]} cells but the header has {self._n_columns} "
-                f"(delimiter {self.delimiter!r}); give it a cell for each column, put cells with "
-                "a delimiter in them into quotation marks, or leave out lines around the table "
-                "with skip_rows and skip_last (--skip-rows, --skip-last)."
+                f"Line {self.line(block, row)} has {counts[row]} cells but the header has "
+                f"{len(self.names)} (delimiter {self.delimiter!r}); give it a cell for each "
+                "column, put cells with a delimiter in them into quotation marks, or leave out "
+                "lines around the table with skip_rows and skip_last (--skip-rows, --skip-last)."
             )
-        starts, ends = cells.starts, cells.ends
-        if not keep.all():
-            chosen = np.repeat(keep, counts)
-            starts, ends = starts[chosen], ends[chosen]
-        shape = (-1, self._n_columns or 1)
-        return replace(cells, starts=starts.reshape(shape), ends=ends.reshape(shape))
+
+    def _check_quotes(self, block: Block) -> None:
+        """Refuse the first quotation mark inside a cell, or one that is never closed."""
+        at, cell, column = 0, _cell_pattern(self.delimiter, self.newline), 1
+        while at < len(block.text) and (found := cell.match(block.text, at)):
+            at, column = found.end(), column + 1 if found[1] == self.delimiter else 1
+        if at == len(block.text):
+            return
+        problem = "has a quotation mark inside a cell"
+        if re.match('(?:"[^"]*")*"[^"]*$', block.text[at:]):
+            if block.start + len(block.text) < self.stop:
+                return  # it may be closed in the next block
+            problem = "opens a quotation mark that is never closed"
+        n_line = self.text.count_lines(block.start) + block.text.count(self.newline, 0, at) + 1
+        raise ValueError(
+            f"Line {n_line} {problem}, near column {column}; put the whole cell into quotation "
+            "marks and double those inside it."
+        )
 
 
-def find_delimiter(content, start=0):
+@lru_cache
+def _cell_pattern(delimiter: str, newline: str) -> re.Pattern[str]:
+    """Return a pattern of a cell and what ends it."""
+    sign = re.escape(delimiter)
+    return re.compile(rf'(?:(?:"[^"]*")+|[^"{sign}{newline}]*)({sign}|\r?{newline}|\r?\Z)')
+
+
+def split_row(row: str, delimiter: str) -> list[str]:
+    """Return the cells of a row as they are written, with their quotation marks."""
+    if '"' not in row:
+        return row.split(delimiter)
+    cells = [""]
+    for number, part in enumerate(row.split('"')):
+        if number % 2:
+            cells[-1] += f'"{part}"'
+        else:
+            first, *others = part.split(delimiter)
+            cells[-1] += first
+            cells += others
+    return cells
+
+
+def unquoted(cell: str) -> str:
+    """Return the text of a cell without its quotation marks."""
+    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+
+
+def find_delimiter(lines: Sequence[str]) -> str:
     """Return the delimiter with which most rows have as many cells as the header.
 
     If the first row is a title, that is the one with which most rows have equally many.
     """
-    sample = content.read(start, start + _SAMPLE)
-    if content.size > start + _SAMPLE:  # the last line is likely to be cut
-        sample = sample[: max(sample.rfind(b"\n"), sample.rfind(b"\r")) + 1] or sample
-    counts = {delimiter: _counts(sample, delimiter) for delimiter in DELIMITERS}
-    found = {d: _agreement(each, each[:1].sum()) for d, each in counts.items()}
+    lines = re.sub('"[^"]*"?', '""', "\n".join(lines)).split("\n")
+    lines = [line for line in lines if len(line) > 1]  # "\r" is an empty line
+    counts = {sign: [line.count(sign) + 1 for line in lines] for sign in DELIMITERS}
+    found = {sign: _agreement(each, each[0] if each else 0) for sign, each in counts.items()}
     if max(found.values()) < (0.9, 0):
-        found = {d: _agreement(each, _most_frequent(each)) for d, each in counts.items()}
-    return max(DELIMITERS, key=lambda delimiter: found[delimiter])
+        usual = {sign: max(each, key=each.count, default=0) for sign, each in counts.items()}
+        found = {sign: _agreement(each, usual[sign]) for sign, each in counts.items()}
+    return max(DELIMITERS, key=lambda sign: found[sign])
 
 
-def _counts(sample, delimiter):
-    """Return the number of cells of each row."""
-    data = np.frombuffer(sample, np.uint8)
-    outside = ~np.logical_xor.accumulate(data == _QUOTE)
-    newline = b"\n" if b"\n" in sample else b"\r"
-    breaks = np.flatnonzero(outside & (data == newline[0]))
-    edges = np.unique(np.concatenate([[-1], breaks, [len(data)]]))
-    marks = np.concatenate([[0], np.cumsum(outside & (data == ord(delimiter)))])
-    counts = np.diff(marks[np.minimum(edges + 1, len(data))]) + 1
-    return counts[np.diff(edges) > 2]  # longer than "\r": no empty line
-
-
-def _agreement(counts, expected):
+def _agreement(counts: list[int], expected: int) -> tuple[float, int]:
     """Return the share of rows with as many cells as expected, and how many these are."""
-    if expected < 2:
-        return 0.0, 0
-    return float(np.mean(counts == expected)), int(expected)
-
-
-def _most_frequent(counts):
-    return np.argmax(np.bincount(counts)) if len(counts) else 0
+    return (counts.count(expected) / len(counts), expected) if expected > 1 else (0.0, 0)
