@@ -55,21 +55,25 @@ class EncodedText:
     def pieces(self, start: int = 0, stop: int | None = None, size: int = PIECE) -> Iterator[str]:
         """Yield the characters from `start` to `stop`, those of `size` bytes at a time."""
         decoder, at, n_bytes = codecs.getincrementaldecoder(self.encoding)(), 0, 0
+        while stop is None or at < stop:
+            content = self._read(n_bytes, size)
+            n_bytes += len(content)
+            try:
+                piece = decoder.decode(content, final=not content)
+            except UnicodeError as error:
+                raise self._wrong_encoding(error, n_bytes) from None
+            wanted = piece[max(0, start - at) : None if stop is None else stop - at]
+            if wanted:
+                yield wanted
+            if not content:
+                return
+            at += len(piece)
+
+    def _read(self, start: int, size: int) -> bytes:
+        """Return some bytes; no file stays open while a reader of pieces waits."""
         with self.path.open("rb") as file:
-            file.seek(len(self.mark))
-            while stop is None or at < stop:
-                content = file.read(size)
-                n_bytes += len(content)
-                try:
-                    piece = decoder.decode(content, final=not content)
-                except UnicodeError as error:
-                    raise self._wrong_encoding(error, n_bytes) from None
-                wanted = piece[max(0, start - at) : None if stop is None else stop - at]
-                if wanted:
-                    yield wanted
-                if not content:
-                    return
-                at += len(piece)
+            file.seek(len(self.mark) + start)
+            return file.read(size)
 
     def lines_from(self, start: int) -> list[str]:
         """Return the first lines from a character on, without one that may be cut."""
@@ -89,8 +93,7 @@ class EncodedText:
         """Return an error that says in which line a byte cannot be decoded."""
         start = n_bytes - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
         start = max(0, start)
-        with self.path.open("rb") as file:
-            line = file.read(len(self.mark) + start).count(b"\n") + 1
+        line = self._read(0, start).count(b"\n") + 1
         return WrongEncodingError(
             f"Line {line} of the file is not {self.encoding} (byte {start}); give the encoding "
             "that the file was written in, or none to have it detected."
