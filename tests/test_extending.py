@@ -1,13 +1,20 @@
 """What CONTRIBUTING promises of new metrics, weightings, mechanisms, figures and commands."""
 
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
 from functools import partial
 from importlib import reload
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import inldl
 from inldl import WInLDL, datasets, evaluate, hide, metrics, weighting
 from inldl.cli import app as cli_app
 from inldl.cli import options as cli_options
@@ -101,6 +108,35 @@ def test_a_figure(added):
     picture = document.picture(partial(dots, pd.DataFrame({"joy": [0.5, 1.0]})), "Dots.", "dots")
     page = document.Document("Shares", sections=[document.Section("All", [picture])]).html()
     assert page.count("<svg") == 2  # one for narrow screens
+
+
+def test_an_option_is_one_line(tmp_path):
+    """A copy of the package with one more field has the option in all places."""
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(inldl.__file__).parent, tmp_path / "inldl", ignore=skipped)
+    path, before = tmp_path / "inldl/tables/options.py", "    mark: bool = option("
+    line = '    loud: bool = option(False, "Say it loudly.", page=(_MORE, "Loudly"))\n'
+    path.write_text(path.read_text().replace(before, line + before))
+    (tmp_path / "survey.csv").write_text("age,joy,anger\n31,0.25,0.75\n40,0.5,\n")
+    code = """
+        from typer.testing import CliRunner
+        from inldl.cli.app import app
+        from inldl.studio import settings
+        from inldl.tables import FillOptions, TableFile
+        from inldl.tables.tasks import check_completion
+
+        help = CliRunner().invoke(app, ["complete", "--help"]).output
+        assert "--loud" in help and "Say it loudly." in help
+        [control] = [each for each in settings.FORM if each["name"] == "loud"]
+        assert (control["title"], control["kind"]) == ("Loudly", "flag")
+        chosen = settings.checked({"loud": True})
+        assert settings.filling(chosen) == FillOptions(loud=True)
+        check_completion(TableFile("survey.csv", "joy,anger"), "out.csv", loud=True)
+        assert "loud : bool, default=False" in FillOptions.__doc__
+        """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "120"}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
 
 
 def test_a_command(added, tmp_path):

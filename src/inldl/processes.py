@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from typing import TextIO
 
 READY = "ready\n"
 
@@ -40,7 +41,7 @@ def end_process(process: "subprocess.Popen[str]") -> int:
     return code
 
 
-def own_output():
+def own_output() -> TextIO:
     """Return a file to answer with; what else is printed goes to the standard error."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)

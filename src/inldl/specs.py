@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -34,8 +36,6 @@ def parse(text: str) -> Spec:
     >>> str(parse("my.module:Method(b=2, a='x')"))
     "my.module:Method(a='x', b=2)"
     """
-    import ast  # here and below: time that `import inldl` need not pay
-
     name, bracket, rest = text.strip().partition("(")
     if not bracket:
         return Spec(name.strip())
@@ -55,9 +55,6 @@ def parse(text: str) -> Spec:
 
 def _value(source: str, node: Any) -> Any:
     """Return a literal, or the text of a name, which may have hyphens and arguments itself."""
-    import ast
-    import re
-
     text = ast.get_source_segment(source, node) or ""
     if isinstance(node, ast.Constant) or not re.fullmatch(r"[^\W\d]\w*(-\w+)*(\(.*\))?", text):
         return ast.literal_eval(node)

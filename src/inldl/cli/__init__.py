@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import warnings
+from typing import NoReturn
 
 from inldl.text import say
 
@@ -56,7 +57,7 @@ def _out_of_memory(error):
     return f"There is not enough memory{what}; {fewer}, or a machine with more memory."
 
 
-def interrupted():
+def interrupted() -> NoReturn:
     """Say so, and end."""
     say("inldl: interrupted", err=True)
     raise SystemExit(130) from None

@@ -11,27 +11,27 @@ from inldl.cli.progress import working
 from inldl.cli.tables import fit_file
 from inldl.tables.options import AskOptions, ColumnOptions, LearnOptions
 
-ON_PAGE = 100  # questions that a page shows
-SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
-HIDDEN = "With --simulate: the fraction of known shares to hide."
-ROUNDS = "With --simulate: how many rounds of asking and learning."
-SAMPLE = "With --simulate: rows to take, drawn from all."
-ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
+_ON_PAGE = 100  # questions that a page shows
+_SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
+_HIDDEN = "With --simulate: the fraction of known shares to hide."
+_ROUNDS = "With --simulate: how many rounds of asking and learning."
+_SAMPLE = "With --simulate: rows to take, drawn from all."
+_ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 
 
 def ask(
     context: typer.Context,
     table: o.File,
-    out: Annotated[Path | None, o.out(ASK_OUT)] = None,
+    out: Annotated[Path | None, o.out(_ASK_OUT)] = None,
     labels: o.LabelsOfModel = None,
     *,
     asking: AskOptions,
     method: o.Method = "auto",
     model: o.Fitted = None,
-    simulate: Annotated[bool, o.flag("--simulate", help=SIMULATE)] = False,
-    hidden: Annotated[float, typer.Option(help=HIDDEN)] = 0.5,
-    rounds: Annotated[int, typer.Option(help=ROUNDS, min=1)] = 5,
-    rows: Annotated[int, typer.Option(help=SAMPLE, min=20)] = 500,
+    simulate: Annotated[bool, o.flag("--simulate", help=_SIMULATE)] = False,
+    hidden: Annotated[float, typer.Option(help=_HIDDEN)] = 0.5,
+    rounds: Annotated[int, typer.Option(help=_ROUNDS, min=1)] = 5,
+    rows: Annotated[int, typer.Option(help=_SAMPLE, min=20)] = 500,
     output: o.Output,
     columns: ColumnOptions,
     learning: LearnOptions,
@@ -83,7 +83,7 @@ def ask(
     with working(f"Looking for questions in {file.path.name}"):
         found = ask_table(file, fitted, out, asking, **how)
     document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
-    output.show(document(), out, lambda: document(most=ON_PAGE))
+    output.show(document(), out, lambda: document(most=_ON_PAGE))
 
 
 def _simulate(file, method, asking, trial, learning, output):

@@ -14,13 +14,13 @@ from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
 Timeout = Annotated[float | None, typer.Option(help="Give up on a cell after this many seconds.")]
-COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
-HIDING = (
+_COMPARED = "Names, separated by commas, or package.module:Class(argument=1)."
+_HIDING = (
     "How degrees are hidden: {mechanisms}; with -renormalised after the name, the others are "
     "divided by their sum."
 )
-SOME = "Some of the paper's datasets; all by default."
-SMALL = "A short run: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
+_SOME = "Some of the paper's datasets; all by default."
+_SMALL = "A short run: SJAFFE and SBU3DFE unless datasets are given, and fewer sizes."
 Retry = Annotated[bool, o.flag("--retry", help="Compute failed cells again.")]
 
 
@@ -52,11 +52,11 @@ def _list(lines, *names):
 
 def bench(
     datasets: Names,
-    methods: Annotated[str, typer.Option(help=COMPARED)] = "winldl,constant-mean",
+    methods: Annotated[str, typer.Option(help=_COMPARED)] = "winldl,constant-mean",
     rates: Annotated[str, typer.Option(help="Shares of degrees to hide.")] = "0.1,0.3,0.5,0.7,0.9",
     splits: Annotated[int, typer.Option(help="Number of random splits.")] = 5,
     recipe: Annotated[str, typer.Option(help="Preparation: {recipes}.")] = "authors",
-    mechanism: Annotated[str, typer.Option(help=HIDING)] = "uniform",
+    mechanism: Annotated[str, typer.Option(help=_HIDING)] = "uniform",
     jobs: o.Processes = 1,
     timeout: Timeout = None,
     retry: Retry = False,
@@ -103,8 +103,8 @@ def bench_command(grid):
 
 
 def reproduce(
-    datasets: Annotated[str | None, typer.Option(help=SOME)] = None,
-    quick: Annotated[bool, o.flag("--quick", help=SMALL)] = False,
+    datasets: Annotated[str | None, typer.Option(help=_SOME)] = None,
+    quick: Annotated[bool, o.flag("--quick", help=_SMALL)] = False,
     jobs: o.Processes = -1,
     timeout: Timeout = None,
     retry: Retry = False,

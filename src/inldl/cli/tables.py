@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,14 +19,14 @@ from inldl.tables.options import (
 )
 from inldl.text import say
 
-ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
-START = "A table to start with; the studio works on a copy of it."
-PORT = "The port to listen on; any free one by default."
-QUIET = "Do not open a browser; open the address that is printed yourself."
-KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
-LARGEST = "The largest file to accept, in megabytes."
-FORGET = "Remove all tables and results of the studio, and exit."
-METHODS = "Names, separated by commas; all suitable ones by default."
+_ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
+_START = "A table to start with; the studio works on a copy of it."
+_PORT = "The port to listen on; any free one by default."
+_QUIET = "Do not open a browser; open the address that is printed yourself."
+_KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
+_LARGEST = "The largest file to accept, in megabytes."
+_FORGET = "Remove all tables and results of the studio, and exit."
+_METHODS = "Names, separated by commas; all suitable ones by default."
 
 
 def complete(
@@ -38,7 +38,7 @@ def complete(
     model: o.Fitted = None,
     *,
     filling: FillOptions,
-    answers: Annotated[Path | None, typer.Option(help=ANSWERS)] = None,
+    answers: Annotated[Path | None, typer.Option(help=_ANSWERS)] = None,
     output: o.Output,
     columns: ColumnOptions,
     learning: LearnOptions,
@@ -207,7 +207,7 @@ def inspect(
 def compare(
     table: o.File,
     labels: o.Labels = None,
-    methods: Annotated[str | None, typer.Option(help=METHODS)] = None,
+    methods: Annotated[str | None, typer.Option(help=_METHODS)] = None,
     rows: Annotated[int, typer.Option(help="Rows to compare on, drawn from all.", min=20)] = 2000,
     *,
     output: o.Output,
@@ -268,12 +268,12 @@ def export(
 
 
 def studio(
-    table: Annotated[Path | None, typer.Argument(help=START, metavar="[TABLE]")] = None,
-    port: Annotated[int, typer.Option(help=PORT, min=0, max=65535, show_default=False)] = 0,
-    no_browser: Annotated[bool, o.flag("--no-browser", help=QUIET)] = False,
-    folder: Annotated[Path | None, typer.Option(help=KEPT)] = None,
-    largest: Annotated[int, typer.Option(help=LARGEST, min=1)] = 1024,
-    forget: Annotated[bool, o.flag("--forget", help=FORGET)] = False,
+    table: Annotated[Path | None, typer.Argument(help=_START, metavar="[TABLE]")] = None,
+    port: Annotated[int, typer.Option(help=_PORT, min=0, max=65535, show_default=False)] = 0,
+    no_browser: Annotated[bool, o.flag("--no-browser", help=_QUIET)] = False,
+    folder: Annotated[Path | None, typer.Option(help=_KEPT)] = None,
+    largest: Annotated[int, typer.Option(help=_LARGEST, min=1)] = 1024,
+    forget: Annotated[bool, o.flag("--forget", help=_FORGET)] = False,
 ) -> None:
     """Work on a table in the browser: look at it, complete it, correct it, download it.
 
@@ -301,7 +301,7 @@ def studio(
 COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
 
 
-def fit_file(file, method, learning):
+def fit_file(file, method, learning) -> Any:
     """Fit a model to a table, and show how far that is."""
     from inldl.tables.tasks import fit_table, method_for
 

@@ -25,6 +25,9 @@ LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file
 
 
+Received = tuple[Path, str, int, str]  # folder, name, size and digest of a file
+
+
 class TooLarge(ValueError):
     """A file is larger than the studio takes."""
 
@@ -42,7 +45,7 @@ _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg"
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 
 
-def make_app(workspace, jobs, limit):
+def make_app(workspace, jobs, limit) -> Starlette:
     """Return the application; `limit` is the size of the largest file, in bytes."""
     desk = Desk(workspace, jobs, limit)
 
@@ -118,7 +121,7 @@ def _page(jobs):
     return page
 
 
-def read_asset(name):
+def read_asset(name) -> bytes:
     """Return a file of the page by its name; those of reports are part of it."""
     if name not in NAMES:
         raise NotFound("There is no such part of the page.")
@@ -149,7 +152,7 @@ def _file(desk, request):
     return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
 
-def size_text(size):
+def size_text(size) -> str:
     """Return a size as people say it."""
     for unit, name in ((2**30, "GB"), (2**20, "MB"), (2**10, "KB")):
         if size >= unit:
@@ -157,7 +160,7 @@ def size_text(size):
     return f"{size} bytes"
 
 
-def check_size(name, size, limit):
+def check_size(name, size, limit) -> None:
     """Refuse a file that is too large."""
     if size > limit:
         raise TooLarge(
@@ -166,7 +169,7 @@ def check_size(name, size, limit):
         )
 
 
-async def receive_file(request, workspace, limit, name):
+async def receive_file(request, workspace, limit, name) -> Received:
     """Write the body of a request to a new folder; return folder, name, size and digest."""
     name = file_name(name)
     find_format(Path(name))  # refuses other kinds of files before they are sent
@@ -190,7 +193,7 @@ async def receive_file(request, workspace, limit, name):
     return folder, name, size, digest.hexdigest()
 
 
-def copied(path, workspace, limit):
+def copied(path, workspace, limit) -> Received:
     """Copy a file of this machine to a new folder; return the same."""
     path = Path(path)
     find_format(path)
@@ -198,9 +201,7 @@ def copied(path, workspace, limit):
         raise FileNotFoundError(f"There is no file {path}; check its name and its folder.")
     check_size(path, path.stat().st_size, limit)
     folder, name = workspace.incoming(), file_name(path.name)
-    digest = hashlib.sha256()
-    with path.open("rb") as source, (folder / name).open("xb") as file:
-        while chunk := source.read(2**20):
-            digest.update(chunk)
-            file.write(chunk)
+    shutil.copyfile(path, folder / name)
+    with (folder / name).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
     return folder, name, path.stat().st_size, digest.hexdigest()

@@ -7,10 +7,11 @@ import math
 import shutil
 from collections import defaultdict
 from functools import lru_cache
+from pathlib import Path
 
 from inldl.methods.registry import METHODS
 from inldl.studio import settings as options
-from inldl.studio.workspace import NotFound
+from inldl.studio.workspace import Json, NotFound
 from inldl.tables.formats.registry import suffixes
 
 MOST_EDITS = 10_000
@@ -28,7 +29,7 @@ class Desk:
     def __init__(self, workspace, jobs, limit):
         self.workspace, self.limit, self._jobs = workspace, limit, jobs
 
-    def state(self, given):
+    def state(self, given) -> Json:
         """Return what the first page needs."""
         names = [each for each in METHODS.values() if not each.published]
         return {
@@ -44,42 +45,43 @@ class Desk:
 
     # Tables ---------------------------------------------------------------------------------
 
-    async def add(self, given, receive):
+    async def add(self, given, receive) -> Json:
         """Keep a new table."""
         return self.workspace.add(*await receive(given.get("name", "")))
 
-    async def add_other(self, given, receive):
+    async def add_other(self, given, receive) -> Json:
         """Keep a second file beside a table."""
         self.workspace.table(given["table"])
         folder, name, _, _ = await receive(given.get("name", ""))
         return {"id": self.workspace.add_other(given["table"], folder, name), "name": name}
 
-    def table(self, given):
+    def table(self, given) -> Json:
         """Return a table, what is going on with it, and how its newest runs ended."""
-        table, newest = self.workspace.table(given["table"]), {}
+        table = self.workspace.table(given["table"])
+        newest: Json = {}
         for run in self.workspace.runs(table["id"]):
             stale = options.is_stale(run, table)
             newest.setdefault(run["kind"], {**_brief(run), "stale": stale})
         running = [_brief(run) for run in self._jobs.running(table["id"])]
         return {**table, "running": running, "newest": newest}
 
-    def remove(self, given):
+    def remove(self, given) -> Json:
         """Remove a table and all that became of it."""
         self._jobs.stop(given["table"])
         self.workspace.remove(given["table"])
         return {}
 
-    def set_settings(self, given):
+    def set_settings(self, given) -> Json:
         """Keep what a user says about a table."""
         body, table = given["body"], self.workspace.table(given["table"])
         settings = options.checked({**table["settings"], **body.get("settings", {})})
-        what = {"settings": settings}
+        what: Json = {"settings": settings}
         if any(settings[name] != table["settings"][name] for name in options.READING):
             what["edits"] = []  # their rows may be others now
         self.workspace.change(table["id"], body.get("revision"), **what)
         return self.table(given)
 
-    def set_edit(self, given):
+    def set_edit(self, given) -> Json:
         """Keep a number that a user has put into a cell, or take it back; or keep answers."""
         body, table = given["body"], self.workspace.table(given["table"])
         if "answers" in body:
@@ -112,14 +114,14 @@ class Desk:
         self.workspace.change(given["table"], given["body"].get("revision"), edits=edits)
         return self.table(given)
 
-    def undo_edits(self, given):
+    def undo_edits(self, given) -> Json:
         """Forget all edits."""
         self.workspace.change(given["table"], int(given.get("revision", 0)), edits=[])
         return self.table(given)
 
     # Work -----------------------------------------------------------------------------------
 
-    def start(self, given):
+    def start(self, given) -> Json:
         """Start a piece of work."""
         body, table = given["body"], self.workspace.table(given["table"])
         kind = body.get("kind")
@@ -168,20 +170,20 @@ class Desk:
                 folder = self.workspace.run_folder(table["id"], run["id"])
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def run(self, given):
+    def run(self, given) -> Json:
         """Return how a piece of work stands."""
         return _brief(self._jobs.state(given["table"], given["run"]))
 
-    def stop(self, given):
+    def stop(self, given) -> Json:
         """Stop a piece of work."""
         self._jobs.stop(given["table"], given["run"])
         return self.run(given)
 
-    def result(self, given):
+    def result(self, given) -> Json:
         """Return what a piece of work has found."""
         return self.workspace.result(given["table"], given["run"])
 
-    def file(self, given):
+    def file(self, given) -> Path:
         """Return the path of a file that a run has written."""
         files = self.result(given)["files"]
         if given["key"] not in files:
@@ -189,7 +191,7 @@ class Desk:
         folder = self.workspace.run_folder(given["table"], given["run"])
         return folder / files[given["key"]]["path"]
 
-    def figure(self, given):
+    def figure(self, given) -> Path:
         """Return the path of a picture."""
         folder = self.workspace.run_folder(given["table"], given["run"])
         width = "narrow" if given["width"] == "narrow" else "wide"
@@ -200,7 +202,7 @@ class Desk:
 
     # Rows -----------------------------------------------------------------------------------
 
-    def rows(self, given):
+    def rows(self, given) -> Json:
         """Return a window of the table."""
         grid, edits = self._grid(given), self._edits(given)
         order = self._order(grid, given, edits)
@@ -208,7 +210,7 @@ class Desk:
         rows = grid.window(order, first, count, edits)
         return {"total": len(order), "first": first, "rows": rows, "facts": grid.facts}
 
-    def doubtful(self, given):
+    def doubtful(self, given) -> Json:
         """Return where the widest intervals are."""
         grid = self._grid(given)
         return {"cells": grid.doubtful(self._order(grid, given, self._edits(given)))}

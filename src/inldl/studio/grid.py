@@ -3,10 +3,11 @@
 import json
 import mmap
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-MOST_ROWS = 500  # of a window
+WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
@@ -37,17 +38,17 @@ class Grid:
         with (self._folder / "texts.jsonl").open("rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), ends
 
-    def texts(self, row):
+    def texts(self, row) -> list[str]:
         """Return the other columns of a row."""
         content, ends = self._texts
         return json.loads(content[int(ends[row - 1]) if row else 0 : int(ends[row])])
 
     @property
-    def shown(self):
+    def shown(self) -> np.ndarray:
         """Return the shares that are shown."""
         return self.before if self.after is None else self.after
 
-    def order(self, sort="", down=False, find="", only=""):
+    def order(self, sort="", down=False, find="", only="") -> np.ndarray:
         """Return the numbers of the rows to show, in order.
 
         `sort` is a label, another column or nothing; `find` a text that the other columns of a row
@@ -88,13 +89,13 @@ class Grid:
         except ValueError:
             return np.array([text.casefold() for text in texts], dtype=object)
 
-    def window(self, order, first, count, edits):
+    def window(self, order, first, count, edits) -> list[dict[str, Any]]:
         """Return some rows as plain data; `edits` has numbers by row and label."""
-        first, count = max(0, first), max(0, min(count, MOST_ROWS))
+        first, count = max(0, first), max(0, min(count, WINDOW_ROWS))
         rows = order[first : first + count]
         return [self.row(int(row), edits.get(int(row), {})) for row in rows]
 
-    def row(self, row, edits):
+    def row(self, row, edits) -> dict[str, Any]:
         """Return a row: its number, its texts, and for each label text, kind and interval."""
         before, shown = self.before[row].tolist(), self.shown[row].tolist()
         ends = [None] * len(before), [None] * len(before)
@@ -129,18 +130,18 @@ class Grid:
         some = some[np.argsort(-width[some], kind="stable")]
         return np.column_stack(np.unravel_index(some[width[some] > 0], self._shape))
 
-    def doubtful(self, order):
+    def doubtful(self, order) -> list[list[int]]:
         """Return the places of the widest intervals: a position in the order, and a label."""
         place = np.full(self._shape[0], -1)
         place[order] = np.arange(len(order))
         found = self._widest[place[self._widest[:, 0]] >= 0]
         return np.column_stack([place[found[:, 0]], found[:, 1]]).tolist()
 
-    def has_holes(self, row):
+    def has_holes(self, row) -> bool:
         """Return whether a share of a row is missing in the file."""
         return bool(np.isnan(self.before[row]).any())
 
-    def left(self, row, label, edits):
+    def left(self, row, label, edits) -> float | None:
         """Return what the other known shares of a row leave, or None if that is not known."""
         if self.facts["whole"] is None:
             return None

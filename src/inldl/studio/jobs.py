@@ -14,12 +14,13 @@ from typing import Any, TextIO
 
 from inldl.processes import READY, end_process, own_output, received, start_process
 
-MOST = 4  # that work at the same time
+Run = dict[str, Any]  # as `Workspace` keeps it
+RUNNING_JOBS = 4  # that work at the same time
 OFTEN = 0.1  # seconds between two lines about progress, at least
 AFTER = 5  # seconds in which a process ends that says no more; then it is ended
 _CODE = "from inldl.studio.jobs import main; main()"
 STARTING = {"text": "Starting", "detail": "", "share": None, "step": 0, "steps": 1}
-_BUSY = f"{MOST} tasks are already running; wait until one ends, or stop one."
+_BUSY = f"{RUNNING_JOBS} tasks are already running; wait until one ends, or stop one."
 _OTHERWISE = "This is already running with earlier settings; wait until it ends, or stop it."
 _STOPPED = "Stopped. Earlier results are still there."
 _ENDED = "The studio ended while this was running; start it again."
@@ -43,13 +44,13 @@ class Jobs:
                 if run["status"] == "running":
                     self._end(run, "failed", _ENDED)
 
-    def prepare(self):
+    def prepare(self) -> None:
         """Start a process that waits for work, if none does."""
         with self._lock:
             if self._spare is None and not self._closed:
                 self._spare = start_process(_CODE)
 
-    def start(self, table_id, kind, task):
+    def start(self, table_id, kind, task) -> Run:
         """Start a piece of work on a table, unless the same is going on; return its run."""
         with self._lock:
             for job in self._running.values():
@@ -57,7 +58,7 @@ class Jobs:
                     if job.task == task:
                         return job.run
                     raise Busy(_OTHERWISE)
-            if len(self._running) >= MOST:
+            if len(self._running) >= RUNNING_JOBS:
                 raise Busy(_BUSY)
             facts = {name: task[name] for name in ("settings", "edits")}
             run = self._workspace.new_run(table_id, kind, **facts)
@@ -72,19 +73,19 @@ class Jobs:
         threading.Thread(target=self._watch, args=[job, task], daemon=True).start()
         return run
 
-    def state(self, table_id, run_id):
+    def state(self, table_id, run_id) -> Run:
         """Return how a run stands, and how far it is."""
         job = self._running.get(run_id)
         if job is None or job.run["table"] != table_id:
             return self._workspace.run(table_id, run_id)
         return {**job.run, "progress": job.progress, "seconds": time.time() - job.run["started"]}
 
-    def running(self, table_id):
+    def running(self, table_id) -> list[Run]:
         """Return what is going on with a table."""
         jobs = list(self._running.values())
         return [self.state(table_id, j.run["id"]) for j in jobs if j.run["table"] == table_id]
 
-    def stop(self, table_id, run_id=None):
+    def stop(self, table_id, run_id=None) -> None:
         """Stop a run, or all of a table, and wait until they have ended."""
         for job in list(self._running.values()):
             if job.run["table"] == table_id and run_id in (None, job.run["id"]):
@@ -92,7 +93,7 @@ class Jobs:
                 job.process.kill()
                 job.ended.wait()
 
-    def close(self):
+    def close(self) -> None:
         """Stop everything."""
         self._closed = True
         for job in list(self._running.values()):

@@ -40,7 +40,7 @@ _FIELDS = {
     if "page" in each.metadata
 }
 READING = [*names(FileOptions), "long"]  # how the file is read
-LONGEST = 500  # characters of a text
+LONGEST_TEXT = 500  # characters of a text
 T = TypeVar("T", bound=Options)
 
 
@@ -106,7 +106,7 @@ def _is_possible(control: dict[str, Any], value: Any) -> bool:
     if control["kind"] == "number":
         least, most = control["range"]
         return value is None or (type(value) is int and least <= value <= (most or math.inf))
-    return isinstance(value, str) and len(value) <= LONGEST
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT
 
 
 def named(settings: dict[str, Any], role: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +16,10 @@ from inldl.tables.columns.values import level_name
 from inldl.tables.scale import WHOLE
 
 MOST_OTHERS = 40  # columns beside the labels
-LONGEST = 120  # characters of a cell
+LONGEST_CELL = 120  # characters of a cell
 
 
-def write_result(folder, document, files, **more):
+def write_result(folder, document, files, **more) -> None:
     """Keep what a piece of work has found in the folder of its run.
 
     The `document` (or None) is what is said about it, `files` are paths of what can be downloaded,
@@ -36,7 +38,7 @@ def _told(path, folder):
     }
 
 
-def document_data(document, folder):
+def document_data(document, folder) -> dict[str, Any]:
     """Return a document as plain data; its pictures become files in the folder."""
     drawn = pictures(document, document.most_bytes)
     data = {name: getattr(document, name) for name in ("title", "summary", "facts", "notes")}
@@ -85,7 +87,7 @@ def _plain(value):
     return value
 
 
-def write_grid(folder, file, scale, *, completed=False, intervals=False):
+def write_grid(folder, file, scale, *, completed=False, intervals=False) -> None:
     """Write the rows of a file to a folder, so that any part of them can be shown at once.
 
     `cells-<what>.bin` holds the label columns as rows of float64, as they stand in the files;
@@ -102,7 +104,7 @@ def write_grid(folder, file, scale, *, completed=False, intervals=False):
 
 
 @contextmanager
-def completed_cells(folder, rescaled=False):
+def completed_cells(folder, rescaled=False) -> Iterator[Callable[..., None]]:
     """Give a function that writes filled cells and the ends of their intervals.
 
     It is what `complete_table` calls with each piece; without `ends` there are no intervals.
@@ -128,7 +130,7 @@ def _bytes(cells):
     return np.ascontiguousarray(cells, dtype=np.float64).tobytes()
 
 
-def cell_form(scale):
+def cell_form(scale) -> str:
     """Return the format of shares as they stand in the file."""
     return ".6g" if scale == "count" else form_of(scale == "percent")
 
@@ -163,7 +165,9 @@ def _write_pieces(folder, file, others):
 
 
 def _line(row, known):
-    cells = [_text(cell)[:LONGEST] if seen else "" for cell, seen in zip(row, known, strict=True)]
+    cells = [
+        _text(cell)[:LONGEST_CELL] if seen else "" for cell, seen in zip(row, known, strict=True)
+    ]
     return json.dumps(cells, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 

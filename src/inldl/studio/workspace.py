@@ -17,15 +17,18 @@ import shutil
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from inldl.files.replacing import make_folder, write_text
 from inldl.studio.settings import DEFAULTS
 
+Json = dict[str, Any]
 _ID = re.compile(r"[0-9a-f]{16}")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
-LONGEST_NAME = 80
+LONGEST_FILE_NAME = 80
 ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
 
 
@@ -37,7 +40,7 @@ class Changed(RuntimeError):
     """A table was changed elsewhere meanwhile."""
 
 
-def data_folder():
+def data_folder() -> Path:
     """Return the folder for the work of a user, the usual one of the platform."""
     named = os.environ.get("INLDL_STUDIO")
     if named:
@@ -50,10 +53,10 @@ def data_folder():
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share", "inldl", "studio")
 
 
-def file_name(name):
+def file_name(name) -> str:
     """Return a name for a file like one from a page, without what a folder or a system reads."""
     name = re.split(r"[/\\]", str(name))[-1]
-    name = re.sub(r"[^\w.()+-]+", "_", name).strip("._")[-LONGEST_NAME:].lstrip(".")
+    name = re.sub(r"[^\w.()+-]+", "_", name).strip("._")[-LONGEST_FILE_NAME:].lstrip(".")
     return f"_{name}" if _RESERVED.fullmatch(name) else name or "table"
 
 
@@ -72,7 +75,7 @@ class Workspace:
             (self.folder / name).chmod(0o700)  # nobody else may look at the tables
 
     @contextmanager
-    def alone(self):
+    def alone(self) -> Iterator[None]:
         """Refuse to work in a folder in which another studio works."""
         with (self.folder / MARK).open("r+b") as file:
             try:
@@ -88,7 +91,7 @@ class Workspace:
 
     # Tables ---------------------------------------------------------------------------------
 
-    def tables(self):
+    def tables(self) -> list[Json]:
         """Return all tables, the newest first."""
         found = []
         for path in (self.folder / "tables").iterdir():
@@ -98,17 +101,17 @@ class Workspace:
                 continue
         return sorted(found, key=lambda table: table["created"], reverse=True)
 
-    def table(self, table_id):
+    def table(self, table_id) -> Json:
         """Return a table by its id."""
         return _with_all(_read(self._of(table_id) / "table.json"))
 
-    def incoming(self):
+    def incoming(self) -> Path:
         """Return a new empty folder for a file that is on its way."""
         folder = self.folder / "incoming" / secrets.token_hex(8)
         folder.mkdir()
         return folder
 
-    def add(self, incoming, name, size, digest=""):
+    def add(self, incoming, name, size, digest="") -> Json:
         """Make a table of the file in a folder that `incoming` has returned."""
         table_id = secrets.token_hex(8)
         folder = self.folder / "tables" / table_id
@@ -119,11 +122,11 @@ class Workspace:
         table |= {"digest": digest, "revision": 1, "settings": DEFAULTS, "edits": [], "runs": {}}
         return self._write(table)
 
-    def file_of(self, table_id):
+    def file_of(self, table_id) -> Path:
         """Return the path of the table itself."""
         return self._of(table_id) / "file" / self.table(table_id)["name"]
 
-    def change(self, table_id, revision, **what):
+    def change(self, table_id, revision, **what) -> Json:
         """Replace settings or edits; refuse if the table is not as the page knows it."""
         with self._lock:
             table = self.table(table_id)
@@ -133,11 +136,11 @@ class Workspace:
                 )
             return self._write({**table, **what, "revision": revision + 1})
 
-    def remove(self, table_id):
+    def remove(self, table_id) -> None:
         """Remove a table and all that became of it."""
         shutil.rmtree(self._of(table_id))
 
-    def remove_all(self):
+    def remove_all(self) -> None:
         """Remove everything that is ours."""
         for name in ROOMS:
             shutil.rmtree(self.folder / name)
@@ -145,7 +148,7 @@ class Workspace:
         with suppress(OSError):  # something else is there
             self.folder.rmdir()
 
-    def add_other(self, table_id, incoming, name):
+    def add_other(self, table_id, incoming, name) -> str:
         """Keep a second file beside a table; return its id."""
         other = secrets.token_hex(8)
         folder = self._of(table_id) / "others"
@@ -153,7 +156,7 @@ class Workspace:
         os.replace(incoming, folder / other)
         return other
 
-    def other(self, table_id, other):
+    def other(self, table_id, other) -> Path:
         """Return the path of a second file."""
         folder = self._of(table_id) / "others" / _checked(other)
         for path in folder.iterdir() if folder.is_dir() else ():
@@ -162,7 +165,7 @@ class Workspace:
 
     # Runs -----------------------------------------------------------------------------------
 
-    def new_run(self, table_id, kind, **facts):
+    def new_run(self, table_id, kind, **facts) -> Json:
         """Return a new run, with a folder of its own."""
         with self._lock:
             run = {"id": secrets.token_hex(8), "table": table_id, "kind": kind, **facts}
@@ -170,7 +173,7 @@ class Workspace:
             (self._of(table_id) / "runs" / run["id"]).mkdir()
             return self.write_run(run)
 
-    def write_run(self, run):
+    def write_run(self, run) -> Json:
         """Keep how a run stands; one that has ended well is the newest of its kind."""
         with self._lock:
             path = self.run_folder(run["table"], run["id"]) / "run.json"
@@ -180,24 +183,24 @@ class Workspace:
                 self._write({**table, "runs": {**table["runs"], run["kind"]: run["id"]}})
         return run
 
-    def run(self, table_id, run_id):
+    def run(self, table_id, run_id) -> Json:
         """Return a run by its id."""
         return _with_all(_read(self.run_folder(table_id, run_id) / "run.json"))
 
-    def runs(self, table_id):
+    def runs(self, table_id) -> list[Json]:
         """Return all runs of a table, the newest first."""
         folders = (self._of(table_id) / "runs").iterdir()
         found = [_read(path / "run.json") for path in folders if (path / "run.json").is_file()]
         return sorted(found, key=lambda run: run["started"], reverse=True)
 
-    def run_folder(self, table_id, run_id):
+    def run_folder(self, table_id, run_id) -> Path:
         """Return the folder of a run."""
         folder = self._of(table_id) / "runs" / _checked(run_id)
         if not folder.is_dir():
             raise NotFound("This result was removed.")
         return folder
 
-    def result(self, table_id, run_id):
+    def result(self, table_id, run_id) -> Json:
         """Return what a run has found."""
         return _read(self.run_folder(table_id, run_id) / "result.json")
 

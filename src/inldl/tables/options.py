@@ -13,13 +13,13 @@ from inspect import cleandoc
 from types import NoneType
 from typing import Any, Self, dataclass_transform, get_args
 
-FILE, COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
-READING, SHARES, MORE = "The file", "The shares", "More options"  # parts of the page
+_FILE, _COLUMNS = "How the file is written", "Which columns are used"  # parts of a help text
+_READING, _SHARES, _MORE = "The file", "The shares", "More options"  # parts of the page
 LABELS = (
     'The columns with shares: names "joy,anger", patterns "emotion_*", or "re:" and a regular '
     'expression. In a pattern ? stands for any character, even a comma: "joy? mild".'
 )
-SCALES = {
+SCALE_TITLES = {
     "auto": "Detect it from the sums",
     "fraction": "Fractions: rows sum to 1",
     "percent": "Percentages: rows sum to 100",
@@ -37,27 +37,24 @@ def option(default: Any, help: str, **more: Any) -> Any:
     help : str
         What the command line says about it.
     **more
-        flag : its name on the command line, if that is not the name of the field.
-        panel : the part of the help text that it belongs to.
-        choices : what it can be, with a title for each.
-        words : names for values that are hard to type.
-        least : the smallest number that is possible.
-        show_default : whether the help text tells the default.
-        page : the part of the page that has a control for it, and the title of the control.
-        hint, example : what the page says about it instead of `help`, and shows while it is empty.
-        page_most : the largest number on the page.
+        `flag` and `short`, its names on the command line, if they are not the name of the field;
+        `panel`, the part of the help that it belongs to; `show_default`. `choices`, what it can
+        be, with a title for each; `words`, names for values that are hard to type; `least`, the
+        smallest number. `page`, the part of the page that has a control for it, and the title of
+        that; `hint`, what the page says instead of `help`; `example`, shown in an empty control;
+        `page_most`, the largest number on the page.
     """
     return field(default=default, metadata={"help": help, **more})
 
 
 def _in_file(title: str, help: str, **more: Any) -> Any:
     """Return an option about how the file is written; None has it detected."""
-    return option(None, help, panel=FILE, page=(READING, title), **more)
+    return option(None, help, panel=_FILE, page=(_READING, title), **more)
 
 
 def _column(help: str, **more: Any) -> Any:
     """Return an option that names columns."""
-    return option(None, help, panel=COLUMNS, **more)
+    return option(None, help, panel=_COLUMNS, **more)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -139,8 +136,6 @@ class FileOptions(Options):
         Lines (rows of a sheet) above the header, and lines with content below the last row, that
         are no part of the table; files that are written keep them. By default titles and notes
         are detected where they are clear.
-    sheet : str or int, default=None
-        The sheet of an Excel file, by name or by number from 1; the first by default.
     """
 
     delimiter: str | None = _in_file(
@@ -212,8 +207,6 @@ class ColumnOptions(FileOptions):
     ignore, id : str or list of str, default=None
         Columns that are neither labels nor features, named as labels are: those of no use, and
         those that name the rows.
-    features : str or list of str, default=None
-        The feature columns; by default all that are left.
     long : str or dict, default=None
         For a table with one row per thing and label: which columns are the id of the thing, the
         label and the value, as in "id=county,label=party,value=votes", or "id=state+year,..." for
@@ -238,7 +231,7 @@ class ColumnOptions(FileOptions):
     long: str | dict[str, Any] | None = _column(
         'For a table with one row per thing and label: "id=county,label=party,value=votes"; add '
         '"absent=0" if a label without a row means 0.',
-        page=(READING, "One row per label"),
+        page=(_READING, "One row per label"),
         example="id=county,label=party,value=votes",
     )
     total: str | float | None = _column(
@@ -249,7 +242,7 @@ class ColumnOptions(FileOptions):
         'A column with the sum of some labels: "alcohol=beer,wine". Repeat the option for more '
         "columns.",
         flag="--sum",
-        page=(SHARES, "Columns that hold sums of labels"),
+        page=(_SHARES, "Columns that hold sums of labels"),
         hint="One column per line, and the labels that it is the sum of.",
         example="alcohol=beer,wine",
     )
@@ -270,8 +263,8 @@ class ScaleOptions(Options):
     scale: str = option(
         "auto",
         "What the shares are: auto, fraction, percent or count.",
-        choices=SCALES,
-        page=(SHARES, "What the shares are"),
+        choices=SCALE_TITLES,
+        page=(_SHARES, "What the shares are"),
     )
     weight: str | None = _column(
         "A column that says how much each row counts, such as a survey weight; only ratios "
@@ -280,10 +273,10 @@ class ScaleOptions(Options):
     dates: str = option(
         "auto",
         "How to read dates such as 5/1/2024 if a column is unclear: day-first or month-first.",
-        panel=FILE,
+        panel=_FILE,
         choices={"auto": "Detect it", "day-first": "Day first", "month-first": "Month first"},
         show_default=False,
-        page=(READING, "Dates such as 5/1/2024"),
+        page=(_READING, "Dates such as 5/1/2024"),
     )
 
 
@@ -304,7 +297,7 @@ class ShareOptions(ScaleOptions):
     normalize: bool = option(
         False,
         "Accept complete rows that do not sum to the whole; the file keeps their numbers.",
-        page=(SHARES, "Accept rows with other sums"),
+        page=(_SHARES, "Accept rows with other sums"),
     )
 
 
@@ -320,20 +313,20 @@ class LearnOptions(ShareOptions):
         False,
         "For counts: weigh rows by how reliable their shares are, which is estimated; shares of 3 "
         "votes say less than those of 300.",
-        page=(SHARES, "Weigh rows by their votes"),
+        page=(_SHARES, "Weigh rows by their votes"),
     )
     ratios: bool = option(
         False,
         "Missing labels were dropped and the others rescaled to the whole, so only the ratios of "
         "known shares are right; rows with missing shares are scaled back.",
-        page=(SHARES, "Only ratios are known"),
+        page=(_SHARES, "Only ratios are known"),
     )
     most_rows: int | None = option(
         None,
         "About how many rows to learn from; all by default, up to 100 million numbers.",
         flag="--learn-from",
         least=2,
-        page=(MORE, "Rows to learn from"),
+        page=(_MORE, "Rows to learn from"),
         page_most=10**9,
         hint="Fewer are faster where a table has very many.",
         example="all",
@@ -363,7 +356,7 @@ class FillOptions(IntervalOptions):
     whole: bool = option(
         False,
         "Fill in whole numbers; for counts with a --total.",
-        page=(MORE, "Fill in whole numbers"),
+        page=(_MORE, "Fill in whole numbers"),
         hint="For counts with a column of totals.",
     )
     n_draws: int = option(
@@ -373,7 +366,7 @@ class FillOptions(IntervalOptions):
         flag="--draws",
         least=0,
         show_default=False,
-        page=(MORE, "Multiple imputations"),
+        page=(_MORE, "Multiple imputations"),
         page_most=100,
         hint="Also make this many completed tables, which differ as much as their filled-in "
         "shares are uncertain.",
@@ -385,12 +378,7 @@ class FillOptions(IntervalOptions):
 class AskOptions(Options):
     """Which missing shares to ask for, and what answers cost.
 
-    Parameters
-    ----------
-    budget, by, row_cost, cell_cost : float or str
-        As in `inldl.suggest`.
-    cost : str, default=None
-        A column with the price of the first answer in each row, in place of `row_cost`.
+    The options are as in `inldl.suggest`; `cost` names a column in place of `row_cost`.
     """
 
     budget: float = option(

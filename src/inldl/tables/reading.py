@@ -12,7 +12,7 @@ from inldl.tables.formats.long import Keys, LongTable, looks_long
 from inldl.tables.formats.registry import open_format, readable_twice, unpacked
 from inldl.tables.gathering import gathered
 from inldl.tables.numbers import as_words, check_signs
-from inldl.tables.options import SCALES, ColumnOptions
+from inldl.tables.options import SCALE_TITLES, ColumnOptions
 from inldl.tables.scale import Degrees, ScaleEvidence
 from inldl.tables.selection import (
     BesideColumns,
@@ -211,7 +211,7 @@ class TableFile:
         -------
         Table
         """
-        check_choice("scale", scale, SCALES)
+        check_choice("scale", scale, SCALE_TITLES)
         values, features, rows, beside = gathered(self, most_rows)
         if len(values) < least_rows:
             problem = "only one row" if len(values) else "a header but no rows"

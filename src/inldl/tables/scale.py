@@ -4,7 +4,7 @@ import numpy as np
 
 from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
 from inldl.tables.limits import WHOLE, Beside, Known
-from inldl.tables.options import SCALES
+from inldl.tables.options import SCALE_TITLES
 from inldl.text import counted
 
 ROUNDING = 1e-9  # what a computation may leave of 0
@@ -105,7 +105,7 @@ class Degrees:
 
         A `part` of a table may lack a label altogether.
         """
-        check_choice("scale", scale, SCALES)
+        check_choice("scale", scale, SCALE_TITLES)
         unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
         if np.any(unseen):
             raise ValueError(
