@@ -57,7 +57,6 @@ def ask(
     if simulate:
         for name in o.given(context, "out", "model", "cost", "budget"):
             raise ValueError(f"{name} does not apply with --simulate; leave out one of them.")
-        o.check_labels(labels, columns)
         trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
         _simulate(output.open(table, labels, columns), method, asking, trial, learning, output)
         return
@@ -70,7 +69,6 @@ def ask(
         fitted = o.load_model_of_table(model)
         refuse_asking(fitted)
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    o.check_labels(wanted, columns)
     file = without_prices(output.open(table, wanted, columns, model=model, out=out), asking.cost)
     check_new(out, overwrite=output.overwrite)
     notes = file.notes

@@ -129,9 +129,14 @@ class Output:
     overwrite: bool = option(False, "Replace files that exist.")
 
     def open(self, table: Path, labels: Any, columns: Any, **files: Any) -> Any:
-        """Return the table in a file, after a check of the page and of the other `files`."""
+        """Return the table in a file, after a check of the page and of the other `files`.
+
+        Labels must be named if `columns` are chosen, unless the table is long.
+        """
         from inldl.tables import TableFile
 
+        if labels is None and getattr(columns, "long", "") is None:
+            raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
         check_apart(table=table, **files, page=self.page)
         self._check_page()
         return TableFile(table, labels, columns)
@@ -166,12 +171,6 @@ class Output:
             with working("Drawing"):
                 document.write(self.page, overwrite=self.overwrite)
             say(f"Wrote {self.page}")
-
-
-def check_labels(labels: Any, columns: Any) -> None:
-    """Refuse a table without labels, unless it is long."""
-    if labels is None and columns.long is None:
-        raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
 
 
 _ROLES = {

@@ -64,21 +64,19 @@ def complete(
     fitted = None if model is None else o.load_model_of_table(model, filling)
     method_for(method, learning, columns, filling)  # refuses what cannot be
     wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    o.check_labels(wanted, columns)
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = output.open(table, wanted, columns, **roles)
     if answers is not None:
         file = _answered(file, answers, wanted, learning)
     check_completion(file, out, filling, overwrite=output.overwrite)
-    learned, holes = None, None
     if fitted is None:
         learned = fit_file(file, method, learning)
-        fitted, scale, holes = learned.model, learned.scale, learned.holes
+        fitted, how = learned.model, {"scale": learned.scale, "holes": learned.holes}
     else:
-        scale = o.scale_for(fitted, file, learning.scale, context)
-    how = {"scale": scale, "normalize": learning.normalize, "holes": holes}
+        learned, how = None, {"scale": o.scale_for(fitted, file, learning.scale, context)}
+    how |= {"normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Completing {file.path.name}"):
-        written = complete_table(file, fitted, out, filling, **how, overwrite=output.overwrite)
+        written = complete_table(file, fitted, out, filling, **how)
     document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
     known = learned is None or written.n_exact == written.n_filled
     output.show(document(), out, lambda: document(None if known else _influence(learned)))
@@ -112,7 +110,6 @@ def fit(
     from inldl.tables import TableModel
     from inldl.tables.tasks import method_for
 
-    o.check_labels(labels, columns)
     ready = method_for(method, learning, columns)
     file = output.open(table, labels, columns, out=out)
     check_free(out, overwrite=output.overwrite)
@@ -197,7 +194,6 @@ def inspect(
     from inldl.report.pages.inspection import inspection_page
     from inldl.tables.inspect import inspect_file
 
-    o.check_labels(labels, columns)
     file = output.open(table, labels, columns)
     found, read, notes = inspect_file(file, shares)
     known = None if output.page is None else read.degrees.notna().to_numpy()
@@ -226,7 +222,6 @@ def compare(
     from inldl.specs import split_list
     from inldl.tables.comparison import DEFAULT, compare_file
 
-    o.check_labels(labels, columns)
     file = output.open(table, labels, columns)
     wanted = list(DEFAULT) if methods is None else split_list(methods)
     with working("Comparing", silence=0):
