@@ -126,7 +126,7 @@ def test_the_mean_is_the_growth_of_the_squared_error_on_observed_degrees():
     y = np.column_stack([0.5 + 0.3 * x[:, 0], 0.5 - 0.3 * x[:, 0]])
     model = WInLDL().fit(x, y)
     found = importance_by_label(model, x, hide(y, 0.5, random_state=1))
-    np.testing.assert_allclose(found["mean"], [[2 * 0.09 / 3] * 2], rtol=0.05)
+    np.testing.assert_allclose(found["mean"], [[np.sqrt(2 * 0.09 / 3)] * 2], rtol=0.05)
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

@@ -3,8 +3,8 @@ Which features matter, and for which label
 ==========================================
 
 If a feature matters, shuffling its values among the rows makes predictions worse. The darker a
-square, the more the squared error of that share grows. Total spending matters most for food and
-clothes; income adds little once total spending is known.
+square, the more the root mean squared error of that share grows. Total spending matters most for
+food and clothes; income adds little once total spending is known.
 """
 
 from sklearn.model_selection import train_test_split
@@ -21,4 +21,4 @@ model = KernelSoftmaxLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
 
 rise = importance_by_label(model, X_new, y_new)["mean"]
 rise = rise.clip(lower=0)  # small decreases are chance
-figure = influence(1e3 * rise, label="rise of the squared error, times 1000", width=4.6)
+figure = influence(1e3 * rise, label="rise of the error, times 1000", width=4.6)

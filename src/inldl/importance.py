@@ -1,14 +1,20 @@
-"""How much each feature matters for each label, as data frames ready to plot."""
+"""Measure how much each feature matters for each label, as data frames ready to plot."""
+
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.rows.checks import as_degrees, check_label_order, check_number, label_names
 from inldl.rows.inputs import validate_features
 
+__all__ = ["contributions", "importance_by_label"]
 
-def contributions(model, X, reference=None):
+
+def contributions(model: Any, X: Any, reference: npt.ArrayLike | None = None) -> pd.DataFrame:
     r"""Return how much each feature adds to the score of each label, row by row.
 
     A linear model computes the scores :math:`s_j = b_j + \sum_k w_{jk} x_k` before it turns them
@@ -47,8 +53,6 @@ def contributions(model, X, reference=None):
     >>> parts.loc[(0, 2)].round(3).tolist()  # row 0, label 2
     [-0.078, -0.043, -0.002]
     """
-    import pandas as pd
-
     coef = _coefficients(model)
     _refuse_sparse(X)
     checked = validate_features(model, X, dtype=np.float64)
@@ -60,10 +64,18 @@ def contributions(model, X, reference=None):
     return pd.DataFrame(values.reshape(-1, checked.shape[1]), index=index, columns=columns)
 
 
-def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None):
+def importance_by_label(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_repeats: int = 5,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> pd.DataFrame:
     """Measure how much worse predictions of each label get when a feature is shuffled.
 
-    Worse means a larger mean squared error on the observed degrees of the label. Redundant
+    Worse means a larger root mean squared error on the observed degrees of the label. Redundant
     features can replace each other, so none of them may seem to matter.
 
     Parameters
@@ -84,7 +96,8 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
     Returns
     -------
     DataFrame of shape (n_features, 2 * n_labels)
-        The columns are ("mean", label) and ("std", label) over the repeats, so ``frame["mean"]``
+        By how much the error rises: the columns are ("mean", label) and ("std", label) over the
+        repeats, so ``frame["mean"]``
         has a row for each feature and a column for each label. A label with no observed degree
         is NaN.
 
@@ -101,7 +114,6 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
     >>> importance_by_label(WInLDL().fit(X, y), X, y)["mean"].idxmax().tolist()
     [0, 2, 1]
     """
-    import pandas as pd
     from sklearn.inspection import permutation_importance
 
     check_number("n_repeats", n_repeats, low=1, integer=True)
@@ -111,7 +123,7 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
     if hasattr(X, "columns") and not hasattr(X, "iloc"):  # scikit-learn shuffles pandas only
         X = pd.DataFrame(X.to_numpy(), columns=list(X.columns))
     options = {"n_repeats": n_repeats, "random_state": random_state, "n_jobs": n_jobs}
-    found = permutation_importance(model, X, degrees, scoring=_minus_squared_errors, **options)
+    found = permutation_importance(model, X, degrees, scoring=_minus_errors, **options)
     names = label_names(y)
     labels = list(_labels(model, degrees.shape[1]) if names is None else names)
     values = [found[j].importances_mean for j in found] + [found[j].importances_std for j in found]
@@ -121,12 +133,13 @@ def importance_by_label(model, X, y, *, n_repeats=5, random_state=0, n_jobs=None
     ).rename_axis("feature")
 
 
-def _minus_squared_errors(model, X, y):
-    """Return minus the mean squared error of each label on its observed degrees."""
-    errors = (y - np.asarray(model.predict(X))) ** 2
-    seen = ~np.isnan(errors)
+def _minus_errors(model, X, y):
+    """Return minus the root mean squared error of each label on its observed degrees."""
+    squares = (y - np.asarray(model.predict(X))) ** 2
+    seen = ~np.isnan(squares)
     with np.errstate(invalid="ignore"):  # 0/0 for a label without an observed degree
-        return dict(enumerate(-np.where(seen, errors, 0).sum(axis=0) / seen.sum(axis=0)))
+        means = np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0)
+    return dict(enumerate(-np.sqrt(means)))
 
 
 def _coefficients(model):

@@ -295,27 +295,3 @@ def _at(at, y, predicted, constant, model, how, lower=None, upper=None):
     row, label = np.nonzero(at)
     labels = list(model.label_names_)
     return HeldOut(y[at], predicted[at], constant[at], label, row, labels, how, lower, upper)
-
-
-def error_rises(predict, X, columns, observed) -> np.ndarray:
-    """Return by how much the error of each label rises when a column is shuffled, per column.
-
-    `predict` makes predictions of a frame such as `X`, whose `observed` degrees are known.
-    """
-    if not columns:
-        return np.empty((0, observed.shape[1]))
-    order = np.random.default_rng(0).permutation(len(X))
-    plain, rises = _errors(observed, predict(X)), []
-    for name in columns:
-        shuffled = X.copy(deep=False)
-        shuffled[name] = X[name].to_numpy()[order]
-        rises.append(_errors(observed, predict(shuffled)) - plain)
-    return np.array(rises)
-
-
-def _errors(observed, predicted):
-    """Return the root mean squared error of each label; NaN if it is not observed."""
-    squares = (observed - np.asarray(predicted)) ** 2
-    seen = ~np.isnan(squares)
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(np.where(seen, squares, 0).sum(axis=0) / seen.sum(axis=0))

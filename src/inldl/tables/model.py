@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl.completion.examples import evenly
 from inldl.errors import DataError
+from inldl.importance import importance_by_label
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.constant import ConstantLDL
 from inldl.methods.given_rows import check_given
@@ -20,7 +21,6 @@ from inldl.methods.vote_weights import checked_votes, weights_by_votes
 from inldl.rows.checks import as_degrees, check_number, framed, names_or_numbers
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
-from inldl.tables.audit import error_rises
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.columns.values import as_table, named_columns
 from inldl.tables.row_columns import (
@@ -363,9 +363,11 @@ class TableModel(IntervalMixin, DistributionEstimator):
         """
         check_is_fitted(self)
         columns = [column.name for column in self.encoder_.columns_]
+        if not columns:
+            return pd.DataFrame(columns=list(self.label_names_), dtype=float)
         X = pd.DataFrame(named_columns(X, list(self.feature_names_in_)))
-        rises = error_rises(self.predict, X, columns, as_degrees(y))
-        return pd.DataFrame(rises, index=columns, columns=list(self.label_names_))
+        rises = importance_by_label(self, X, y, n_repeats=1)["mean"].loc[columns]
+        return rises.rename_axis(index=None, columns=None)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
