@@ -42,6 +42,7 @@ def at(index, value):
         arrays("left_child", at(0, 0)),
         arrays("left_child", at(0, -1)),
         arrays("left_child", at(0, -5)),
+        arrays("left_child", lambda a: np.where(a < 0, -5, a)),
         arrays("left_child", at(0, 2)),
         arrays("right_child", at(0, 1)),
         arrays("right_child", at(0, 2**40)),
@@ -76,7 +77,7 @@ def at(index, value):
 )
 def test_trees_that_are_none(tmp_path, saved, change):
     path = changed(tmp_path / "changed.inldl", saved["trees"], change)
-    with pytest.raises(ValueError, match=r"its trees are damaged|too many dimensions"):
+    with pytest.raises(ValueError, match=r"its trees are damaged|something else than numbers"):
         load_model(path)
 
 

@@ -1,17 +1,15 @@
 """Decide what a model file may hold: before it is written, before it is loaded, and afterwards.
 
 `skops` makes objects from attributes without running their constructors, and refuses types that it
-is not told to trust. It leaves three things open, which are checked here. `check_payload` looks at
-all types and sizes before anything is made. `check_parts` looks at what was made, before anything
-predicts: attributes, numbers, and the nodes of trees, which scikit-learn follows without checking
-where they lead. `portable` applies the same rules when a model is saved.
+is not told to trust. It leaves open how large a file pretends to be, and what its objects hold.
 """
 
 import copy
 import dataclasses
 import json
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
@@ -27,7 +25,6 @@ from inldl.specs import import_object
 
 ROOMS = frozenset(["completion", "literature", "methods", "rows", "solvers", "tables", "torch",
                    "uncertainty", "weighting"])  # fmt: skip
-"""The parts of inldl whose classes a file may hold."""
 SKLEARN = {
     "ExtraTreeRegressor": "sklearn.tree",
     "ExtraTreesRegressor": "sklearn.ensemble",
@@ -37,20 +34,16 @@ SKLEARN = {
     "StandardScaler": "sklearn.preprocessing",
     "TruncatedSVD": "sklearn.decomposition",
 }
-"""The classes of scikit-learn that a file may hold."""
+# Attributes with an entry for each training row, of which files have none
 TRAINING_ROWS = frozenset(["held_out_", "held_out_rows_", "recovered_"])
-"""Attributes with an entry for each training row, of which files have none."""
+# Attributes in which NaN or infinity is no fault
 WITH_NAN = frozenset(["calibration_", "completion_scores_", "degrees", "explained_variance_ratio_",
                       "held_out_", "history_", "_fit_X", "estimators_"])  # fmt: skip
-"""Attributes in which NaN or infinity is no fault."""
-MATRICES = frozenset(
-    ["components_", "coef_", "estimators_", "_fit_X", "_y"]
-)  # of parts of scikit-learn
 DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]
     + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 )
-SCALARS = (bool, int, float, str)
+# What skops may make besides objects, by the name of its loader
 NODES = {
     "DictNode": {"builtins.dict"},
     "JsonNode": {"builtins.str"},
@@ -59,18 +52,15 @@ NODES = {
     "TupleNode": {"builtins.tuple"},
     "TypeNode": {"builtins.str", "builtins.int", "builtins.float"},  # of the keys of a dict
 }
-"""What skops may make besides objects, by the name of its loader."""
+LEAVES = frozenset(["JsonNode", "NdArrayNode", "TypeNode"])  # nodes without others in them
 OLDEST_PROTOCOL = 2  # of skops; readers of older ones are less strict
-DEEPEST = 200  # levels of JSON; a model of a model of a model has less
 MOST_DIMENSIONS = 3
 MOST_JOBS = 1024  # joblib starts as many threads
-MOST_MODELS = 50  # in one file, parts of others included; each is tried out
-MOST_TREES = 20_000  # of all forests in one file
+MOST_TREES = 20_000  # of all forests in one file; a tree takes 50 microseconds to make
 MOST_TIMES = 50  # the bytes of a file that its parts can have in memory; most have 10
 MOST_COLUMNS = 10**6  # of an array without entries
 _ATTRIBUTE = re.compile(r"(?!__)[A-Za-z_][A-Za-z0-9_]*")
-_TRUSTED: set[str] = set()  # the paths of classes from outside
-_MODULE = re.compile(r"[A-Za-z_]\w*(\.(?!__)[A-Za-z_]\w*)*", re.ASCII)
+_trusted: set[str] = set()  # the paths of classes from outside
 
 
 class MalformedError(ValueError):
@@ -86,56 +76,40 @@ def require(good: object, what: str) -> None:
 def savable() -> str:
     """Return what can be saved, in words."""
     ours = ", ".join(name for name in classes() if name != RegressorLDL.__name__)
-    around = "Ridge, ExtraTreesRegressor or KNeighborsRegressor"
-    return f"{ours}, and RegressorLDL around {around}"
+    return f"{ours}, and RegressorLDL around Ridge, ExtraTreesRegressor or KNeighborsRegressor"
 
 
 def trust(kind: type) -> None:
     """Let files hold a class from outside, such as a kind of column."""
-    _TRUSTED.add(f"{kind.__module__}.{kind.__name__}")
+    _trusted.add(f"{kind.__module__}.{kind.__name__}")
 
 
 def trusted_class(module: str, name: str) -> type | None:
     """Return a class that files may hold, or None.
 
-    It is one of `SKLEARN`, one that was given to `trust`, or a class without code that runs when
-    it is loaded, in one of `ROOMS` or in the module of a registered method.
+    It is one of `SKLEARN`, or a class of which nothing runs when it is loaded or forgotten, in one
+    of `ROOMS`, in the module of a registered method, or given to `trust`.
     """
     if name in SKLEARN:
         kind = import_object(f"{SKLEARN[name]}:{name}")
         return kind if kind.__module__ == module else None
     root, *rest = module.split(".")
-    ours = root == "inldl" and bool(rest) and rest[0] in ROOMS and _MODULE.fullmatch(module)
-    known = f"{module}.{name}" in _TRUSTED or module in _registered_modules()
-    if not ours and not known:
+    known = root == "inldl" and rest and rest[0] in ROOMS and all(map(str.isidentifier, rest))
+    if not (known or f"{module}.{name}" in _trusted or module in _registered_modules()):
         return None
     try:
         kind = getattr(import_module(module), name, None)
     except ImportError:
         return None
-    return kind if isinstance(kind, type) and _is_plain(kind, module) else None
+    good = isinstance(kind, type) and kind.__module__ == module and kind.__new__ is object.__new__
+    good = good and getattr(kind, "__setstate__", None) in (None, BaseEstimator.__setstate__)
+    return kind if good and not hasattr(kind, "__del__") else None
 
 
 def _registered_modules():
     """Return the modules of the methods that were registered from outside."""
     paths = {each.path for each in METHODS.values() if not each.path.startswith("inldl.")}
     return {import_object(path).__module__ for path in paths}
-
-
-def _is_plain(kind, module):
-    """Return whether instances come and go without running anything of their class."""
-    restored = getattr(kind, "__setstate__", None) in (None, BaseEstimator.__setstate__)
-    quiet = kind.__new__ is object.__new__ and not hasattr(kind, "__del__")
-    return kind.__module__ == module and restored and quiet
-
-
-def is_model(kind: object) -> bool:
-    """Return whether it is a class of ours that predicts distributions."""
-    return isinstance(kind, type) and issubclass(kind, DistributionEstimator)
-
-
-def _is_part(kind):
-    return trusted_class(kind.__module__, kind.__name__) is kind
 
 
 def portable(value, where="model"):
@@ -145,274 +119,193 @@ def portable(value, where="model"):
     the value belongs to.
     """
     kind = type(value)
-    if value is None or kind in SCALARS:
+    if value is None or kind in (bool, int, float, str):
         return value
-    if isinstance(value, np.str_):
-        return str(value)
-    if isinstance(value, np.generic) and value.dtype.name in DTYPES:
-        return value
-    if kind in (np.ndarray, np.memmap):
-        return _portable_array(value, where)
+    if isinstance(value, np.generic) and kind.__name__ in DTYPES | {"str_"}:
+        return value if kind.__name__ in DTYPES else str(value)
+    if kind in (np.ndarray, np.memmap) and _is_plain_array(value):
+        return _in_one_piece(value[:0] if where in TRAINING_ROWS else value)
     if kind in (list, tuple):
         return kind([portable(item, where) for item in value])
     if kind is dict and all(type(key) in (str, int, float) for key in value):
         return {key: portable(item, where) for key, item in value.items()}
-    if not _is_part(kind):
-        raise _cannot_hold(kind.__name__, where)
-    return _portable_instance(value)
-
-
-def _portable_array(value, where):
-    if where in TRAINING_ROWS:
-        value = value[:0]
-    if value.dtype == object and value.ndim == 1 and all(type(x) is str for x in value):
-        return value
-    if value.dtype.name not in DTYPES or value.ndim > MOST_DIMENSIONS:
-        raise _cannot_hold(f"{value.ndim}-D array of {value.dtype}", where)
-    # In one piece, and in its order: products of other memory orders have other last bits.
-    rows_first = value.ndim < 2 or value.strides[0] >= value.strides[-1]
-    return np.asarray(value, order="C" if value.flags.c_contiguous or rows_first else "F")
-
-
-def _portable_instance(value):
-    made, ours = copy.copy(value), type(value).__name__ not in SKLEARN
-    state = {k: v for k, v in vars(value).items() if not (ours and k.startswith("_"))}
-    if type(value).__name__ == "KNeighborsRegressor":
-        state["_tree"] = None  # its nodes could lead astray; it is made again from the rows
-        _check_neighbors(value)
-    if "estimators_" in state and type(value).__name__ == "ExtraTreesRegressor":
-        state = packed_forest(state)
-    vars(made).clear()
-    vars(made).update({key: portable(item, key) for key, item in state.items()})
-    return made
-
-
-def _check_neighbors(regressor):
-    kind = type(regressor).__name__
-    if regressor.metric_params is not None:
-        raise ValueError(f"A model file cannot hold a {kind} with metric_params.")
-    if not isinstance(getattr(regressor, "_fit_X", np.zeros(0)), np.ndarray):
-        raise ValueError(
-            f"A model file cannot hold a {kind} that was fitted to sparse features; fit it to "
-            "X.toarray()."
-        )
-
-
-def _cannot_hold(kind, where):
-    return ValueError(
-        f"A model file cannot hold the {kind} that is the {where} here; it can hold {savable()}, "
+    if trusted_class(kind.__module__, kind.__name__) is kind:
+        made = copy.copy(value)
+        vars(made).clear()
+        vars(made).update({key: portable(item, key) for key, item in _state(value).items()})
+        return made
+    what = f"{value.ndim}-D array of {value.dtype}" if kind is np.ndarray else kind.__name__
+    raise ValueError(
+        f"A model file cannot hold the {what} that is the {where} here; it can hold {savable()}, "
         "with parameters that are numbers or texts."
     )
 
 
-def unpacked_size(archive) -> int:
-    """Return how many bytes the members of a zip say to have."""
-    return sum(member.file_size for member in archive.infolist())
+def _is_plain_array(value):
+    if value.dtype == object:
+        return value.ndim == 1 and all(type(x) is str for x in value)
+    return value.dtype.name in DTYPES and value.ndim <= MOST_DIMENSIONS
 
 
-def check_payload(archive, size: int) -> list[str]:
-    """Return the types in a zip of skops, all of them trusted; `size` is that of the file.
+def _in_one_piece(value):
+    """Return an array without gaps; products of other memory orders have other last bits."""
+    rows_first = value.ndim < 2 or value.strides[0] >= value.strides[-1]
+    return np.asarray(value, order="C" if value.flags.c_contiguous or rows_first else "F")
 
-    The zip is refused before anything is made of it if it holds other types, arrays of other
-    sizes than they say, or more than its size explains.
+
+def _state(value):
+    """Return the attributes of an object that a file has."""
+    state, name = vars(value), type(value).__name__
+    if name not in SKLEARN:
+        return {key: item for key, item in state.items() if not key.startswith("_")}
+    if name == "ExtraTreesRegressor" and "estimators_" in state:
+        return packed_forest(state)
+    if name != "KNeighborsRegressor":
+        return state
+    sparse = not isinstance(state.get("_fit_X", np.zeros(0)), np.ndarray)
+    if sparse or value.metric_params is not None:
+        what = "that was fitted to sparse features; fit it to X.toarray()" if sparse else ""
+        raise ValueError(f"A model file cannot hold a {name} {what or 'with metric_params'}.")
+    return {**state, "_tree": None}  # which is made again from the rows, and cannot lead astray
+
+
+def check_payload(archive, room: int) -> list[str]:
+    """Return the types in a zip of skops; refuse it if not all are trusted.
+
+    It is also refused if an array has another size than it says, or if all parts together take
+    more than `room` bytes.
     """
     members = archive.infolist()
-    require(len({m.filename for m in members}) == len(members), "two of its parts have one name")
-    room = MOST_TIMES * size
-    require(unpacked_size(archive) <= room, "its parts are larger than the file explains")
-    schema, types = json.loads(archive.read("schema.json")), []
+    require(len(archive.NameToInfo) == len(members), "two of its parts have one name")
+    require(
+        sum(m.file_size for m in members) <= room, "its parts are larger than the file explains"
+    )
+    schema = json.loads(archive.read("schema.json"))
     require(type(schema) is dict, "it has something else where a part must be")
     protocol = schema.get("protocol")
     require(type(protocol) is int and protocol >= OLDEST_PROTOCOL, "it does not say its version")
-    audit = _Audit(archive, room)
-    for node, depth in _json_nodes(schema):
-        require(depth <= DEEPEST, "it is nested too deeply")
-        if "__loader__" in node:
-            types.append(audit.check(node))
-    shared = any(audit.uses[number] > 1 for number in audit.filled)
-    require(not shared, "it uses a part twice")  # a few of these can stand for millions
-    return sorted(set(types))
+    nodes = list(_nodes(schema))
+    types = {_checked_type(node) for node in nodes}
+    arrays = Counter(node.get("file") for node in nodes if node.get("type") == "numpy")
+    used = sum(times * _checked_size(archive, name) for name, times in arrays.items())
+    require(used <= room, "its parts use the same arrays too often")
+    # skops knows nodes by their numbers. A few lists of lists twice each can stand for millions.
+    uses = Counter(node.get("__id__") for node in nodes)
+    filled = [node for node in nodes if node["__loader__"] not in LEAVES and node.get("content")]
+    numbers = [node["__id__"] for node in filled if node.get("__id__")]
+    require(all(uses[number] == 1 for number in numbers), "it uses a part twice")
+    return sorted(types)
 
 
-def _json_nodes(schema):
-    """Yield each dict in JSON data and how deep it lies."""
-    stack = [(schema, 0)]
+def _nodes(schema):
+    """Yield the nodes of skops in JSON data."""
+    stack = [schema]
     while stack:
-        node, depth = stack.pop()
+        node = stack.pop()
         if isinstance(node, dict):
-            yield node, depth
+            if "__loader__" in node:
+                yield node
             node = list(node.values())
-        if isinstance(node, list):
-            stack += [(each, depth + 1) for each in node if isinstance(each, dict | list)]
+        stack += [each for each in node if isinstance(each, dict | list)]
 
 
-class _Audit:
-    """Check the nodes of a file one by one, and count what they add up to."""
-
-    def __init__(self, archive, room):
-        self.archive, self.room = archive, room
-        self.models = 0
-        self.uses = Counter()  # how often skops meets each number of a node
-        self.filled = []  # the numbers of nodes that hold others
-
-    def check(self, node):
-        """Return the type that skops makes of a node; refuse it if it is not a trusted one."""
-        loader, name, module = (node.get(f"__{key}__") for key in ("loader", "class", "module"))
-        proper = all(isinstance(text, str) for text in (loader, name, module))
-        require(proper, "it has something else where a text must be")
-        known = loader in NODES or loader == "ObjectNode"
-        require(known, f"it holds something unknown ({loader[:80]})")
-        path = f"{module}.{name}"
-        if loader == "ObjectNode":
-            kind = trusted_class(module, name)
-            self.models += is_model(kind)
-            require(self.models <= MOST_MODELS, f"it holds more than {MOST_MODELS} models")
-        trusted = kind is not None if loader == "ObjectNode" else path in NODES[loader]
-        require(
-            trusted,
-            f"it holds a {name[:80]!r}, which this inldl does not know; a newer one may (pip "
-            "install -U inldl)",
-        )
-        if loader == "NdArrayNode" and node.get("type") == "numpy":
-            self._check_array(node.get("file"))
-        number, leaf = node.get("__id__"), loader in ("JsonNode", "TypeNode", "NdArrayNode")
-        self.uses[number] += 1
-        self.filled += [number] if number and not leaf and node.get("content") else []
-        return path
-
-    def _check_array(self, name):
-        """Refuse an array that is not one of numbers, or has another size than it says."""
-        members = self.archive.NameToInfo
-        require(isinstance(name, str) and name in members, f"its array {name!s:.80} is missing")
-        self.room -= members[name].file_size
-        require(self.room >= 0, "its parts use the same arrays too often")
-        with self.archive.open(members[name]) as file:
-            try:
-                require(npy.read_magic(file) == (1, 0), "")
-                shape, _, dtype = npy.read_array_header_1_0(file)
-            except ValueError:
-                raise MalformedError(f"its array {name[:80]} is not one of numbers") from None
-            start = file.tell()
-        require(dtype.name in DTYPES, f"its array {name[:80]} is not one of numbers")
-        count, longest = 1, members[name].file_size - start
-        for length in shape:
-            count *= length
-        good = all(length >= 0 for length in shape) and count * dtype.itemsize == longest
-        # No array without entries may be so wide that what is made of it fills the memory.
-        good = good and max(shape, default=0) <= max(longest, MOST_COLUMNS)
-        require(good, f"its array {name[:80]} has another size than it says")
+def _checked_type(node):
+    """Return the type that skops makes of a node; refuse one that is not trusted."""
+    loader, module, name = (node.get(f"__{key}__") for key in ("loader", "module", "class"))
+    texts = all(isinstance(text, str) for text in (loader, module, name))
+    require(texts, "it has something else where a text must be")
+    path, ours = f"{module}.{name}", loader == "ObjectNode"
+    require(ours or loader in NODES, f"it holds something unknown ({loader[:80]})")
+    require(
+        trusted_class(module, name) is not None if ours else path in NODES[loader],
+        f"it holds a {name[:80]!r}, which this inldl does not know; a newer one may (pip install "
+        "-U inldl)",
+    )
+    return path
 
 
-@dataclasses.dataclass
-class Parts:
-    """What a loaded model is made of."""
+def _checked_size(archive, name):
+    """Return the bytes of an array; refuse one that has other sizes than it says."""
+    known = isinstance(name, str) and name in archive.NameToInfo
+    require(known, f"its array {name!s:.80} is missing")
+    size = archive.NameToInfo[name].file_size
+    with archive.open(name) as file:
+        try:
+            require(npy.read_magic(file) == (1, 0), "")
+            shape, _, dtype = npy.read_array_header_1_0(file)
+        except ValueError:
+            raise MalformedError(f"its array {name[:80]} is not one of numbers") from None
+        rest = size - file.tell()
+    require(dtype.name in DTYPES, f"its array {name[:80]} is not one of numbers")
+    good = min(shape, default=0) >= 0 and math.prod(shape) * dtype.itemsize == rest
+    # No array without entries may be so wide that what is made of it fills the memory.
+    good = good and max(shape, default=0) <= max(rest, MOST_COLUMNS)
+    require(good, f"its array {name[:80]} has another size than it says")
+    return size
 
-    models: list = dataclasses.field(default_factory=list)
-    forests: list = dataclasses.field(default_factory=list)
-    neighbors: list = dataclasses.field(default_factory=list)
 
-    @property
-    def of_sklearn(self) -> bool:
-        """Whether another scikit-learn may predict differently."""
-        return bool(self.forests or self.neighbors)
-
-
-def check_parts(model) -> Parts:
-    """Return the parts of a loaded model; refuse what no fit can have made."""
-    parts = Parts()
-    for value, where, owner in _walk(model, "model", None):
-        kind = type(value)
-        if kind is np.ndarray:
-            _check_array(value, where, owner)
+def check_parts(model) -> dict[str, list]:
+    """Return the models, forests and neighbours in a loaded model, all checked and ready."""
+    parts: dict[str, list] = defaultdict(list)
+    for value, where in _walk(model):
+        if isinstance(value, np.ndarray):
+            require(_is_plain_array(value), f"its {where} is something else than numbers or texts")
+            finite = where in WITH_NAN or value.dtype.kind != "f" or np.isfinite(value).all()
+            require(finite, f"its {where} has NaN or infinity in it")
         elif hasattr(value, "__dict__"):
             _check_instance(value)
-            _sort(value, parts)
-    for regressor in parts.neighbors:
-        _fit_again(regressor)
-    trees = sum(np.size(forest.estimators_["sizes"]) for forest in parts.forests)
+            is_model = isinstance(value, DistributionEstimator)
+            parts["models" if is_model else type(value).__name__].append(value)
+    forests = [each for each in parts["ExtraTreesRegressor"] if hasattr(each, "estimators_")]
+    trees = sum(np.size(forest.estimators_["sizes"]) for forest in forests)
     require(trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
-    for forest in parts.forests:
-        require(unpack_forest(forest), "its trees are damaged")
-    return parts
+    require(all(map(unpack_forest, forests)), "its trees are damaged")
+    neighbors = [each for each in parts["KNeighborsRegressor"] if hasattr(each, "_fit_X")]
+    for regressor in neighbors:
+        _fit_again(regressor)
+    return {"models": parts["models"], "forests": forests, "neighbors": neighbors}
 
 
-def _walk(value, where, owner):
-    """Yield all that a loaded model holds once, the attribute it is in, and whose that is."""
-    stack, met = [(value, where, owner)], set()
+def _walk(model):
+    """Yield all that a loaded model holds, and the attributes it is in."""
+    stack, met = [(model, "model")], set()
     while stack:
-        value, where, owner = stack.pop()
-        if id(value) in met and not isinstance(value, np.ndarray):
+        value, where = stack.pop()
+        yield value, where
+        if id(value) in met:
             continue
         met.add(id(value))
-        yield value, where, owner
-        if isinstance(value, dict):
-            stack += [(each, where, owner) for each in value.values()]
-        elif isinstance(value, list | tuple):
-            stack += [(each, where, owner) for each in value]
+        if isinstance(value, dict | list | tuple):
+            inner = value.values() if isinstance(value, dict) else value
+            stack += [(each, where) for each in inner]
         elif hasattr(value, "__dict__"):
-            stack += [(each, name, value) for name, each in vars(value).items()]
-
-
-def _check_array(array, where, owner):
-    most = MOST_DIMENSIONS
-    if type(owner).__name__ in SKLEARN:
-        most = 2 if where in MATRICES else 1
-    require(array.ndim <= most, f"its {where} has too many dimensions")
-    if array.dtype == object:
-        texts = array.ndim == 1 and all(type(text) is str for text in array)
-        require(texts, f"its {where} is something else than texts")
-    finite = where in WITH_NAN or array.dtype.kind != "f" or np.isfinite(array).all()
-    require(finite, f"its {where} has NaN or infinity in it")
+            stack += [(each, name) for name, each in vars(value).items()]
 
 
 def _check_instance(value):
-    """Refuse attributes that are none; give parameters that are new their defaults."""
+    """Refuse attributes that no instance has; give parameters that are new their defaults."""
     kind, state = type(value), vars(value)
     good = all(isinstance(name, str) and _ATTRIBUTE.fullmatch(name) for name in state)
     good = good and not any(callable(getattr(kind, name, None)) for name in state)
     require(good, f"it holds a {kind.__name__} without proper attributes")
     if dataclasses.is_dataclass(kind):
-        fields = dataclasses.fields(kind)
-        missing = [f.name for f in fields if f.name not in state and not hasattr(kind, f.name)]
+        names = [field.name for field in dataclasses.fields(kind)]
+        missing = [n for n in names if n not in state and not hasattr(kind, n)]
         require(not missing, f"it holds a {kind.__name__} without {', '.join(missing)}")
     elif isinstance(value, BaseEstimator):
-        vars(value).update(_defaults(kind) | state)
-    require(_fits_coefficients(state), "its intercept_ does not fit its coef_")
-    if isinstance(value, DistributionEstimator):
-        _check_parameters(value)
+        for each in signature(kind).parameters.values():
+            if each.default is not each.empty:
+                state.setdefault(each.name, each.default)
     jobs = state.get("n_jobs")
     good = jobs is None or (isinstance(jobs, Integral) and abs(jobs) <= MOST_JOBS)
     require(good, "it asks for more threads than make sense")
-
-
-def _check_parameters(model):
-    """Refuse parameters that a fit would refuse."""
+    coef, intercept = np.shape(state.get("coef_")), np.shape(state.get("intercept_"))
+    fits = len(coef) < 2 or intercept in ((), coef[:1], coef[1:])
+    require(fits, "its intercept_ does not fit its coef_")
     try:
-        getattr(model, "_check_parameters", lambda: None)()
+        getattr(value, "_check_parameters", lambda: None)()
     except ValueError as error:
         raise MalformedError(" ".join(str(error).split())[:200].rstrip(".")) from None
-
-
-def _defaults(kind):
-    """Return the parameters of a constructor that have a default, with it."""
-    parameters = signature(kind).parameters.values()
-    return {each.name: each.default for each in parameters if each.default is not each.empty}
-
-
-def _fits_coefficients(state):
-    """Return whether an intercept has a number for each label that the coefficients are of."""
-    coef, intercept = np.shape(state.get("coef_")), np.shape(state.get("intercept_"))
-    return len(coef) < 2 or intercept in ((), coef[:1], coef[1:])
-
-
-def _sort(value, parts):
-    lists = {"ExtraTreesRegressor": (parts.forests, "estimators_"),
-             "KNeighborsRegressor": (parts.neighbors, "_fit_X")}  # fmt: skip
-    if isinstance(value, DistributionEstimator):
-        parts.models.append(value)
-    elif type(value).__name__ in lists:
-        kept, fitted = lists[type(value).__name__]
-        kept += [value] if fitted in vars(value) else []
 
 
 def _fit_again(regressor):

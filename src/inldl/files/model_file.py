@@ -21,18 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl._version import __version__
 from inldl.errors import DataError
-from inldl.files.audit import (
-    MOST_TIMES,
-    MalformedError,
-    check_parts,
-    check_payload,
-    is_model,
-    portable,
-    require,
-    savable,
-    trusted_class,
-    unpacked_size,
-)
+from inldl.files import audit
+from inldl.files.audit import MalformedError, require
 from inldl.files.replacing import check_free, replacing
 from inldl.methods import DistributionEstimator
 from inldl.methods.registry import make_method
@@ -40,7 +30,7 @@ from inldl.methods.registry import make_method
 MAGIC = b"inldl-model\n"
 VERSION = 1
 LONGEST_HEADER = 64 * 2**20
-MOST_FEATURES = 10**7  # of all models in a file together
+MOST_FEATURES = 10**7  # more would take long to try out
 _DIGEST = hashlib.sha256().digest_size * 2
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
@@ -70,10 +60,8 @@ def save_model(model, path, *, info=None, overwrite=False):
     ------
     ValueError
         If the model is not fitted, or is of a kind that cannot be saved (see `check_savable`).
-    FileExistsError
-        If there is such a file and `overwrite` is False.
     OSError
-        If the file cannot be written; an old one is left unchanged.
+        If there is such a file and `overwrite` is False, or the file cannot be written.
 
     Examples
     --------
@@ -105,13 +93,14 @@ def save_model(model, path, *, info=None, overwrite=False):
 
 
 def _dumped(model):
+    """Return what skops makes of a model: packed, unless it shrinks suspiciously."""
     from skops import io as skops
 
-    made = portable(model)
+    made = audit.portable(model)
     packed = skops.dumps(made, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        small = unpacked_size(archive) <= MOST_TIMES * len(packed)
-    return packed if small else skops.dumps(made)
+        size = sum(member.file_size for member in archive.infolist())
+    return packed if size <= audit.MOST_TIMES * len(packed) else skops.dumps(made)
 
 
 def load_model(path):
@@ -142,19 +131,15 @@ def load_model(path):
     """
     with _opened(path) as file:
         header, payload = _checked_header(file), file.read()
-        model = _loaded(payload, file.tell())
-        good = isinstance(model, DistributionEstimator) and _is_fitted(model)
+        model = _loaded(payload, audit.MOST_TIMES * file.tell())
+        good = isinstance(model, DistributionEstimator) and "n_features_in_" in vars(model)
         require(good, "it holds something else than a fitted model")
-        parts = check_parts(model)
-        fitted = [each for each in parts.models if _is_fitted(each)]
-        _check_widths(*fitted)
-        with _one_tree_each(parts.forests):
-            for each in fitted:
-                _try_out(each)
-        for each in parts.models:
+        parts = audit.check_parts(model)
+        _try_out(model)
+        for each in parts["models"]:
             _name_no_import(each)
     saved_with = header["sklearn"]
-    if parts.of_sklearn and saved_with != sklearn.__version__:
+    if (parts["forests"] or parts["neighbors"]) and saved_with != sklearn.__version__:
         warnings.warn(
             f"{path} was saved with scikit-learn {saved_with[:20]}, but this is "
             f"{sklearn.__version__}: its trees or neighbours may predict differently; fit "
@@ -165,12 +150,12 @@ def load_model(path):
     return model
 
 
-def _loaded(payload, size):
-    """Return what skops makes of its part of a file of so many bytes, all types checked."""
+def _loaded(payload, room):
+    """Return what skops makes of its part of a file, if it takes no more than `room` bytes."""
     from skops import io as skops
 
     with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-        trusted = check_payload(archive, size)
+        trusted = audit.check_payload(archive, room)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # we warn ourselves
         return skops.loads(payload, trusted=trusted)
@@ -199,16 +184,18 @@ def model_info(path):
 def check_savable(estimator):
     """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
     _check_kind(estimator)
-    portable(estimator)
+    audit.portable(estimator)
     method = getattr(estimator, "method", None)
     if isinstance(method, str):
         check_savable(make_method(method))
 
 
 def _check_kind(model):
-    kind, name = type(model), type(model).__name__
-    if not is_model(kind) or trusted_class(kind.__module__, name) is not kind:
-        raise ValueError(f"A {name} cannot be saved to a model file; what can is {savable()}.")
+    kind, ours = type(model), isinstance(model, DistributionEstimator)
+    if not ours or audit.trusted_class(kind.__module__, kind.__name__) is not kind:
+        raise ValueError(
+            f"A {kind.__name__} cannot be saved to a model file; what can is {audit.savable()}."
+        )
 
 
 def _checked_info(info):
@@ -249,9 +236,8 @@ def _opened(path):
         raise FileNotFoundError(f"There is no file {path}.")
     try:
         with path.open("rb") as file:
-            require(
-                file.read(len(MAGIC)) == MAGIC, "it is not a model file that inldl has written"
-            )
+            ours = file.read(len(MAGIC)) == MAGIC
+            require(ours, "it is not a model file that inldl has written")
             digest, start = file.read(_DIGEST + 1), file.tell()
             whole = digest == hashlib.file_digest(file, "sha256").hexdigest().encode() + b"\n"
             require(whole, "it is damaged or was changed; get or save it again")
@@ -285,23 +271,6 @@ def _checked_header(file):
     return header
 
 
-def _is_fitted(model):
-    return any(name.endswith("_") for name in vars(model))
-
-
-@contextmanager
-def _one_tree_each(forests):
-    """Shorten forests: all their trees are checked, so that one is enough to try them out."""
-    whole = [forest.estimators_ for forest in forests]
-    for forest in forests:
-        forest.estimators_ = forest.estimators_[:1]
-    try:
-        yield
-    finally:
-        for forest, trees in zip(forests, whole, strict=True):
-            forest.estimators_ = trees
-
-
 def _name_no_import(model):
     """Have a new fit take the estimator in the file where the method names something to import.
 
@@ -313,16 +282,10 @@ def _name_no_import(model):
         model.method = clone(model.estimator_)
 
 
-def _check_widths(*models):
-    """Refuse features that are so many that a prediction would take too long."""
-    widths = [model.n_features_in_ for model in models]
-    good = all(type(width) is int for width in widths) and sum(widths) <= MOST_FEATURES
-    require(good, "its features are too many")
-
-
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
-    _check_widths(model)
+    width = model.n_features_in_
+    require(type(width) is int and width <= MOST_FEATURES, "its features are too many")
     row, names = model._example_row(), model.label_names_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ the leaves.
 
 import numpy as np
 
-DEEPEST = 10_000  # levels; real trees have tens
+DEEPEST_TREE = 10_000  # levels; real trees have tens
 COLUMNS = {"left_child": "i", "right_child": "i", "feature": "i", "threshold": "f",
            "missing_go_to_left": "u"}  # fmt: skip
 """What a prediction needs of nodes, and the kinds of these numbers."""
@@ -18,8 +18,10 @@ COLUMNS = {"left_child": "i", "right_child": "i", "feature": "i", "threshold": "
 def packed_forest(state: dict) -> dict:
     """Return the attributes of a fitted forest with arrays in place of its trees."""
     trees = [each.tree_ for each in state["estimators_"]]
-    if max(tree.max_depth for tree in trees) >= DEEPEST:
-        raise ValueError(f"A model file cannot hold trees of {DEEPEST} levels; give a max_depth.")
+    if max(tree.max_depth for tree in trees) >= DEEPEST_TREE:
+        raise ValueError(
+            f"A model file cannot hold trees of {DEEPEST_TREE} levels; give a max_depth."
+        )
     states = [tree.__getstate__() for tree in trees]
     nodes, values = (np.concatenate([s[name] for s in states]) for name in ("nodes", "values"))
     packed = {name: nodes[name] for name in COLUMNS}
@@ -35,8 +37,7 @@ def unpack_forest(forest) -> bool:
     packed = forest.estimators_
     if not _fit_together(packed, forest.n_features_in_, forest.n_outputs_):
         return False
-    sizes, inner = packed["sizes"], packed["left_child"] >= 0
-    depths = _depths(packed)
+    sizes, inner, depths = packed["sizes"], packed["left_child"] >= 0, _depths(packed)
     if depths is None:
         return False
     nodes = np.zeros(len(inner), NODE_DTYPE)
@@ -87,12 +88,13 @@ def _depths(packed):
     parents = np.tile(np.flatnonzero(inner), 2)
     children = np.concatenate([left[inner], right[inner]]) + roots[tree_of[parents]]
     good = (children > parents).all() and (children < stops[tree_of[parents]]).all()
+    good = good and (left[~inner] == -1).all()  # scikit-learn knows leaves by that
     once = np.ones(len(left), int)
     once[roots] = 0
     if not good or not np.array_equal(np.bincount(children, minlength=len(left)), once):
         return None
     depths, level = np.zeros(len(sizes), int), roots[inner[roots]]
-    while len(level) and depths.max() < DEEPEST:
+    while len(level) and depths.max() < DEEPEST_TREE:
         depths[tree_of[level]] += 1
         level = np.concatenate([left[level], right[level]]) + np.tile(roots[tree_of[level]], 2)
         level = level[inner[level]]
