@@ -123,6 +123,17 @@ def test_draws_are_files_beside_the_completed_one(file, learned, tmp_path):
     assert [path.read_bytes() for path in paths] == first
 
 
+def test_a_table_without_added_columns_is_written_along(file, learned, tmp_path):
+    paths = [tmp_path / f"{name}.csv" for name in ("detailed", "plain", "alone")]
+    how = {"scale": "percent", "n_draws": 1}
+    complete_table(file, learned.model, paths[0], plain=paths[1], coverage=0.9, mark=True, **how)
+    complete_table(file, learned.model, paths[2], **how)
+    assert paths[1].read_bytes() == paths[2].read_bytes()
+    draws = [tmp_path / f"{name}-draw1.csv" for name in ("plain", "alone")]
+    assert draws[0].read_bytes() == draws[1].read_bytes()
+    assert {"a_low", "a_filled"} <= set(pd.read_csv(paths[0]))
+
+
 def test_files_of_draws_that_exist_are_refused_before_any_work(file, tmp_path):
     (tmp_path / "x-draw2.csv").write_text("mine")
     check_completion(file, tmp_path / "x.csv", n_draws=1)

@@ -102,26 +102,25 @@ def inspect(task: Task) -> None:
 
 def complete(task: Task) -> None:
     """Fill in the missing shares, and keep all that comes of it."""
-    task.step("Reading", 6)
+    task.step("Reading", 5)
     file, settings = task.open(), task.settings
     learning, filling = options.learning(settings), options.filling(settings)
     method = method_for(settings["method"], learning, file.options, filling)
     coverage = None if settings["ratios"] else COVERAGE
     plain = task.out("completed")
     detailed = task.out("completed-with-intervals" if coverage else "completed-with-marks")
-    added = replace(filling, coverage=coverage, mark=True, n_draws=0)
     check_completion(file, plain, filling)
-    check_completion(file, detailed, added)
+    filling = replace(filling, coverage=coverage, mark=True)
+    check_completion(file, detailed, filling)
     task.step(f"Learning with {settings['method']}")
     learned = fit_table(file, method, learning)
-    how = {"scale": learned.scale, "holes": learned.holes}
-    how["normalize"] = settings["normalize"]
+    how = {"scale": learned.scale, "holes": learned.holes, "normalize": learning.normalize}
     task.step("Filling in")
-    complete_table(file, learned.model, plain, filling, **how)
-    files = {"table": plain} | _draws(plain, filling.n_draws)
-    task.step("Measuring how sure it is" if coverage else "Marking what was filled in")
     with completed_cells(task.folder, rescaled=settings["ratios"]) as add:
-        written = complete_table(file, learned.model, detailed, added, **how, each=add)
+        written = complete_table(
+            file, learned.model, detailed, filling, **how, plain=plain, each=add
+        )
+    files = {"table": plain} | _draws(plain, filling.n_draws)
     task.step("Preparing the rows")
     shown = {"completed": True, "intervals": bool(coverage)}
     write_grid(task.folder, file, learned.scale, **shown)

@@ -137,6 +137,7 @@ def complete_table(
     normalize=False,
     random_state=0,
     overwrite=False,
+    plain=None,
     each=lambda *parts: None,
     **keywords,
 ) -> WriteResult:
@@ -162,6 +163,8 @@ def complete_table(
         For the draws.
     overwrite : bool
         Replace the files if there are some.
+    plain : str or path, optional
+        Also write the table without added columns to this file, after which draws are named.
     each : callable, optional
         Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
     **keywords
@@ -178,12 +181,10 @@ def complete_table(
     unit, ratios = whole_of(scale), model.known == "ratios"
     shown = ShownRows(file, file.labels, unit, ids)
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
-    how["overwrite"] = overwrite
+    how["overwrite"], draws = overwrite, draw_paths(plain or path, options.n_draws)
     with (
-        TableWriter(file, path, extra=extra, **how) as writer,
-        draw_files(
-            file, draw_paths(path, options.n_draws), model, random_state, **how
-        ) as write_draws,
+        _completed_files(file, path, plain, extra, **how) as write,
+        draw_files(file, draws, model, random_state, **how) as write_draws,
     ):
         for piece in pieces_for(model, file, ids, "filling in rows"):
             known = file.known(piece, scale, normalize=normalize)
@@ -196,10 +197,27 @@ def complete_table(
             each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if options.mark else []
             kept = _kept(known.y) if ratios else known.y
-            writer.write(piece, kept, completed, scale, np.hstack(added) if added else None)
+            write(piece, kept, completed, scale, np.hstack(added) if added else None)
             write_draws(piece, known.y, scale, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
     return WriteResult(*tally.counts(), *shown.frames(), **found)
+
+
+@contextmanager
+def _completed_files(file, path, plain, extra, **how):
+    """Give a function that writes the next rows of a completed table.
+
+    They also go to the file `plain`, if it is not None, without the `extra` columns.
+    """
+    with TableWriter(file, path, extra=extra, **how) as writer, ExitStack() as stack:
+        also = None if plain is None else stack.enter_context(TableWriter(file, plain, **how))
+
+        def write(piece, kept, completed, scale, added):
+            writer.write(piece, kept, completed, scale, added)
+            if also is not None:
+                also.write(piece, kept, completed, scale)
+
+        yield write
 
 
 def _kept(y):
