@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.tables import Format, TableFile, TableWriter, read_table, write_table
-from inldl.tables.fills import Fills
+from inldl.tables.writing import HoleFilling
 
 HOLES = ["", "NA", '""', " ", "?", '"nan"']
 
@@ -120,7 +120,7 @@ def test_rounded_rows_sum_to_the_whole(weights, hole, left, whole):
     w = np.array(weights) + 1e-9
     full = np.where(holes, left * w / w[holes].sum(), (1 - left) * w / w[~holes].sum())
     y = np.where(holes, np.nan, full)
-    fills = Fills(y[None], full[None], whole).rounded()[0]
+    fills = HoleFilling(y[None], full[None], whole).rounded()[0]
     assert (np.isnan(fills) == ~holes).all()
     assert (fills[holes] >= 0).all()
     printed = [float(f"{fill:.10f}") for fill in fills[holes]]
@@ -131,7 +131,7 @@ def test_rounded_rows_sum_to_the_whole(weights, hole, left, whole):
 
 def test_small_fills_do_not_take_more_than_is_left():
     y = np.array([[1 - 6e-6, *[np.nan] * 10]])
-    fills = Fills(y, np.where(np.isnan(y), 6e-7, y), 1.0).rounded()[0, 1:]
+    fills = HoleFilling(y, np.where(np.isnan(y), 6e-7, y), 1.0).rounded()[0, 1:]
     np.testing.assert_allclose(fills, [6e-6, *[0] * 9], rtol=0, atol=1e-10)
 
 

@@ -139,11 +139,9 @@ def predict(
     """
     from inldl.report.pages.table import prediction_page
     from inldl.tables.tasks import predict_table
-    from inldl.tables.writing import check_writable
 
     fitted = o.load_model_of_table(model, intervals)
     file = output.open(table, None, options, model=model, out=out, onto_table=True)
-    check_writable(file, out, overwrite=output.overwrite)
     asked = {"coverage": intervals.coverage, "overwrite": output.overwrite}
     with working(f"Predicting {file.path.name}"):
         written = predict_table(file, fitted, out, **asked)

@@ -9,7 +9,7 @@ import numpy as np
 from inldl.rows.checks import check_choice
 from inldl.tables.formats.hints import check_skipped
 from inldl.tables.formats.long import Keys, LongTable, looks_long
-from inldl.tables.formats.registry import open_format, readable_twice, unpacked
+from inldl.tables.formats.registry import load_format, readable_twice, unpacked
 from inldl.tables.gathering import gathered
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
@@ -146,9 +146,8 @@ class TableFile:
         check_skipped(options.skip_rows, options.skip_last)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
-        source = open_format(
-            unpacked(self.path, owner=self), replace(options, na=as_words(options.na))
-        )
+        plain = unpacked(self.path, owner=self)
+        source = load_format(plain)(plain, replace(options, na=as_words(options.na)))
         check_columns(source.names)
         self.things, named, signs = (), options.id, (options.decimal, options.thousands)
         if options.long is not None:

@@ -171,6 +171,13 @@ class TableFormat(Protocol):
     def check_name(self, name: str) -> None:
         """Refuse a name for a new column that cannot be written to such a file."""
 
+    @staticmethod
+    def write_new(frame: pd.DataFrame, part: Path, suffix: str, like: Format | None) -> None:
+        """Write a frame to a new file; its name is to end in `suffix`.
+
+        `like` is the format of a text that it goes with, if there is one.
+        """
+
     def writer(
         self,
         part: Path,

@@ -6,13 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from inldl.files.replacing import check_free, replacing
 from inldl.rows.checks import as_degrees, sum_tolerance
-from inldl.tables.fills import Fills
-from inldl.tables.formats.registry import find_format, packing, plain_name
+from inldl.tables.formats.registry import find_format, load_format, packing, plain_name
+from inldl.tables.numbers import DECIMALS
 from inldl.tables.scale import WHOLE
+from inldl.tables.table import TableFormat
+
+_UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
+_NEAR = 1e-6  # of a whole number
 
 
 def write_table(table, completed, path, *, whole=False, overwrite=False):
@@ -117,8 +120,111 @@ class TableWriter:
         limits = None
         if piece.bounds is not None or piece.sums:
             limits = self._file.written_limits(piece, scale)
-        fills = Fills(y, completed, row_wholes(piece, scale), limits)
+        fills = HoleFilling(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
+
+
+class HoleFilling:
+    """What to write at the holes of some rows, NaN elsewhere.
+
+    Each row then sums to the whole, or to the sum of the completed one if that is another. `y` and
+    `completed` are fractions; the `whole` of each row, and limits, are in the units of the file.
+    """
+
+    def __init__(self, y, completed, whole, limits=None):
+        self._holes, whole = np.isnan(y), np.broadcast_to(whole, len(y))[:, None]
+        filled = np.where(self._holes, np.clip(completed, 0, 1), y)
+        totals = filled.sum(axis=1)
+        totals = np.where(np.abs(totals - 1) <= 2 * sum_tolerance(completed.dtype), 1, totals)
+        self._wanted = np.where(self._holes, filled, 0).astype(np.float64) * whole
+        self._left = (totals - np.nansum(y, axis=1)) * whole[:, 0]
+        self._known = np.where(self._holes, 0, y) * whole
+        self._lower, self._upper = np.zeros(y.shape), np.full(y.shape, np.inf)
+        self._groups = {} if limits is None else limits.groups
+        if limits is not None:
+            self._lower = np.where(np.isnan(limits.lower), 0, limits.lower)
+            self._upper = np.where(np.isnan(limits.upper), np.inf, limits.upper)
+
+    def rounded(self):
+        """Return degrees of up to six decimals; the largest one takes the rest."""
+        return self._in_parts(_rounded)
+
+    def whole(self, where):
+        """Return whole numbers, those with the largest remainders rounded up.
+
+        Rows in which this cannot be are refused; `where` turns a row into words.
+        """
+        fills = self._in_parts(_largest_remainders)
+        sums, holes = np.nansum(fills, axis=1), self._holes.any(axis=1)
+        bad = holes & (np.abs(sums - self._left) > _NEAR * np.maximum(1, self._left))
+        if bad.any():
+            raise ValueError(
+                f"{where(int(np.argmax(bad)))}: no whole numbers fit the total, the known counts "
+                "and the bounds of this row; correct them, or leave out whole=True (--whole)."
+            )
+        return fills
+
+    def _in_parts(self, fill):
+        """Fill the holes of each group of labels whose sum is known, then the others."""
+        out, rest, left = np.full(self._holes.shape, np.nan), self._holes.copy(), self._left.copy()
+        if not rest.any():
+            return out
+        for columns, sums in self._groups.items():
+            part = np.zeros(rest.shape, bool)
+            part[:, columns] = rest[:, columns] & ~np.isnan(sums)[:, None]
+            lacking = sums - self._known[:, columns].sum(axis=1)
+            self._put(fill, part, lacking, out)
+            left -= np.where(part.any(axis=1), lacking, 0)
+            rest &= ~part
+        self._put(fill, rest, left, out)
+        return out
+
+    def _put(self, fill, part, left, out):
+        """Fill the holes `part`, which have `left` together, into `out`."""
+        rows = np.flatnonzero(part.any(axis=1))
+        if len(rows):
+            ends = self._lower[rows], self._upper[rows]
+            found = fill(self._wanted[rows], part[rows], np.maximum(left[rows], 0), *ends)
+            out[rows] = np.where(part[rows], found, out[rows])
+
+
+def _rounded(wanted, holes, left, lower, upper):
+    """Return rounded numbers within their bounds that have the sum `left` in each row.
+
+    The one with the most room on both sides takes the rest; without bounds that is the largest.
+    """
+    rows = np.arange(len(wanted))
+    wanted = np.clip(wanted, lower, upper)
+    room = np.where(holes, np.minimum(wanted - lower, upper - wanted), -1)
+    taker = np.argmax(room, axis=1)
+    fills = np.where(holes, np.clip(np.rint(wanted * _UNIT) / _UNIT, lower, upper), 0)
+    fills[rows, taker] = 0
+    # Many holes rounded up can take more than is left; rounded down they cannot.
+    short = left - fills.sum(axis=1) < lower[rows, taker]
+    down = np.clip(np.floor(wanted[short] * _UNIT) / _UNIT, lower[short], upper[short])
+    fills[short] = np.where(holes[short], down, 0)
+    fills[rows, taker] = 0
+    rest = np.round(left - fills.sum(axis=1), DECIMALS)
+    fills[rows, taker] = np.clip(rest, lower[rows, taker], upper[rows, taker])
+    return fills
+
+
+def _largest_remainders(wanted, holes, left, lower, upper):
+    """Return whole numbers near the `wanted` ones, within bounds and with the sum `left`."""
+    lower, upper = np.ceil(lower - _NEAR), np.floor(upper + _NEAR)
+    fills = np.where(holes, np.clip(np.floor(wanted + _NEAR), lower, upper), 0)
+    rows = np.arange(len(wanted))
+    while True:
+        lacking = np.rint(left - fills.sum(axis=1))
+        up = np.where(holes & (fills < upper), wanted - fills, -np.inf)
+        down = np.where(holes & (fills > lower), wanted - fills, np.inf)
+        best, worst = up.argmax(axis=1), down.argmin(axis=1)
+        more = (lacking > 0) & np.isfinite(up[rows, best])
+        less = (lacking < 0) & np.isfinite(down[rows, worst])
+        if not (more | less).any():
+            return fills
+        fills[rows[more], best[more]] += 1
+        fills[rows[less], worst[less]] -= 1
 
 
 def row_wholes(piece, scale):
@@ -134,13 +240,12 @@ def check_writable(file, path, *, extra=(), whole=False, overwrite=False):
             "Whole numbers (--whole) are filled in where counts have a total; name its column "
             "(--total, total='...' in Python)."
         )
-    check_free(path, overwrite=True)
+    check_free(path, overwrite=overwrite, source=file.path)
     if find_format(path) != find_format(file.path):
         raise ValueError(
             f"{path} is another kind of file than {file.path}; end its name in "
             f"{plain_name(file.path).suffix!r}."
         )
-    check_free(path, overwrite=overwrite, source=file.path)
     for i, name in enumerate(extra):
         if name in file.source.names:
             raise ValueError(
@@ -234,57 +339,20 @@ def write_edited(file, path, edits):
         raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 
-def write_frame(frame, path, *, like=None, overwrite=False):
+def write_frame(frame, path, *, like=None, overwrite=False) -> None:
     """Write a frame to a new file; its index is left out, and NaN are empty cells.
 
-    The file ends in .csv, .tsv, .tab, .txt, .xlsx or .parquet, also compressed. `like` is the
-    `Format` of a text that it goes with, whose delimiter and decimal sign it gets.
+    The file has any of the listed formats, also compressed. `like` is the `Format` of a text that
+    it goes with, whose delimiter and decimal sign it gets.
     """
     path = Path(path)
-    write = _WRITERS[check_new(path, overwrite=overwrite).suffixes[0]]
+    kind = check_new(path, overwrite=overwrite)
     with replacing(path, overwrite=overwrite) as part, packing(path, part) as whole:
-        write(frame, whole, path, like)
+        kind.write_new(frame, whole, plain_name(path).suffix.lower(), like)
 
 
-def check_new(path, *, overwrite=False):
-    """Refuse a path to which a table cannot be written; return the listing of its format."""
-    listing = find_format(Path(path))
+def check_new(path, *, overwrite=False) -> type[TableFormat]:
+    """Refuse a path to which a table cannot be written; return the class of its format."""
+    kind = load_format(Path(path))
     check_free(path, overwrite=overwrite)
-    if listing.suffixes[0] == ".parquet":
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError:
-            raise ImportError(
-                ".parquet files need pyarrow: pip install 'inldl[parquet]'"
-            ) from None
-    return listing
-
-
-def _write_text(frame, part, path, like):
-    tabs = plain_name(path).suffix.lower() in (".tsv", ".tab")
-    known = like is not None and like.delimiter is not None
-    delimiter, decimal = (like.delimiter, like.decimal) if known else (",", ".")
-    delimiter = "\t" if tabs else delimiter
-    encoding = "utf-8-sig" if known and like.bom else "utf-8"
-    how = {"sep": delimiter, "decimal": decimal, "encoding": encoding, "index": False}
-    frame.to_csv(part, **how, lineterminator="\n", compression=None)
-
-
-def _write_parquet(frame, part, path, like):
-    frame.to_parquet(part, index=False)
-
-
-def _write_excel(frame, part, path, like):
-    from openpyxl import Workbook
-
-    book = Workbook()
-    sheet = book.active
-    for i, row in enumerate([frame.columns, *frame.itertuples(index=False, name=None)], 1):
-        for j, value in enumerate(row, 1):
-            cell = sheet.cell(i, j, None if pd.isna(value) else value)
-            if isinstance(value, str):
-                cell.data_type = "s"  # a name such as =A1 is no formula
-    book.save(part)
-
-
-_WRITERS = {".csv": _write_text, ".parquet": _write_parquet, ".xlsx": _write_excel}
+    return kind

@@ -1,12 +1,14 @@
 """Tables with a row per thing and label: read as if they were wide, and written as they were."""
 
 import gzip
+from inspect import signature
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from inldl.tables import TableFile, TableWriter, read_table, write_table
+from inldl.tables.table import TableFormat
 
 LONG = "id=county,label=party,value=share"
 TEXT = """county,people,party,share,head
@@ -37,6 +39,13 @@ def path(tmp_path):
 def read(path, text, **options):
     path.write_text(text)
     return read_table(path, None, **{"long": LONG, **options})
+
+
+def test_it_has_the_interface_of_a_format(path):
+    source = TableFile(path, None, long=LONG).source
+    for name in ("find_signs", "where", "most_rows", "pieces", "texts", "check_name", "writer"):
+        asked = list(signature(getattr(TableFormat, name)).parameters)[1:]
+        assert list(signature(getattr(source, name)).parameters) == asked
 
 
 def test_things_are_rows_and_labels_columns(path):

@@ -30,6 +30,7 @@ from inldl.tables.numbers import (
 from inldl.tables.table import Format, Piece
 from inldl.text import shortened
 
+_TABBED = (".tsv", ".tab")
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
@@ -49,7 +50,7 @@ class DelimitedText:
         start = end_of_lines(text, opening.skip_rows or 0)
         delimiter = opening.delimiter
         if delimiter is None:
-            tabs = path.suffix.lower() in (".tsv", ".tab")
+            tabs = path.suffix.lower() in _TABBED
             delimiter = "\t" if tabs else find_delimiter(text.lines_from(start))
             self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
         if opening.skip_rows is None:
@@ -200,6 +201,15 @@ class DelimitedText:
                 f"The column {name!r} cannot be written in {self.format.encoding}, the encoding "
                 f"of {self.path}; save the table as UTF-8."
             ) from None
+
+    @staticmethod
+    def write_new(frame, part, suffix, like):
+        """Write a frame, with the signs of another text if that is one."""
+        known = like is not None and like.delimiter is not None
+        delimiter, decimal = (like.delimiter, like.decimal) if known else (",", ".")
+        how = {"encoding": "utf-8-sig" if known and like.bom else "utf-8", "decimal": decimal}
+        how |= {"sep": "\t" if suffix in _TABBED else delimiter, "lineterminator": "\n"}
+        frame.to_csv(part, index=False, compression=None, **how)
 
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()):

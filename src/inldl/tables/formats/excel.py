@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from openpyxl import load_workbook
+from openpyxl import Workbook, load_workbook
 
 from inldl.tables.formats.frames import FrameFormat
 from inldl.tables.formats.hints import footnote_note, n_note_rows, n_title_rows, title_note
@@ -76,6 +76,17 @@ class Excel(FrameFormat):
     def where(self, row):
         """Return the place of a row in words."""
         return f"Row {self.rows[row + 1]} of the sheet"
+
+    @staticmethod
+    def write_new(frame, part, suffix, like):
+        """Write a frame to the only sheet of a file."""
+        book = Workbook()
+        for i, row in enumerate([frame.columns, *frame.itertuples(index=False, name=None)], 1):
+            for j, value in enumerate(row, 1):
+                cell = book.active.cell(i, j, None if pd.isna(value) else value)
+                if isinstance(value, str):
+                    cell.data_type = "s"  # a name such as =A1 is no formula
+        book.save(part)
 
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()):

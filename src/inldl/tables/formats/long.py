@@ -246,23 +246,22 @@ class LongTable:
         )
 
     @contextmanager
-    def writer(self, part, labels, filled, extra):
+    def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes the long table to `part`."""
 
         def write(raw, fills, values):
             value, n_rows = self.keys.value, int(self._rows.max(initial=-1)) + 1
-            added = {}
+            beside = {}
             for j, name in enumerate(extra):
                 label, suffix = self._label_of(name)
-                column = added.setdefault(value + suffix, np.full(self._rows.shape, np.nan))
+                column = beside.setdefault(value + suffix, np.full(self._rows.shape, np.nan))
                 column[:, self.categories.index(label)] = values[:, j]
             wide = np.full(self._rows.shape, np.nan)
             wide[:, [self.categories.index(name) for name in labels]] = fills
-            below = self._new_rows(wide, added)
-            columns = [self._long(each, n_rows) for each in (wide, *added.values())]
-            options = {"added": below} if below else {}
+            below = [*self._new_rows(wide, beside), *added]
+            columns = [self._long(each, n_rows) for each in (wide, *beside.values())]
             names = [value] if filled else []
-            with self.inner.writer(part, [value], names, list(added), **options) as put:
+            with self.inner.writer(part, [value], names, list(beside), below) as put:
                 for piece in self.inner.pieces([value], ()):
                     fill, *more = (column[piece.rows, None] for column in columns)
                     put(piece.raw, fill, np.hstack(more) if more else None)

@@ -35,6 +35,11 @@ class Parquet(FrameFormat):
                 part = part if self._sound else part.replace_schema_metadata()
                 yield part.to_pandas(), batch
 
+    @staticmethod
+    def write_new(frame, part, suffix, like):
+        """Write a frame."""
+        frame.to_parquet(part, index=False)
+
     @contextmanager
     def writer(self, part, labels, filled, extra, added=()):
         """Give a function that writes batches to `part`."""

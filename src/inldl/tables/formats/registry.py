@@ -4,6 +4,8 @@ A format is a class with the methods of `TableFormat` in a module of its own, an
 line in `FORMATS`. Its module is imported when a file is opened, so that help texts are quick.
 """
 
+from __future__ import annotations
+
 import bz2
 import gzip
 import lzma
@@ -15,9 +17,12 @@ import zlib
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inldl.files.replacing import goes_with, temporary_copy
+
+if TYPE_CHECKING:
+    from inldl.tables.table import TableFormat
 
 
 class Listing(NamedTuple):
@@ -26,12 +31,13 @@ class Listing(NamedTuple):
     home: str  # the module and the class in it
     suffixes: tuple[str, ...]
     start: bytes = b""  # of its files, if that tells them from those of other formats
+    extra: str = ""  # of inldl, with the packages that it needs
 
 
 FORMATS = (
     Listing("inldl.tables.formats.delimited.DelimitedText", (".csv", ".tsv", ".tab", ".txt")),
-    Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1"),
-    Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04"),
+    Listing("inldl.tables.formats.parquet.Parquet", (".parquet",), b"PAR1", "parquet"),
+    Listing("inldl.tables.formats.excel.Excel", (".xlsx",), b"PK\x03\x04", "parquet"),
 )
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 STARTS = {b"\x1f\x8b": ".gz", b"\xfd7zX": ".xz"}  # of files, as no text starts
@@ -57,17 +63,17 @@ def find_format(path):
     )
 
 
-def open_format(path, opening):
-    """Return the table in a file, as its format opens it."""
-    module, _, name = find_format(path).home.rpartition(".")
+def load_format(path: Path) -> type[TableFormat]:
+    """Return the class of the format that the name of a file stands for."""
+    listing = find_format(path)
+    module, _, name = listing.home.rpartition(".")
     try:
-        opened = getattr(import_module(module), name)
+        return getattr(import_module(module), name)
     except ImportError as error:
         package = str(error.name).partition(".")[0]
         raise ImportError(
-            f"{path.suffix} files need {package}: pip install 'inldl[parquet]'"
+            f"{plain_name(path).suffix} files need {package}: pip install 'inldl[{listing.extra}]'"
         ) from None
-    return opened(path, opening)
 
 
 def readable_twice(path, owner):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl.tables import read_table, write_table
-from inldl.tables.fills import Fills
+from inldl.tables.writing import HoleFilling
 
 NAN = np.nan
 
@@ -52,7 +52,7 @@ def test_fills_stay_within_their_limits(row):
     wanted, total = completed_within(*row), counts.sum()
     y = np.where(holes, NAN, counts)[None] / total
     limits = SimpleNamespace(lower=lower[None], upper=upper[None], groups=group)
-    fills = Fills(y, wanted[None] / total, np.array([total]), limits)
+    fills = HoleFilling(y, wanted[None] / total, np.array([total]), limits)
     for found in (fills.rounded()[0], fills.whole(str)[0]):
         assert (np.isnan(found) == ~holes).all()
         whole = np.where(holes, found, counts)
@@ -68,7 +68,7 @@ def test_fills_stay_within_their_limits(row):
 
 def test_the_largest_remainders_are_rounded_up():
     y, completed = np.full((1, 3), NAN), np.array([[0.25, 0.39, 0.36]])
-    assert Fills(y, completed, np.array([10.0])).whole(str).tolist() == [[2, 4, 4]]
+    assert HoleFilling(y, completed, np.array([10.0])).whole(str).tolist() == [[2, 4, 4]]
 
 
 def test_whole_numbers_that_cannot_be_are_refused(tmp_path):
