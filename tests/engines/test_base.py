@@ -36,7 +36,7 @@ N, K, C, CHUNK = 4500, 7, 3, 650
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, K)) * 10.0 ** RNG.integers(-6, 6, (N, 1))  # the order of adding shows
 Y = hide(RNG.dirichlet(np.ones(C), N), 0.5, random_state=0)
-BESIDE = {"scale": RNG.uniform(size=(N, 1)), "shift": RNG.normal(size=(N, C))}
+ARRAYS = {"scale": RNG.uniform(size=(N, 1)), "shift": RNG.normal(size=(N, C))}
 ENGINES = {
     "memory": LocalEngine,
     "disk": LocalEngine,
@@ -101,12 +101,12 @@ class PlainEngine(Engine):
 
 
 @cache
-def expected(chunked, beside=()):
+def expected(chunked, arrays=()):
     """Return all sums of the toy: after the start, and after each step."""
-    size, arrays = CHUNK if chunked else N, [X, Y, *(BESIDE[name] for name in beside)]
+    size, arrays = CHUNK if chunked else N, [X, Y, *(ARRAYS[name] for name in arrays)]
     parts = [[tuple(a[i : i + size] for a in arrays)] for i in range(0, N, size)]
     with PlainEngine() as engine:
-        start = engine.load(Toy(), parts, names=beside)
+        start = engine.load(Toy(), parts, names=arrays)
         return [start, *(engine.sweep("step", w) for w in WEIGHTS)]
 
 
@@ -141,14 +141,14 @@ def opened(kind, client, tmp_path):
     scratch.mkdir()
 
     @contextmanager
-    def open_engine(n_threads=1, beside=None):
+    def open_engine(n_threads=1, arrays=None):
         with ExitStack() as stack:
             limit = "1 kB" if kind == "scratch" else "10 GB"
             settings = {"inldl.memory-limit": limit, "temporary-directory": str(scratch)}
             stack.enter_context(dask.config.set(settings))
             if kind == "dask":
                 stack.enter_context(client.as_current())
-            rows = source(kind, tmp_path, beside or {})
+            rows = source(kind, tmp_path, arrays or {})
             engine = stack.enter_context(rows.engine(n_threads, "toy"))
             assert type(engine) is ENGINES[kind]
             yield engine, rows
@@ -156,14 +156,14 @@ def opened(kind, client, tmp_path):
     return open_engine
 
 
-def source(kind, folder, beside=MappingProxyType({})):
-    """Return the rows as they are given to each kind of engine, and what is beside them."""
+def source(kind, folder, arrays=MappingProxyType({})):
+    """Return the rows as they are given to each kind of engine, and what is arrays them."""
     if kind == "memory":
-        return MemoryRows(X, Y, beside=beside)
+        return MemoryRows(X, Y, arrays=arrays)
     if kind == "disk":
-        return DiskRows(mapped(folder), Y, beside)
+        return DiskRows(mapped(folder), Y, arrays)
     chunked = (da.from_array(X, chunks=(CHUNK, 3)), da.from_array(Y, chunks=(CHUNK, -1)))
-    return ChunkedRows(*chunked, beside)
+    return ChunkedRows(*chunked, arrays)
 
 
 def mapped(folder, a=X, name="X"):
@@ -192,30 +192,30 @@ def test_sums_are_added_in_the_order_of_the_rows(kind, opened, n_threads):
 
 
 @pytest.mark.parametrize("names", [("scale",), ("scale", "shift")], ids="+".join)
-def test_blocks_get_their_rows_of_what_is_beside(kind, opened, names):
-    beside = {name: BESIDE[name] for name in names}
-    with opened(2, beside) as (engine, rows):
-        assert rows.beside.keys() == beside.keys()
+def test_blocks_get_their_rows_of_the_arrays(kind, opened, names):
+    arrays = {name: ARRAYS[name] for name in names}
+    with opened(2, arrays) as (engine, rows):
+        assert rows.arrays.keys() == arrays.keys()
         found = [engine.load(Toy(), rows), *(engine.sweep("step", w) for w in WEIGHTS)]
     assert_same(found, expected(kind in CHUNKED, names))
 
 
-def test_what_is_beside_may_be_where_the_features_are(kind, opened, tmp_path):
-    beside = dict(BESIDE)
+def test_arrays_may_be_where_the_features_are(kind, opened, tmp_path):
+    arrays = dict(ARRAYS)
     if kind == "disk":
-        beside["shift"] = mapped(tmp_path, BESIDE["shift"], "shift")
+        arrays["shift"] = mapped(tmp_path, ARRAYS["shift"], "shift")
     elif kind != "memory":
-        beside = {name: da.from_array(a, chunks=(700, 1)) for name, a in BESIDE.items()}
-    with opened(1, beside) as (engine, rows):
+        arrays = {name: da.from_array(a, chunks=(700, 1)) for name, a in ARRAYS.items()}
+    with opened(1, arrays) as (engine, rows):
         found = engine.load(Toy(), rows)
-    assert_same([found], expected(kind in CHUNKED, tuple(BESIDE))[:1])
+    assert_same([found], expected(kind in CHUNKED, tuple(ARRAYS))[:1])
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
-def test_what_is_beside_must_have_the_rows_of_x(kind, tmp_path):
+def test_arrays_must_have_the_rows_of_x(kind, tmp_path):
     given = {"memory": X, "disk": mapped(tmp_path), "chunks": da.from_array(X)}[kind]
     with pytest.raises(ValueError, match="X has 4500 rows and shift has 4499; give one row per"):
-        open_rows(WInLDL(), given, Y, fitting=True, beside={"shift": BESIDE["shift"][1:]})
+        open_rows(WInLDL(), given, Y, fitting=True, arrays={"shift": ARRAYS["shift"][1:]})
 
 
 def test_the_order_of_adding_shows_in_these_rows():
@@ -312,26 +312,26 @@ def test_rows_are_mapped_where_they_are(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_rows_are_mapped_with_their_degrees(kind, tmp_path):
-    rows = source(kind, tmp_path, {"shift": BESIDE["shift"]})
+    rows = source(kind, tmp_path, {"shift": ARRAYS["shift"]})
 
     def add(y, X, shift, first_row):
         return y + X[:, :1] + shift + first_row + np.arange(len(y))[:, None]
 
     found = np.asarray(rows.map_with_degrees(add, C))
-    wanted = Y + X[:, :1] + BESIDE["shift"] + np.arange(N)[:, None]
+    wanted = Y + X[:, :1] + ARRAYS["shift"] + np.arange(N)[:, None]
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rows", [[0], [5, 699, 700, 4000, N - 1], np.arange(N)], ids=len)
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_some_rows_are_taken_into_memory(kind, rows, tmp_path):
-    found = source(kind, tmp_path, BESIDE).take(np.asarray(rows))
+    found = source(kind, tmp_path, ARRAYS).take(np.asarray(rows))
     assert type(found) is MemoryRows
     np.testing.assert_array_equal(found.X, X[rows])
     np.testing.assert_array_equal(found.y, Y[rows])
-    assert found.beside.keys() == BESIDE.keys()
-    for name, a in BESIDE.items():
-        np.testing.assert_array_equal(found.beside[name], a[rows])
+    assert found.arrays.keys() == ARRAYS.keys()
+    for name, a in ARRAYS.items():
+        np.testing.assert_array_equal(found.arrays[name], a[rows])
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])

@@ -19,6 +19,7 @@ LATE = {
     "openpyxl", "pandas", "pooch", "psutil", "pyarrow", "rich", "scipy", "skops", "sklearn",
     "starlette", "torch", "uvicorn",
 }  # fmt: skip
+NEED_EXTRAS = {"inldl.engines.chunks"}  # modules of ours that import an optional one
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -120,7 +121,7 @@ def late_imports(room, function):
             names = [node.module or ""]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        if any(name.split(".")[0] not in LATE for name in names):
+        if any(name.split(".")[0] not in LATE and name not in NEED_EXTRAS for name in names):
             yield f"{node.lineno}: {function.name} imports {names[0]} late; import it at the top."
 
 

@@ -19,7 +19,7 @@ def source(chunked, weights):
     beside = {"sample_weight": weights} if weights is not None else {}
     if chunked:
         return ChunkedRows(da.from_array(X, chunks=(17, -1)), Y, beside)
-    return MemoryRows(X, Y, beside=beside)
+    return MemoryRows(X, Y, arrays=beside)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
@@ -28,7 +28,7 @@ def test_the_same_rows_are_drawn_everywhere(monkeypatch, weights):
     here, there = sample(source(False, weights), 3), sample(source(True, weights), 3)
     np.testing.assert_array_equal(here.X, there.X)
     np.testing.assert_array_equal(here.y, there.y)
-    assert len(here.X) == (20 if weights is None else here.beside["sample_weight"].sum())
+    assert len(here.X) == (20 if weights is None else here.arrays["sample_weight"].sum())
     assert not np.array_equal(here.X, sample(source(False, weights), 4).X)
 
 

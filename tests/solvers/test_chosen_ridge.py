@@ -49,7 +49,7 @@ def chosen(X, y, weights=None, alphas=None, **changes):
 
     with LocalEngine() as engine:
         method = problem(**changes)
-        shared = method.first(engine.load(method, MemoryRows(X, y, beside=beside)), sweep)
+        shared = method.first(engine.load(method, MemoryRows(X, y, arrays=beside)), sweep)
     return shared.regression.ridge, seen
 
 
@@ -129,7 +129,7 @@ def test_the_ridge_is_the_best_alpha_in_the_weights_of_winldl():
 
 def test_limited_rows_are_counted_as_they_are_observed():
     upper = np.where(np.isnan(Y), np.minimum(TRUTH + 0.1, 1), np.nan)
-    rows = MemoryRows(X, Y, beside={"upper": upper})
+    rows = MemoryRows(X, Y, arrays={"upper": upper})
     with LocalEngine() as engine:
         method = problem()
         found = method.first(engine.load(method, rows), engine.sweep)

@@ -42,26 +42,26 @@ def open_rows(
     y: Any = None,
     *,
     fitting: bool = False,
-    beside: Mapping[str, Any] | None = None,
+    arrays: Mapping[str, Any] | None = None,
 ) -> RowSource:
     """Check what a user gave, and return it as rows that know where they are.
 
     It may be arrays and frames in memory, CSR, mapped files, arrays of Zarr or HDF5, and Dask
     collections. The estimator notes the columns of X if it is `fitting`; else they must be those
-    of its fit. `beside` are further 2-D arrays with a row for each of X, which the problem of the
+    of its fit. `arrays` are further 2-D arrays with a row for each of X, which the problem of the
     fit gets by name. They may be in memory wherever X is; Dask arrays only if X or y is one.
     """
-    beside = beside or {}
+    arrays = arrays or {}
     if is_chunked(X) or is_chunked(y):
         from inldl.engines.chunks import ChunkedRows, header  # Dask need not be installed
 
         note_columns(estimator, header(X), reset=fitting)
-        return ChunkedRows(X, y, beside)
+        return ChunkedRows(X, y, arrays)
     if is_on_disk(X):
         note_columns(estimator, X, reset=fitting)
-        return DiskRows(X, y, beside)
+        return DiskRows(X, y, arrays)
     if fitting:
-        checked = {name: validate_row_array(name, a) for name, a in beside.items()}
+        checked = {name: validate_row_array(name, a) for name, a in arrays.items()}
         X, y, names = validate_fit(estimator, X, y, sample_weight=checked.get("sample_weight"))
         for name, a in checked.items():
             check_rows(X, a, name)

@@ -85,14 +85,14 @@ class BlockProblem(Protocol):
     """
 
     start: Callable[..., tuple[Any, Sums]]
-    """Make a block of some rows, ``start(X, y, **beside)``; return it and its first sums.
+    """Make a block of some rows, ``start(X, y, **arrays)``; return it and its first sums.
 
-    What is beside features and degrees comes by its name, the same rows of it.
+    The arrays are those of the row source, by their names: the same rows of them.
     """
 
 
 def start_block(problem: BlockProblem, names: Iterable[str], source: Sequence[Any]) -> Any:
-    """Start a block of X, y and what is beside them under `names`, in this order."""
+    """Start a block of X, y and the arrays that go with them under `names`, in this order."""
     X, y, *others = source
     return problem.start(X, y, **dict(zip(names, others, strict=True)))
 
@@ -140,7 +140,7 @@ class RowSource(Protocol):
         """The degrees, or None."""
 
     @property
-    def beside(self) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Any]:
         """What else a fit knows of the rows: 2-D arrays with a row for each, by name."""
 
     @property
@@ -149,7 +149,7 @@ class RowSource(Protocol):
 
     @property
     def in_memory(self) -> bool:
-        """Whether X, y and what is beside them are arrays in the memory of this process."""
+        """Whether X, y and the arrays are in the memory of this process."""
 
     def take(self, rows: np.ndarray) -> RowSource:
         """Return some rows of a fit, by their numbers in order, as rows in memory."""
@@ -164,7 +164,7 @@ class RowSource(Protocol):
         """Return ``function(X)``, `n_columns` numbers for each row, lazily if X is lazy."""
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> Any:
-        """Return ``function(y, X, *beside, first_row=...)`` in the same way."""
+        """Return ``function(y, X, *arrays, first_row=...)`` in the same way."""
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
@@ -181,7 +181,7 @@ def rows_per_block(n_columns: int) -> int:
 
 
 def row_blocks(X: Any, *others: np.ndarray) -> list[tuple[Any, ...]]:
-    """Return the blocks of X and of the arrays beside it, in order, as views."""
+    """Return the blocks of X and of arrays that go with it, in order, as views."""
     n, k = X.shape
     if sparse.issparse(X):  # each block costs dense sums, so let them be few
         size = max(MOST_BLOCK_ROWS, -(-n // 64))

@@ -26,9 +26,9 @@ from distributed.system import MEMORY_LIMIT
 from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces, map_unchecked
 from inldl.engines.dask import DaskEngine
 from inldl.engines.disk import FeatureReader, RowFile, Run
-from inldl.engines.local import LocalEngine, MemoryRows, Parts, start_chunks
+from inldl.engines.local import LocalEngine, MemoryRows, Parts, check_rows_read, start_chunks
 from inldl.rows.checks import DegreeFacts, check_2d, check_degrees, label_names
-from inldl.rows.inputs import check_rows, validate_chunk, validate_row_array
+from inldl.rows.inputs import check_rows
 
 PARTS = 256  # twice as many threads can work at once; the sums of each travel in every sweep
 MEMORY_SHARE = 0.7  # of this machine's, or of dask.config.set({"inldl.memory-limit": ...})
@@ -90,7 +90,7 @@ def _apply(*chunks: Any, function: Callable[..., Any], block_info: Any = None) -
 
 @dataclass(frozen=True)
 class LazyPart:
-    """A few chunks of rows in a row: X, y and what is beside them, not computed yet."""
+    """A few chunks of rows in a row: X, y and the arrays that go with them, not computed yet."""
 
     chunks: list[tuple[Delayed, Delayed, dict[str, Delayed]]]
     first_row: int
@@ -110,29 +110,29 @@ class ChunkedRows:
 
     X: Any
     y: Any
-    beside: dict[str, da.Array]
+    arrays: dict[str, da.Array]
     in_memory = False
 
-    def __init__(self, X: Any, y: Any = None, beside: Mapping[str, Any] | None = None):
-        self.label_names, self.beside = label_names(y), {}
+    def __init__(self, X: Any, y: Any = None, arrays: Mapping[str, Any] | None = None):
+        self.label_names, self.arrays = label_names(y), {}
         if y is None:
             self.X, self.y = as_array(X).rechunk({1: -1}), None
         else:
-            self.X, self.beside = aligned(X, y=y, **(beside or {}))
-            self.y = self.beside.pop("y")
+            self.X, self.arrays = aligned(X, y=y, **(arrays or {}))
+            self.y = self.arrays.pop("y")
 
     @cached_property
     def parts(self) -> list[LazyPart]:
         """The rows in parts of whole chunks, at most `PARTS` of them."""
         lengths = self.X.chunks[0]
         # together, so that what they share is done once
-        arrays = dask.optimize(self.X, self.y, *self.beside.values())
-        X, y, *others = (a.to_delayed(optimize_graph=False)[:, 0] for a in arrays)
-        beside = dict(zip(self.beside, others, strict=True))
+        optimized = dask.optimize(self.X, self.y, *self.arrays.values())
+        X, y, *others = (a.to_delayed(optimize_graph=False)[:, 0] for a in optimized)
+        arrays = dict(zip(self.arrays, others, strict=True))
         found, first_row = [], 0
         for part in in_pieces(range(len(lengths)), -(-len(lengths) // PARTS)):
             n_rows = sum(lengths[j] for j in part)
-            chunks = [(X[j], y[j], {name: a[j] for name, a in beside.items()}) for j in part]
+            chunks = [(X[j], y[j], {name: a[j] for name, a in arrays.items()}) for j in part]
             found.append(LazyPart(chunks, first_row, n_rows))
             first_row += n_rows
         return found
@@ -147,19 +147,17 @@ class ChunkedRows:
 
     def take(self, rows: np.ndarray) -> MemoryRows:
         """Return some of the rows, given in order, in memory; no others come to this process."""
-        X, y, *others = dask.compute(*(a[rows] for a in (self.X, self.y, *self.beside.values())))
-        X, y = validate_chunk(X, y)
-        named = zip(self.beside, others, strict=True)
-        beside = {name: validate_row_array(name, a) for name, a in named}
-        return MemoryRows(X, y, self.label_names, beside)
+        X, y, *others = dask.compute(*(a[rows] for a in (self.X, self.y, *self.arrays.values())))
+        X, y, arrays, _ = check_rows_read(X, y, dict(zip(self.arrays, others, strict=True)))
+        return MemoryRows(X, y, self.label_names, arrays)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
         apply = partial(_map_chunk, function)
         return map_chunks(apply, self.X, n_columns=n_columns)
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> da.Array:
-        arrays = self.y, self.X, *self.beside.values()
-        return map_chunks(function, *arrays, n_columns=n_columns)
+        chunked = self.y, self.X, *self.arrays.values()
+        return map_chunks(function, *chunked, n_columns=n_columns)
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return what `function` makes of the degrees of each chunk, where they are."""
@@ -197,7 +195,7 @@ class ChunkedRows:
         (n, k), C = self.X.shape, self.y.shape[1]
         limit = dask.utils.parse_bytes(dask.config.get("inldl.memory-limit", MEMORY_LIMIT))
         size = 4 if self.X.dtype == np.float32 else 8  # whole numbers become double precision
-        others = sum(a.shape[1] for a in self.beside.values())
+        others = sum(a.shape[1] for a in self.arrays.values())
         return n * (k + 5 * C + others) * size < MEMORY_SHARE * limit
 
 

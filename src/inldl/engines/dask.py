@@ -1,4 +1,4 @@
-"""Parts of chunks on the workers of a Dask cluster, which keep them beside Dask's own memory.
+"""Parts of chunks on the workers of a Dask cluster, which keep them next to Dask's own memory.
 
 A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
 back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere

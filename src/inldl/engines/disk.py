@@ -25,16 +25,9 @@ from inldl.engines.base import (
     row_slices,
     rows_per_block,
 )
-from inldl.engines.local import LocalEngine, MemoryRows, Parts, fold
-from inldl.rows.checks import (
-    DegreeFacts,
-    as_degrees,
-    check_2d,
-    check_degrees,
-    degree_facts,
-    label_names,
-)
-from inldl.rows.inputs import check_rows, validate_chunk, validate_row_array
+from inldl.engines.local import LocalEngine, MemoryRows, Parts, check_rows_read, fold
+from inldl.rows.checks import DegreeFacts, as_degrees, check_2d, check_degrees, label_names
+from inldl.rows.inputs import check_rows
 
 LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
 PIECE = 1 << 22  # bytes of X that are read at once: several in a run, so that reading overlaps
@@ -134,42 +127,36 @@ class DiskRows:
 
     in_memory = False
 
-    def __init__(self, X: Any, y: Any = None, beside: Mapping[str, Any] | None = None):
+    def __init__(self, X: Any, y: Any = None, arrays: Mapping[str, Any] | None = None):
         self.X, self.y, self.label_names = X, y, label_names(y)
-        self.beside = {
-            name: a if is_on_disk(a) else np.asarray(a) for name, a in (beside or {}).items()
+        self.arrays = {
+            name: a if is_on_disk(a) else np.asarray(a) for name, a in (arrays or {}).items()
         }
         if y is not None:
             self.y = y if is_on_disk(y) else as_degrees(y)
-        for name, a in {"y": self.y, **self.beside}.items():
+        for name, a in {"y": self.y, **self.arrays}.items():
             if a is not None:
                 check_2d(a, name)
                 check_rows(X, a, name)
 
     def take(self, rows: np.ndarray) -> MemoryRows:
-        X, y = validate_chunk(_picked(self.X, rows), _picked(self.y, rows))
-        beside = {
-            name: validate_row_array(name, _picked(a, rows)) for name, a in self.beside.items()
-        }
-        return MemoryRows(X, y, self.label_names, beside)
+        picked = {name: _picked(a, rows) for name, a in self.arrays.items()}
+        X, y, arrays, _ = check_rows_read(_picked(self.X, rows), _picked(self.y, rows), picked)
+        return MemoryRows(X, y, self.label_names, arrays)
 
     def engine(self, n_threads: int, name: str) -> LocalEngine:
         return LocalEngine(n_threads)
 
     def start_blocks(self, problem: BlockProblem, engine: LocalEngine) -> tuple[Parts, list[Sums]]:
-        arrays = self.X, self.y, *self.beside.values()
-        size, facts = rows_per_block(max(a.shape[1] for a in arrays)), dict[int, DegreeFacts]()
+        widths = [a.shape[1] for a in (self.X, self.y, *self.arrays.values())]
+        size, facts = rows_per_block(max(widths)), dict[int, DegreeFacts]()
         engine.reader = FeatureReader(partial(read_rows, self.X), self.X, size, engine)
 
         def begin(block: Any) -> tuple[Any, Sums]:
-            X, y = validate_chunk(block.X, read_rows(self.y, block.rows))
-            first = block.rows.start
-            beside = {
-                name: validate_row_array(name, read_rows(a, block.rows), first)
-                for name, a in self.beside.items()
-            }
-            facts[first] = degree_facts(y, first, beside.get("sample_weight"))
-            return problem.start(X, y, **beside)
+            y, first = read_rows(self.y, block.rows), block.rows.start
+            arrays = {name: read_rows(a, block.rows) for name, a in self.arrays.items()}
+            X, y, arrays, facts[first] = check_rows_read(block.X, y, arrays, first)
+            return problem.start(X, y, **arrays)
 
         runs = in_runs(row_slices(self.X.shape[0], size))
         unstarted = [Run([SimpleNamespace(rows=at, X=None) for at in run], run) for run in runs]
@@ -182,10 +169,9 @@ class DiskRows:
         return np.concatenate([map_unchecked(function, read_rows(self.X, p)) for p in pieces])
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
-        arrays = self.y, self.X, *self.beside.values()
-        pieces = self._pieces(n_columns)
+        stored, pieces = (self.y, self.X, *self.arrays.values()), self._pieces(n_columns)
         return np.concatenate(
-            [function(*(read_rows(a, p) for a in arrays), first_row=p.start) for p in pieces]
+            [function(*(read_rows(a, p) for a in stored), first_row=p.start) for p in pieces]
         )
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Rows in memory, and blocks on the threads of one machine."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -37,12 +37,12 @@ class MemoryRows:
     X: Any
     y: Any = None
     label_names: Any = None
-    beside: dict[str, np.ndarray] = field(default_factory=dict)
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
     in_memory = True
 
     def take(self, rows: np.ndarray) -> "MemoryRows":
-        beside = {name: a[rows] for name, a in self.beside.items()}
-        return MemoryRows(self.X[rows], self.y[rows], self.label_names, beside)
+        arrays = {name: a[rows] for name, a in self.arrays.items()}
+        return MemoryRows(self.X[rows], self.y[rows], self.label_names, arrays)
 
     def engine(self, n_threads: int, name: str) -> "LocalEngine":
         return LocalEngine(n_threads)
@@ -50,14 +50,14 @@ class MemoryRows:
     def start_blocks(
         self, problem: BlockProblem, engine: "LocalEngine"
     ) -> tuple[Parts, list[Sums]]:
-        parts = [in_runs(row_blocks(self.X, self.y, *self.beside.values()))]
-        return engine.map_parts(partial(start_block, problem, list(self.beside)), parts)
+        parts = [in_runs(row_blocks(self.X, self.y, *self.arrays.values()))]
+        return engine.map_parts(partial(start_block, problem, list(self.arrays)), parts)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> np.ndarray:
         return function(self.X)
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
-        return function(self.y, self.X, *self.beside.values(), first_row=0)
+        return function(self.y, self.X, *self.arrays.values(), first_row=0)
 
     def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         return [function(self.y, 0)]
@@ -148,6 +148,15 @@ def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any
     return kept, added
 
 
+def check_rows_read(
+    X: Any, y: Any, arrays: Mapping[str, Any], first_row: int = 0
+) -> tuple[Any, np.ndarray, dict[str, np.ndarray], DegreeFacts]:
+    """Return rows that were not in memory before, checked, and what y looks like."""
+    X, y = validate_chunk(X, y)
+    checked = {name: validate_row_array(name, a, first_row) for name, a in arrays.items()}
+    return X, y, checked, degree_facts(y, first_row, checked.get("sample_weight"))
+
+
 def start_chunks(
     problem: BlockProblem, chunks: Sequence[Any], first_row: int, n_parts: int
 ) -> tuple[list[Any], Sums, list[DegreeFacts]]:
@@ -156,12 +165,11 @@ def start_chunks(
     Returns the runs of blocks, the total of their sums, and what y looks like.
     """
     sources, facts = [], []
-    for X, y, beside in chunks:
-        X, y = validate_chunk(X, y)
-        checked = {name: validate_row_array(name, a, first_row) for name, a in beside.items()}
-        facts.append(degree_facts(y, first_row, checked.get("sample_weight")))
+    for X, y, arrays in chunks:
+        X, y, arrays, found = check_rows_read(X, y, arrays, first_row)
+        facts.append(found)
         first_row += len(y)
-        sources += row_blocks(X, y, *checked.values())
+        sources += row_blocks(X, y, *arrays.values())
     begin = partial(start_block, problem, list(chunks[0][2]))
     runs, sums = fold(partial(fold, begin), in_runs(sources, n_parts))
     return runs, sums, facts

@@ -11,7 +11,7 @@ from inldl.kernels.compile import exact_kernel
 from inldl.randomness import mixed_bits
 
 FLAT = 1e-7  # a feature that varies by less in a node does not split it
-MORE = 1 + 1e-12  # by how much a split must be better: rounding shall not decide
+BETTER = 1 + 1e-12  # by how much a split must be better: rounding shall not decide
 
 _mixed_bits = exact_kernel(mixed_bits)
 
@@ -99,7 +99,7 @@ def _best_split(columns, targets, rows, order, n_tried, min_leaf, state, work):
         u, state = _random(state)
         cut = min(np.float32(low + u * (high - low)), np.nextafter(high, low))
         gain = _gain(column, cut, targets, rows, total, min_leaf, work)
-        if gain > best * MORE:
+        if gain > best * BETTER:
             best, feature, threshold = gain, f, cut
     return feature, threshold, state
 

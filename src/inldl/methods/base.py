@@ -272,9 +272,9 @@ class LinearDistributionEstimator(DistributionEstimator):
     def _fit(self, X, y, sample_weight):
         self._fit_rows(X, y, weight_column(sample_weight))
 
-    def _fit_rows(self, X, y, beside):
-        """Fit to rows and what is known beside them."""
-        rows = open_rows(self, X, y, fitting=True, beside=beside)
+    def _fit_rows(self, X, y, arrays):
+        """Fit to rows and the arrays that go with them."""
+        rows = open_rows(self, X, y, fitting=True, arrays=arrays)
         initial = self._starting_point(rows)
         with one_blas_thread():  # a wide X is rotated before an engine sees it
             coef, intercept, result = self._solve(rows, initial)
@@ -294,17 +294,17 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _solve_rotated(self, rows, initial):
         """Do the same for more features than rows, in as many columns as there are rows."""
-        weights = rows.beside.get("sample_weight")
+        weights = rows.arrays.get("sample_weight")
         if weights is not None:
             rows = rows.take(np.flatnonzero(weights))
-            weights = rows.beside["sample_weight"]
+            weights = rows.arrays["sample_weight"]
         if self._free_bias:  # a bias that is not penalised stays beside the columns
             return self._solve_beside_bias(rows, initial, Rotation(rows.X, False, weights))
         rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
         if initial is not None:
             initial = rotation.rotated(*initial), np.zeros(rows.y.shape[1])
         problem = self._problem(False, rotation.expand, initial)
-        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
+        rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
         result = self._iterate(problem, rotated)
         coef, intercept = rotation.coef(result.shared.coef)
         return coef, intercept * bool(self.fit_intercept), result
@@ -314,7 +314,7 @@ class LinearDistributionEstimator(DistributionEstimator):
             initial = rotation.rotated(initial[0], np.zeros(rows.y.shape[1])), initial[1]
         expand = partial(_coefficients, rotation)
         problem = self._problem(bool(self.fit_intercept), expand, initial)
-        rotated = MemoryRows(rotation.features, rows.y, beside=rows.beside)
+        rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
         result = self._iterate(problem, rotated)
         return expand(result.shared.coef), result.shared.intercept, result
 

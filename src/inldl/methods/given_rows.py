@@ -102,7 +102,7 @@ def complete_chunks(model, X, y, limits, coverage=None):
     check_label_order(model, y)
     model._refuse_limits(*limits.values())
     header, arrays = PartialRows.open(X, y, **limits)
-    rows = open_rows(model, X, y, beside=arrays)
+    rows = open_rows(model, X, y, arrays=arrays)
     n_labels = model.n_labels_
     check_shape(rows.y, (rows.X.shape[0], n_labels))
     model._completer()  # learned here, once

@@ -241,7 +241,7 @@ class KernelMap:
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None):
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
         some = sample(rows, seed)
-        weights = some.beside.get("sample_weight")
+        weights = some.arrays.get("sample_weight")
         weights = None if weights is None else weights.ravel().astype(np.float64)
         self.columns_ = Columns().fit(some.X, seed, weights)
         scaled = self.columns_.scaled(self.columns_.dense(some.X))
@@ -273,7 +273,7 @@ def sample(rows, seed):
         rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, MAP_SAMPLE, replace=False)))
     elif not rows.in_memory:
         rows = rows.take(np.arange(n))
-    weights = rows.beside.get("sample_weight")
+    weights = rows.arrays.get("sample_weight")
     if weights is None or weights.all():
         return rows
     if not weights.any():

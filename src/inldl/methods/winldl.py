@@ -238,10 +238,10 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         super()._store(rows, coef, intercept, result)
         self.ridge_ = result.shared.regression.ridge
         self.held_out_ = None
-        weights = rows.beside.get("sample_weight")
+        weights = rows.arrays.get("sample_weight")
         again = weights is not None and self.cross_fit is not None
         kept = rows.take(np.flatnonzero(weights)) if again else rows
-        X, y, known = kept.X, kept.y, dict(kept.beside)
+        X, y, known = kept.X, kept.y, dict(kept.arrays)
         own, partial = known.pop("sample_weight", None), None
         if self.cross_fit is not None:
             partial = self._header.block(y, **known)

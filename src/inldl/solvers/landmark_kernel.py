@@ -41,7 +41,7 @@ SMALLEST_EIGENVALUE = (
 )
 ROWS_PER_FEATURE = 10  # that tell a basis well enough
 SAMPLE_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
-MOST_ITERATIONS, MOST_NEWTON_STEPS = 100, 8
+LBFGS_ITERATIONS, MOST_NEWTON_STEPS = 100, 8
 ROUGH_TOLERANCE = (
     1e-6  # what L-BFGS leaves to Newton's steps, which need fewer products for the rest
 )
@@ -257,7 +257,7 @@ def polished(function: Function, curvature: Callable[[Array], Any], U: Array) ->
         if np.linalg.norm(gradient) < CLOSE:
             break
         product = LinearOperator((U.size, U.size), curvature(U), dtype=float)
-        step, _ = cg(product, -gradient.ravel(), rtol=1e-2, maxiter=MOST_ITERATIONS)
+        step, _ = cg(product, -gradient.ravel(), rtol=1e-2, maxiter=LBFGS_ITERATIONS)
         trial = U + step.reshape(U.shape)
         after = function(trial)[1]
         if not np.linalg.norm(after) < np.linalg.norm(gradient):
@@ -304,7 +304,7 @@ class Sample:
 
     def learn(self, V: Array, alpha: float) -> Array:
         """Return the best parameters for these rows alone, starting from V."""
-        return self._problem(alpha).minimise(V, MOST_ITERATIONS)
+        return self._problem(alpha).minimise(V, LBFGS_ITERATIONS)
 
     def model(self, V: Array) -> KernelSoftmax:
         """Return the softmax that has the parameters V; the last row is the bias."""
@@ -338,7 +338,7 @@ class Sample:
             return value + float(np.vdot(tilt, U)), gradient + tilt
 
         found = lbfgs(
-            surrogate, V / problem.unit, maxiter=MOST_ITERATIONS, ftol=ROUGH_TOLERANCE, gtol=CLOSE
+            surrogate, V / problem.unit, maxiter=LBFGS_ITERATIONS, ftol=ROUGH_TOLERANCE, gtol=CLOSE
         )
         U = polished(surrogate, problem.curvature, found.x.reshape(V.shape))
         return problem.unit * U

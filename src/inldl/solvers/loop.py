@@ -109,9 +109,9 @@ class MappedProblem:
     features: Callable[[Any], Array]
     keep: bool
 
-    def start(self, X: Any, y: Array, **beside: Array) -> tuple[MappedBlock, Sums]:
+    def start(self, X: Any, y: Array, **arrays: Array) -> tuple[MappedBlock, Sums]:
         """Start a block of the features."""
-        inside, sums = self.problem.start(self.features(X), y, **beside)
+        inside, sums = self.problem.start(self.features(X), y, **arrays)
         return self._block(X, inside), sums
 
     def __getattr__(self, name: str) -> Any:

@@ -18,7 +18,7 @@ REDUCTIONS = ("batchmean", "sum", "mean", "none")
 FEW_CELLS = 2**13  # `kl_div` is quicker on them
 LARGEST_SHARE = 1e17
 SHORT_ROW = 64  # labels
-DEEPEST = -690.0  # exp of less is not a normal number in double precision
+LOWEST_LOG = -690.0  # exp of less is not a normal number in double precision
 
 
 def partial_kl(
@@ -314,7 +314,7 @@ def _nearest_within(log_probs, low, high):
     """
     free = (low < high) & (log_probs > -torch.inf)
     top = torch.where(free, log_probs, -torch.inf).amax(-1, keepdim=True)
-    p = torch.where(free, (log_probs - top).clamp_min(DEEPEST).exp(), 0)
+    p = torch.where(free, (log_probs - top).clamp_min(LOWEST_LOG).exp(), 0)
     leave, reach = (torch.where(free, bound / p, 0) for bound in (low, high))
     points = torch.cat([torch.zeros_like(top), leave, reach], -1).sort(-1).values
 

@@ -67,7 +67,7 @@ def test_weightless_rows_are_left_out():
     for rows in sources(Y, weights):
         numbers, sample = drawn(rows, seed=0)
         assert (numbers % 2).all()
-        assert (sample.beside["sample_weight"] == 2).all()
+        assert (sample.arrays["sample_weight"] == 2).all()
         np.testing.assert_array_equal(sample.y, Y[numbers])
 
 

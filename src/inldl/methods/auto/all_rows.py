@@ -108,7 +108,7 @@ class AllRows:
         """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
         counter = RowCounter(self.n)
         problem = KernelSweeps(sample.kernel, partial(_scaled, self.learned.columns), counter)
-        apart, left_out = problem.start(held.X, held.y, held.beside.get("sample_weight"))
+        apart, left_out = problem.start(held.X, held.y, held.arrays.get("sample_weight"))
         n_threads = effective_n_jobs(self.model.n_jobs)
         with self.rows.engine(n_threads, type(self.model).__name__) as engine:
             loaded = engine.load(problem, self.rows)

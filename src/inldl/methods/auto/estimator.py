@@ -193,7 +193,7 @@ class AutoInLDL(KernelDistributionEstimator):
             super()._fit(X, y, sample_weight, lower, upper, sums)
             return
         header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
-        fit_large(self, open_rows(self, X, y, fitting=True, beside=arrays), header)
+        fit_large(self, open_rows(self, X, y, fitting=True, arrays=arrays), header)
 
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)

@@ -38,7 +38,7 @@ def fit_large(model, rows, header):
     """
     started, n, seed = perf_counter(), rows.X.shape[0], seed_from(model.random_state)
     numbers, sample = drawn(rows, seed)
-    partial = header.block(sample.y, **sample.beside)
+    partial = header.block(sample.y, **sample.arrays)
     y = partial.feasible() if partial.constrained else sample.y
     weights = None if partial.weight is None else partial.weight.astype(float)
     with one_blas_thread():  # the same sums for any n_jobs
@@ -131,7 +131,7 @@ def drawn(rows, seed):
 
 def _counting(numbers, sample):
     """Return the rows that have a weight."""
-    weights = sample.beside.get("sample_weight")
+    weights = sample.arrays.get("sample_weight")
     if weights is None or weights.all():
         return numbers, sample
     kept = np.flatnonzero(weights)
