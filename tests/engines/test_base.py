@@ -101,12 +101,12 @@ class PlainEngine(Engine):
 
 
 @cache
-def expected(chunked, arrays=()):
+def expected(chunked, names=()):
     """Return all sums of the toy: after the start, and after each step."""
-    size, arrays = CHUNK if chunked else N, [X, Y, *(ARRAYS[name] for name in arrays)]
+    size, arrays = CHUNK if chunked else N, [X, Y, *(ARRAYS[name] for name in names)]
     parts = [[tuple(a[i : i + size] for a in arrays)] for i in range(0, N, size)]
     with PlainEngine() as engine:
-        start = engine.load(Toy(), parts, names=arrays)
+        start = engine.load(Toy(), parts, names=names)
         return [start, *(engine.sweep("step", w) for w in WEIGHTS)]
 
 
@@ -130,7 +130,7 @@ def kind(request):
 def small_blocks(monkeypatch):
     """Have several blocks in each run, and several runs in each part."""
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
-    monkeypatch.setattr(disk, "PIECE", 2500)
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 2500)
     monkeypatch.setattr(disk, "LARGE_MAP", 0)
 
 

@@ -41,7 +41,7 @@ def same_bits(model, expected):
 def test_chunks_through_a_file_give_the_bits_of_chunks_in_memory(
     monkeypatch, tmp_path, table, method, n_jobs
 ):
-    monkeypatch.setattr(disk, "PIECE", 1 << 17)  # several in a run
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 1 << 17)  # several in a run
     X, y = (da.from_array(a, chunks=(7000, -1)) for a in table)
     expected = METHODS[method]().fit(X, y)
     with dask.config.set({**SMALL, "temporary-directory": str(tmp_path)}):

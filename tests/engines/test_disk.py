@@ -20,7 +20,7 @@ METHODS = {"winldl": WInLDL, "inldl-a": InLDLADMM, "inldl-p": InLDLProx}
 def small_files(monkeypatch):
     """Have files of any size read in pieces of few blocks."""
     monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "PIECE", 1 << 18)
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 1 << 18)
 
 
 @cache
@@ -90,7 +90,7 @@ def test_hdf5_gives_the_same_bits(tmp_path, table, in_memory):
 def test_some_rows_of_stores_are_taken(tmp_path, monkeypatch, kind):
     module = pytest.importorskip(kind)
     X, y = np.arange(400.0).reshape(100, 4), np.full((100, 2), 0.5)
-    monkeypatch.setattr(disk, "PIECE", 7 * 4 * 8)  # rows 0 to 6, 7 to 13, ...
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 7 * 4 * 8)  # rows 0 to 6, 7 to 13, ...
     with ExitStack() as stack:
         if kind == "zarr":
             store = module.create_array(

@@ -23,7 +23,7 @@ WEIGHTS = RNG.integers(0, 3, N).astype(float)
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "PIECE", 5000)
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
 
 
 def mapped(folder, a):

@@ -30,7 +30,7 @@ def model():
 def several_blocks(monkeypatch):
     monkeypatch.setattr(base, "MOST_BLOCK_ROWS", 64)
     monkeypatch.setattr(disk, "LARGE_MAP", 0)
-    monkeypatch.setattr(disk, "PIECE", 500)
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 500)
 
 
 def mapped(folder, a):

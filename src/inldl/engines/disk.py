@@ -30,7 +30,9 @@ from inldl.rows.checks import DegreeFacts, as_degrees, check_2d, check_degrees, 
 from inldl.rows.inputs import check_rows
 
 LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
-PIECE = 1 << 22  # bytes of X that are read at once: several in a run, so that reading overlaps
+BYTES_AT_ONCE = (
+    1 << 22
+)  # bytes of X that are read at once: several in a run, so that reading overlaps
 STORES = ("zarr", "h5py")
 
 
@@ -186,7 +188,7 @@ class DiskRows:
 
 def _rows_per_piece(a: Any) -> int:
     """Return how many rows of an array are read at once."""
-    return max(1, PIECE // (a.shape[1] * np.dtype(a.dtype).itemsize))
+    return max(1, BYTES_AT_ONCE // (a.shape[1] * np.dtype(a.dtype).itemsize))
 
 
 def _picked(a: Any, rows: np.ndarray) -> np.ndarray:

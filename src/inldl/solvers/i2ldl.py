@@ -32,7 +32,7 @@ NO_DIRECTION = 1e-12  # of the largest eigenvalue: a direction of X that is roun
 
 
 @dataclass
-class Rows(LowRankBlock):
+class I2LDLBlock(LowRankBlock):
     """A block with the copies P and G of its predictions, and with their multipliers A and B."""
 
     P: Any = None
@@ -129,9 +129,11 @@ class I2LDLProblem:
         """The penalty of XQ - G, relative to rho: G is shrunk by no less than `STRIDE`."""
         return min(max(self.lam3 / (self.rho * STRIDE), LEAST_PART), 1.0)
 
-    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> tuple[Rows, Sums]:
+    def start(
+        self, X: Any, y: Array, sample_weight: Array | None = None
+    ) -> tuple[I2LDLBlock, Sums]:
         """Start without multipliers, at distributions that are nothing but observed."""
-        block = Rows.of(X, y, sample_weight)
+        block = I2LDLBlock.of(X, y, sample_weight)
         zero = np.zeros_like(block.Y)
         block = replace(block, A=zero, B=zero, P=zero, G=zero)
         block, sums = self._rows(block, zero, zero)
@@ -150,7 +152,7 @@ class I2LDLProblem:
         """Return coefficients and intercepts of W + Q and of Q."""
         return shared.coef, shared.intercept, *shared.maps.split(shared.Q)
 
-    def step(self, block: Rows, *both: Array) -> tuple[Rows, Sums]:
+    def step(self, block: I2LDLBlock, *both: Array) -> tuple[I2LDLBlock, Sums]:
         """Find the next P and G of the rows, and move their multipliers."""
         return self._rows(block, block.fitted(*both[:2]), block.fitted(*both[2:]))
 
@@ -167,7 +169,7 @@ class I2LDLProblem:
             "dual_residual": float(self.rho * np.sqrt(move + shared.move) / size),
         }
 
-    def _rows(self, block: Rows, F: Array, H: Array) -> tuple[Rows, Sums]:
+    def _rows(self, block: I2LDLBlock, F: Array, H: Array) -> tuple[I2LDLBlock, Sums]:
         """Do the work on rows, for F = X(W + Q) and H = XQ."""
         seen, rho = ~np.isnan(block.Y), F.dtype.type(self.rho)
         P = np.where(seen, block.Y, 0) + rho * (F + block.A)

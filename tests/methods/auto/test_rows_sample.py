@@ -21,7 +21,7 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 def few_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
     monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
-    monkeypatch.setattr(disk, "PIECE", 5000)
+    monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
 
 
 def sources(y, weights=None):
