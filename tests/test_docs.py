@@ -8,6 +8,7 @@ libraries do. A line "..." stands for any lines, and a column "seconds" may hold
 """
 
 import ast
+import importlib
 import re
 import shlex
 import sys
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import inldl
 from inldl import hide
 from inldl.datasets import catalogue, make_distributions
 
@@ -54,6 +56,11 @@ SLOW = {  # they fit many models
 }
 WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the dataset SJAFFE
 WITH_TORCH = {"torch.md"}
+PUBLIC_MODULES = (
+    "completion", "datasets", "experiments", "experiments.statistics", "files", "importance",
+    "literature", "methods", "metrics", "pooling", "report", "risk_bounds", "tables", "torch",
+    "weighting",
+)  # fmt: skip
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = (
     "complete",
@@ -104,6 +111,23 @@ def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys,
         write_files_of_the_reader()
     shown = run_page(page, monkeypatch, capsys)
     assert shown or page not in STORIES
+
+
+def test_the_api_pages_list_the_public_names():
+    """Each name in `__all__` is listed once, and what is listed exists."""
+    listed = [
+        name
+        for path in DOCS.glob("api*.rst")
+        for name in re.findall(r"^   ([A-Za-z][\w.]*)$", path.read_text("utf-8"), re.MULTILINE)
+        if not name.startswith("api_")
+    ]
+    assert len(listed) == len(set(listed))
+    offered = set()
+    for module in PUBLIC_MODULES:
+        names = importlib.import_module(f"inldl.{module}").__all__
+        offered |= {f"{module}.{name}" for name in names}
+    top = set(inldl.__all__)
+    assert {name for name in offered if name.rpartition(".")[2] not in top} | top == set(listed)
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)

@@ -1,11 +1,17 @@
-"""Combine what was estimated from several completed tables."""
+"""Combine estimates from several completed tables by Rubin's rules."""
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
 from inldl.rows.checks import check_number
+
+__all__ = [
+    "Pooled",
+    "pool",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,23 +42,28 @@ class Pooled:
     n_draws: int
 
     @property
-    def error(self):
-        """The standard error of `estimate`."""
+    def error(self) -> np.ndarray:
+        """Return the standard error of `estimate`."""
         return np.sqrt(self.total)
 
     @property
-    def missing_share(self):
-        """The share of `total` that is due to the missing degrees; 0 where `total` is 0."""
+    def missing_share(self) -> np.ndarray:
+        """Return the share of `total` that is due to the missing degrees; 0 where `total` is 0."""
         return _ratio((1 + 1 / self.n_draws) * self.between, self.total)
 
-    def interval(self, coverage=0.95):
+    def interval(self, coverage: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower and the upper ends of intervals of the given coverage."""
         check_number("coverage", coverage, above=0, below=1)
         reach = stats.t.ppf((1 + coverage) / 2, self.df) * self.error
         return self.estimate - reach, self.estimate + reach
 
 
-def pool(estimates, variances=None, *, complete_df=None):
+def pool(
+    estimates: npt.ArrayLike,
+    variances: npt.ArrayLike | None = None,
+    *,
+    complete_df: float | None = None,
+) -> Pooled:
     r"""Combine estimates from several completed tables by Rubin's rules.
 
     With :math:`q_1, \dots, q_m` the estimates and :math:`u_1, \dots, u_m` their variances,

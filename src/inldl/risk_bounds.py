@@ -1,11 +1,20 @@
-"""How far the expected risk can exceed the weighted empirical risk: theorems 1 and 2.
+"""Bound the expected risk by the weighted empirical risk: theorems 1 and 2.
 
 The weights P apply to the loss itself. The schemes of ``inldl.weighting`` give Q with ``P = Q^2``.
 Arguments broadcast as in numpy, so one call can give a whole curve.
 """
 
+from typing import Any
+
 import numpy as np
 
+__all__ = [
+    "linear_bound",
+    "rademacher_bound",
+    "weighted_empirical_risk",
+]
+
+Numbers = Any  # a number or an array
 _AT_LEAST_0 = ("at least 0", lambda x: x >= 0)
 _AT_LEAST_1 = ("at least 1", lambda x: x >= 1)
 _RANGES = {  # of all other arguments: at least 0
@@ -16,7 +25,7 @@ _RANGES = {  # of all other arguments: at least 0
 }
 
 
-def weighted_empirical_risk(losses, weights):
+def weighted_empirical_risk(losses: Numbers, weights: Numbers) -> float:
     """Compute the weighted empirical risk (definition 1).
 
     ``1/N sum_ij P_ij l_ij``: the mean over rows of the weighted sum over labels.
@@ -48,8 +57,15 @@ def weighted_empirical_risk(losses, weights):
 
 
 def rademacher_bound(
-    empirical_risk, rademacher_complexity, *, max_weight, n_labels, loss_bound, n_samples, delta
-):
+    empirical_risk: Numbers,
+    rademacher_complexity: Numbers,
+    *,
+    max_weight: Numbers,
+    n_labels: Numbers,
+    loss_bound: Numbers,
+    n_samples: Numbers,
+    delta: Numbers,
+) -> Numbers:
     """Bound the expected risk of every function of a class (theorem 1).
 
     ``R <= R_S + 2 |P| Rad_N + C B |P| sqrt(log(1/delta) / (2N))``
@@ -97,17 +113,17 @@ def rademacher_bound(
 
 
 def linear_bound(
-    empirical_risk,
+    empirical_risk: Numbers,
     *,
-    max_weight,
-    n_labels,
-    loss_bound,
-    lipschitz,
-    coef_norm,
-    max_row_norm,
-    n_samples,
-    delta,
-):
+    max_weight: Numbers,
+    n_labels: Numbers,
+    loss_bound: Numbers,
+    lipschitz: Numbers,
+    coef_norm: Numbers,
+    max_row_norm: Numbers,
+    n_samples: Numbers,
+    delta: Numbers,
+) -> Numbers:
     """Bound the expected risk of every linear function with a bounded matrix (theorem 2).
 
     ``R <= R_S + 2 sqrt(2) L B0 sqrt(C) max_i |x_i| |P| / sqrt(N)

@@ -18,6 +18,19 @@ import numpy as np
 
 from inldl.rows.checks import check_choice
 
+__all__ = [
+    "SCHEMES",
+    "DegreeWeighting",
+    "ExponentialWeighting",
+    "LinearWeighting",
+    "Principles",
+    "ProportionalWeighting",
+    "RandomWeighting",
+    "UniformWeighting",
+    "check_principles",
+    "get_weighting",
+]
+
 
 class DegreeWeighting:
     """Give small degrees more weight (WInLDL, equation 8): ``2^(1-d)`` and ``a^(1-m)``.

@@ -16,7 +16,8 @@ import pandas as pd
 import pytest
 
 from inldl.files.replacing import check_free, make_folder, replacing, write_text
-from inldl.tables import TableFile, TableWriter
+from inldl.tables import TableFile
+from inldl.tables.writing import TableWriter
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs modes, links and limits")
 

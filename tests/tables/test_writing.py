@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inldl.tables import Format, TableFile, TableWriter, read_table, write_table
-from inldl.tables.writing import HoleFilling
+from inldl.tables import TableFile, read_table, write_table
+from inldl.tables.table import Format
+from inldl.tables.writing import HoleFilling, TableWriter
 
 HOLES = ["", "NA", '""', " ", "?", '"nan"']
 

@@ -2,11 +2,12 @@
 
 from inldl.datasets._built_in import load_budget_shares, load_concrete, make_distributions
 from inldl.datasets._hiding import MECHANISMS, hide, hide_with_bounds, hide_with_sums
-from inldl.datasets._public import canonical_name, catalogue, load, locate
+from inldl.datasets._public import canonical_name as canonical_name
+from inldl.datasets._public import catalogue, load
+from inldl.datasets._public import locate as locate
 
 __all__ = [
     "MECHANISMS",
-    "canonical_name",
     "catalogue",
     "hide",
     "hide_with_bounds",
@@ -14,6 +15,5 @@ __all__ = [
     "load",
     "load_budget_shares",
     "load_concrete",
-    "locate",
     "make_distributions",
 ]

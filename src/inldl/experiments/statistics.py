@@ -19,6 +19,17 @@ from scipy import stats
 
 from inldl.rows.checks import check_number
 
+__all__ = [
+    "FriedmanResult",
+    "NemenyiResult",
+    "friedman",
+    "mean_ranks",
+    "nemenyi",
+    "ranks",
+    "wilcoxon_holm",
+    "wins_ties_losses",
+]
+
 FloatArray = npt.NDArray[np.float64]
 
 

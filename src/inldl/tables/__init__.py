@@ -1,4 +1,4 @@
-"""What is done with a table of features and degrees that has holes."""
+"""Read, complete, predict, inspect and compare tables with missing shares."""
 
 from inldl.lazy import lazy_names
 
@@ -6,27 +6,28 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "AskOptions": "inldl.tables.options",
+        "Asked": "inldl.tables.questions",
         "AskingTrial": "inldl.tables.ask_trial",
         "CategoryColumn": "inldl.tables.columns.kinds",
         "ColumnOptions": "inldl.tables.options",
         "Comparison": "inldl.tables.comparison",
         "DateColumn": "inldl.tables.columns.date",
+        "Evaluation": "inldl.tables.results",
         "FeatureEncoder": "inldl.tables.columns.encoder",
         "FileOptions": "inldl.tables.options",
         "FillOptions": "inldl.tables.options",
-        "Format": "inldl.tables.table",
+        "FitResult": "inldl.tables.results",
         "HeldOut": "inldl.tables.audit",
         "Inspection": "inldl.tables.inspect",
         "LearnOptions": "inldl.tables.options",
         "NumberColumn": "inldl.tables.columns.kinds",
-        "Piece": "inldl.tables.table",
         "ScaleOptions": "inldl.tables.options",
         "ShareOptions": "inldl.tables.options",
         "Suggestion": "inldl.tables.ask",
         "Table": "inldl.tables.table",
         "TableFile": "inldl.tables.reading",
         "TableModel": "inldl.tables.model",
-        "TableWriter": "inldl.tables.writing",
+        "WriteResult": "inldl.tables.results",
         "ask_table": "inldl.tables.questions",
         "compare": "inldl.tables.comparison",
         "complete_table": "inldl.tables.tasks",

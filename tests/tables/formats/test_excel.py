@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.tables import TableFile, TableWriter, read_table, write_table
+from inldl.tables import TableFile, read_table, write_table
+from inldl.tables.writing import TableWriter
 
 openpyxl = pytest.importorskip("openpyxl")
 from openpyxl.cell.rich_text import CellRichText, TextBlock  # noqa: E402

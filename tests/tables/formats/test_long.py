@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.tables import TableFile, TableWriter, read_table, write_table
+from inldl.tables import TableFile, read_table, write_table
 from inldl.tables.table import TableFormat
+from inldl.tables.writing import TableWriter
 
 LONG = "id=county,label=party,value=share"
 TEXT = """county,people,party,share,head

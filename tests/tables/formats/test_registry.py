@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 from inldl.cli.app import app
 from inldl.cli.options import File
-from inldl.tables import TableFile, TableWriter, read_table, write_table
+from inldl.tables import TableFile, read_table, write_table
 from inldl.tables.formats import parquet as parquet_format
 from inldl.tables.formats import registry as formats
 from inldl.tables.formats.frames import FrameFormat
 from inldl.tables.formats.registry import Listing
 from inldl.tables.table import TableFormat
-from inldl.tables.writing import write_frame
+from inldl.tables.writing import TableWriter, write_frame
 
 ODD = ['+1 "x"', "a,b;c", "größe", "läuft\tgut"]  # names of features, and of columns to add
 LABELS = ["joy, 50%", "Ärger", "fear"]
