@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 import inldl
 from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
 from inldl.rows.partial import PartialRows
-from inldl.tables.ask import Prices, RowsToFill, suggestion
+from inldl.tables.ask import Prices, suggestion
+from inldl.tables.row_columns import RowsToFill, TrainingRows
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
 
@@ -188,8 +189,8 @@ def test_parts_of_a_table_are_as_good_as_all_of_it(data, model):
     parts = []
     for rows in (slice(0, 13), slice(13, 14), slice(14, 50)):
         some = X[rows], y[rows] if isinstance(y, np.ndarray) else y.iloc[rows]
-        parts.append(RowsToFill(*model._rows_to_fill(*some, None, None, None)))
-    found = suggestion(model, parts, model.label_names_, 10, "cell", Prices(), 0.9).table
+        parts.append(RowsToFill.of(model, *some))
+    found = suggestion(parts, model.label_names_, 10, "cell", Prices(), 0.9).table
     assert found["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(
         found[["estimate", "low", "high"]], whole[["estimate", "low", "high"]]
@@ -202,11 +203,13 @@ def test_sums_that_vary_leave_single_holes_unsure():
     y[:25, 0] = np.nan
     sums = np.where(np.isnan(y).any(axis=1), 1, np.nansum(y, axis=1))
     model = TableModel("winldl")
-    encoded, degrees = model._encode(rng.normal(size=(58, 2)), y / sums[:, None])
-    model._fit_encoded(encoded, degrees, sums=sums)
-    rows = PartialRows(y, **model.examples_.side_information(encoded))
-    part = RowsToFill(rows, np.full(y.shape, 0.25))
-    found = suggestion(model, [part], list("abcd"), None, "cell", Prices(), 0.9)
+    degrees = PartialRows(y / sums[:, None], number=np.arange(58))
+    training = TrainingRows(rng.normal(size=(58, 2)), degrees, divisors=sums)
+    prepared = model.prepare(training, list("abcd"))
+    model.fit_prepared(prepared)
+    rows = PartialRows(y, **model.examples_.side_information(prepared.features))
+    part = RowsToFill(model, rows, np.full(y.shape, 0.25))
+    found = suggestion([part], list("abcd"), None, "cell", Prices(), 0.9)
     assert len(found.table) == 25
     assert (found.table["gain"] > 0).all()
 

@@ -131,8 +131,9 @@ def test_hidden_degrees(budget):
 def test_test_rows(budget):
     X, _, truth = budget
     model = TableModel("winldl").fit(X[:1000], truth[:1000])
-    predicted = model.predict(X[1000:]).to_numpy()
-    found = audit.measure_test_rows(model, truth[1000:], predicted)
+    rows = model.predict_rows(X[1000:])
+    ends = rows.interval(0.9)
+    found = audit.measure_test_rows(model, truth[1000:], rows.predicted, ends)
     assert found.overall()["n"] == truth[1000:].size
     assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
     means = truth[:1000].mean()

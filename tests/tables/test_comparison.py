@@ -16,6 +16,7 @@ from inldl.progress import listening
 from inldl.rows.partial import PartialRows
 from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
+from inldl.tables.row_columns import TrainingRows
 from inldl.tables.trial import Errors, completing_trials, predicting_trials, run_trial
 
 NAN = np.nan
@@ -56,12 +57,17 @@ def projected(raw):
 # Holding out
 
 
+def rows(y, X=None):
+    """Return rows of which nothing but degrees is known."""
+    return TrainingRows(X, PartialRows(np.asarray(y)))
+
+
 def test_hiding_leaves_a_degree_in_each_row_and_each_label(holey):
     y = holey[1].to_numpy().copy()
     y[1:, 5] = NAN
     y[0] = [NAN, NAN, NAN, NAN, 0.5, 0.2]
     y[7] = NAN
-    for trial in completing_trials(y, 0.9, 0):
+    for trial in completing_trials(rows(y), 0.9, 0):
         seen = ~np.isnan(trial.learned)
         assert (seen.any(axis=1) == ~np.isnan(y).all(axis=1)).all()
         assert seen.any(axis=0).all()
@@ -70,7 +76,7 @@ def test_hiding_leaves_a_degree_in_each_row_and_each_label(holey):
 
 def test_hidden_share_and_what_is_judged(budget):
     y = budget[1].to_numpy()
-    trials = completing_trials(y, 0.2, 0)
+    trials = completing_trials(rows(y), 0.2, 0)
     hidden = [np.isnan(trial.learned) for trial in trials]
     assert np.mean(hidden) == pytest.approx(0.2, abs=0.01)
     assert not np.array_equal(hidden[0], hidden[1])
@@ -80,7 +86,7 @@ def test_hidden_share_and_what_is_judged(budget):
 
 def test_each_row_is_predicted_once(holey):
     y = holey[1].to_numpy()
-    trials = predicting_trials(y, 7, 0)
+    trials = predicting_trials(rows(y), 7, 0)
     assert len(trials) == 7
     np.testing.assert_array_equal(sum(trial.judged.astype(int) for trial in trials), ~np.isnan(y))
     for trial in trials:
@@ -93,11 +99,12 @@ def test_what_is_held_out_is_never_seen(budget, method):
     X, y = budget
     spoiled = y.to_numpy().copy()
     for make, option in ((completing_trials, 0.3), (predicting_trials, 3)):
-        trial = make(y.to_numpy(), option, 0)[0]
+        trial = make(rows(y), option, 0)[0]
         spoiled = np.where(trial.judged, 1e6, y)
-        other = make(spoiled, option, 0)[0]
+        other = make(rows(spoiled), option, 0)[0]
         np.testing.assert_array_equal(trial.judged, other.judged)
-        a, b = (run_trial(method, X, y.columns, each, 0, []) for each in (trial, other))
+        known = ((rows(y, X), trial), (rows(spoiled, X), other))
+        a, b = (run_trial(method, table, y.columns, each, 0, []) for table, each in known)
         np.testing.assert_array_equal(a[trial.judged], b[trial.judged])
         assert np.abs(b[trial.judged]).max() <= 1
 
@@ -119,20 +126,20 @@ def suppressed(budget):
 @pytest.mark.parametrize("method", ["winldl", "constant-mean"])
 def test_methods_complete_within_bounds(suppressed, method):
     X, y, known = suppressed
-    limits = PartialRows.of(y, **known)
-    [trial, *_] = completing_trials(y.to_numpy(), 0.2, 0, limits=limits)
-    found = run_trial(method, X, y.columns, trial, 0, [])
+    table = TrainingRows(X, PartialRows.of(y, **known))
+    [trial, *_] = completing_trials(table, 0.2, 0)
+    found = run_trial(method, table, y.columns, trial, 0, [])
     assert (found[y.isna()] <= 0.08 + 1e-9).all()
     np.testing.assert_allclose(found[:, [2, 3]].sum(axis=1), known["sums"]["clothes", "alcohol"])
-    [plain, *_] = completing_trials(y.to_numpy(), 0.2, 0)
-    found = run_trial(method, X, y.columns, plain, 0, [])
+    [plain, *_] = completing_trials(rows(y), 0.2, 0)
+    found = run_trial(method, rows(y, X), y.columns, plain, 0, [])
     assert (found[y.isna()] > 0.08 + 1e-9).any()
 
 
 def test_shares_that_others_give_away_are_not_judged(suppressed):
     _, y, known = suppressed
-    limits = PartialRows.of(y, **known)
-    for trial in completing_trials(y.to_numpy(), 0.2, 0, limits=limits):
+    table = TrainingRows(None, PartialRows.of(y, **known))
+    for trial in completing_trials(table, 0.2, 0):
         alone = np.isnan(trial.learned[:, [2, 3]]).sum(axis=1) == 1
         assert not trial.judged[:, [2, 3]][alone].any()
         assert trial.judged.sum() > 20
@@ -141,13 +148,13 @@ def test_shares_that_others_give_away_are_not_judged(suppressed):
 @quickly
 def test_held_out_shares_are_not_told_by_bounds(suppressed):
     X, y, known = suppressed
-    limits = PartialRows.of(y, upper=known["upper"])
+    table = TrainingRows(X, PartialRows.of(y, upper=known["upper"]))
     for make, option in ((completing_trials, 0.3), (predicting_trials, 3)):
-        trial = make(y.to_numpy(), option, 0, limits=limits)[0]
-        parts = {"y": y, "lower": limits.lower, "upper": limits.upper}
+        trial = make(table, option, 0)[0]
+        parts = {"y": y, "lower": table.rows.lower, "upper": table.rows.upper}
         spoiled = {name: np.where(trial.judged, 1e6, part) for name, part in parts.items()}
-        other = replace(trial, truth=spoiled["y"], limits=replace(limits, **spoiled))
-        a, b = (run_trial("winldl", X, y.columns, each, 0, []) for each in (trial, other))
+        other = replace(table, rows=replace(table.rows, **spoiled))
+        a, b = (run_trial("winldl", each, y.columns, trial, 0, []) for each in (table, other))
         np.testing.assert_array_equal(a, b)
 
 
@@ -159,14 +166,14 @@ def test_bounds_are_compared_with(suppressed):
     found, fewer = (
         compare(
             X[rows], y[rows], ["winldl"],
-            limits={"upper": known["upper"][rows]}, sample_weight=weights[rows],
+            upper=known["upper"][rows], sample_weight=weights[rows],
         )
         for rows in (slice(None), kept)
     )  # fmt: skip
     columns = ["completing_rmse", "predicting_rmse", "cosine"]
     np.testing.assert_allclose(found.table[columns], fewer.table[columns], rtol=1e-6)
     with pytest.raises(ValueError, match="no share is between them"):
-        compare(X, y, ["winldl"], limits={"upper": known["upper"] - 1})
+        compare(X, y, ["winldl"], upper=known["upper"] - 1)
 
 
 # Errors
@@ -209,7 +216,7 @@ def test_constant_mean_completes_as_the_formula_says(budget, monkeypatch):
     monkeypatch.setattr(trial_module, "FOLDS", None)  # so it does not learn how errors go together
     found = compare(X, y, ["constant-mean"], folds=4, random_state=3).table.loc[0]
     squares, count = 0, 0
-    for trial in completing_trials(y.to_numpy(), 0.2, 3):
+    for trial in completing_trials(rows(y), 0.2, 3):
         means = np.nanmean(trial.learned, axis=0)
         means = means / means.sum()
         for row, degrees in zip(trial.learned, y.to_numpy(), strict=True):
@@ -241,7 +248,7 @@ def test_predicting_equals_cross_val_predict_of_scikit_learn(budget):
     X, y = budget
     found = compare(X, y, ["ridge(alpha=1e-9)"], folds=5).table.set_index("method")
     fold = np.empty(len(y), int)
-    for i, trial in enumerate(predicting_trials(y.to_numpy(), 5, 0)):
+    for i, trial in enumerate(predicting_trials(rows(y), 5, 0)):
         fold[trial.judged.any(axis=1)] = i
     # Scaling of features and a ridge of nearly 0 change nothing in a linear regression.
     model = RegressorLDL(LinearRegression())

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from inldl import hide
+from inldl.rows.partial import PartialRows
 from inldl.tables import compare
+from inldl.tables.row_columns import TrainingRows
 from inldl.tables.trial import completing_trials, divided
 
 
@@ -22,17 +24,29 @@ def test_completing_takes_the_sums_into_account(table):
     """What rows lack is not filled into their holes."""
     X, y, sums = table
     errors = [
-        compare(X, y, ["constant-mean"], sums=each).table["completing_mae"][0]
+        compare(X, y, ["constant-mean"], divisors=each).table["completing_mae"][0]
         for each in (None, sums)
     ]
     assert errors[1] < 0.8 * errors[0]
 
 
 def test_a_single_hole_is_judged_where_no_sum_gives_it(table):
-    y = table[1].to_numpy() * table[2][:, None]
-    for trial in completing_trials(y, 0.2, 0, loose=True):
+    X, shares, sums = table
+    y = shares.to_numpy() * sums[:, None]
+    training = TrainingRows(X, PartialRows(shares.to_numpy()), sums)
+    for trial in completing_trials(training, 0.2, 0):
         np.testing.assert_array_equal(trial.judged, ~np.isnan(y) & np.isnan(trial.learned))
         np.testing.assert_array_equal(trial.truth, y)
+
+
+def test_rows_of_weight_0_are_left_out_with_their_sums(table):
+    X, y, sums = table
+    weights = np.where(np.arange(len(y)) % 5, 1.0, 0.0)
+    kept = weights > 0
+    spoiled = np.where(kept, sums, 7.0)
+    found = compare(X, y, ["constant-mean"], divisors=spoiled, sample_weight=weights).table
+    fewer = compare(X[kept], y[kept], ["constant-mean"], divisors=sums[kept]).table
+    assert found["completing_mae"][0] == pytest.approx(fewer["completing_mae"][0])
 
 
 def test_rows_are_divided_as_they_are_when_a_file_is_read():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsRegressor
 
 from inldl import hide
@@ -46,7 +47,7 @@ def test_weights_are_the_third_argument_as_in_every_method():
 def test_the_method_gets_the_weights():
     model = TableModel("winldl", cross_fit=None).fit(X, Y, sample_weight=W)
     encoded = model.encoder_.transform(X)
-    by_hand = model._unfitted().fit(encoded, Y, sample_weight=W)
+    by_hand = clone(model.estimator_).fit(encoded, Y, sample_weight=W)
     np.testing.assert_allclose(model.estimator_.coef_, by_hand.coef_, atol=1e-9)
     expected = np.nansum(W[:, None] * Y, axis=0) / (W @ Y.notna().to_numpy())
     np.testing.assert_allclose(model.means_, expected / expected.sum())

@@ -59,7 +59,8 @@ def complete(
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.pages.table import completion_page
-    from inldl.tables.tasks import check_completion, complete_table, draw_paths, method_for
+    from inldl.tables.streaming import draw_paths
+    from inldl.tables.tasks import check_completion, complete_table, method_for
 
     fitted = None if model is None else o.load_model_of_table(model, filling)
     method_for(method, learning, columns, filling)  # refuses what cannot be

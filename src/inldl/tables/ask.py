@@ -10,8 +10,8 @@ from sklearn.pipeline import Pipeline
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.methods.intervals import check_coverage
 from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
-from inldl.rows.partial import PartialRows
 from inldl.tables.model import TableModel
+from inldl.tables.row_columns import RowsToFill
 
 ASKED_BY = ("cell", "row")  # what is asked for
 ASKING = (
@@ -165,10 +165,10 @@ def suggest(
     prices = Prices(*(c if c is None else np.asarray(c)[()] for c in (row_cost, cell_cost)))
     prices.check(len(given))
     X = pd.DataFrame(index=range(len(given))) if X is None else X
-    limits = {"lower": lower, "upper": upper, "sums": sums}
-    model, X = _fitted(model, X, y, limits)
-    part = RowsToFill(*model._rows_to_fill(X, y, **limits))
-    return suggestion(model, [part], names_or_numbers(y), budget, by, prices, coverage)
+    bounds = {"lower": lower, "upper": upper, "sums": sums}
+    model, X = _fitted(model, X, y, bounds)
+    parts = [RowsToFill.of(model, X, y, **bounds)]
+    return suggestion(parts, names_or_numbers(y), budget, by, prices, coverage)
 
 
 def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
@@ -181,12 +181,12 @@ def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
             check_number(name, price, above=0)
 
 
-def _fitted(model, X, y, limits):
+def _fitted(model, X, y, bounds):
     """Return the estimator, fitted, and what it sees of the features."""
     if isinstance(model, str):
         model = TableModel(model)
         refuse_asking(model)
-        return model.fit(X, y, **limits), X
+        return model.fit(X, y, **bounds), X
     model = getattr(model, "best_estimator_", model)
     refuse_asking(model[-1] if isinstance(model, Pipeline) else model)
     if isinstance(model, Pipeline):
@@ -206,24 +206,15 @@ def refuse_asking(model):
         raise ValueError(ASKING)
 
 
-@dataclass(frozen=True, eq=False)
-class RowsToFill:
-    """Some rows of a table that is to be completed, as `complete` has them."""
-
-    rows: PartialRows
-    predicted: np.ndarray  # (n, C)
-
-
-def suggestion(model, parts, labels, budget, by, prices, coverage):
-    """Return a `Suggestion` for a table that is given in parts."""
+def suggestion(parts, labels, budget, by, prices, coverage) -> Suggestion:
+    """Return a `Suggestion` for a table that is given in parts, as `RowsToFill`."""
     if budget is not None:
         check_number("budget", budget, above=0)
-    errors = errors_of(model, parts)
+    errors = errors_of(parts)
     n_missing = sum(int(part.rows.holes.sum()) for part in parts)
     most = np.inf if budget is None else budget
     found = choose_questions(errors, most, whole_rows=by == "row", **prices.both)
-    starts = np.cumsum([0] + [len(part.rows) for part in parts])
-    low, high = _intervals(model, parts, starts, found, coverage)
+    low, high = _intervals(parts, found, coverage)
     left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
     rank = np.arange(1, len(found.row) + 1)
     if by == "row":
@@ -243,29 +234,22 @@ def suggestion(model, parts, labels, budget, by, prices, coverage):
     return Suggestion(pd.DataFrame(table), rmse, n_missing, coverage)
 
 
-def errors_of(model, parts):
+def errors_of(parts) -> RowErrors:
     """Return the `RowErrors` of a table that is given in parts."""
-    refuse_asking(model)
-    completer = model._completer()
-    if completer is None:
-        name = type(model).__name__
-        raise ValueError(
-            f"This {name} kept no held-out predictions, which show how uncertain missing degrees "
-            f"are; fit {name}(cross_fit=5), or use inldl.TableModel."
-        )
-    found = [completer.row_errors(part.rows, part.predicted) for part in parts]
+    refuse_asking(parts[0].model)
+    found = [part.row_errors() for part in parts]
     filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))
     return RowErrors(filled, spread, found[0].covariance)
 
 
-def _intervals(model, parts, starts, found, coverage):
+def _intervals(parts, found, coverage):
     """Return the ends of the intervals of the degrees that are asked for."""
-    ends, completer = np.empty((2, len(found.row))), model._completer()
-    for part, start in zip(parts, starts, strict=False):
-        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part.rows)))
+    ends, start = np.empty((2, len(found.row))), 0
+    for part in parts:
+        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part)))
         if len(here):
             rows, at = np.unique(found.row[here] - start, return_inverse=True)
-            some = part.rows.take(rows), part.predicted[rows]
-            _, *both = completer.fill_with_intervals(*some, coverage)
+            _, *both = part.take(rows).fill_with_intervals(coverage)
             ends[:, here] = [end[at, found.label[here]] for end in both]
+        start += len(part)
     return ends

@@ -11,10 +11,10 @@ from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
 from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
-from inldl.tables.ask import Prices, RowsToFill, check_asked, errors_of
+from inldl.tables.ask import Prices, check_asked, errors_of
 from inldl.tables.audit import POINTS
 from inldl.tables.model import TableModel
-from inldl.tables.row_columns import sample_rows
+from inldl.tables.row_columns import RowsToFill, sample_rows
 from inldl.tables.scale import whole_of
 
 ASK = "ask"
@@ -179,9 +179,9 @@ class _Trial:
     def fit(self, y):
         """Return the state of a round: the method fitted to what is known."""
         model = TableModel(self.method).fit(self.X, pd.DataFrame(y, columns=self.names))
-        rows = model._rows_to_fill(self.X, y, None, None, None)
-        _, low, high = model._completer().fill_with_intervals(*rows, COVERAGE)
-        return RoundState(self.X, y, errors_of(model, [RowsToFill(*rows)]), high - low)
+        rows = RowsToFill.of(model, self.X, y)
+        _, low, high = rows.fill_with_intervals(COVERAGE)
+        return RoundState(self.X, y, errors_of([rows]), high - low)
 
     def play(self, strategy, first, generator):
         """Yield what was asked for so far and the error, before the first round and after each."""

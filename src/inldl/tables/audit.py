@@ -183,7 +183,7 @@ def measure_completion(model) -> HeldOut:
     labels = list(model.label_names_)
     if model.known == "ratios":
         return _nothing(labels, "only ratios of known shares are given")
-    completer = model._completer()
+    completer = model.learn_completion()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
         return _nothing(labels, "" if found is None else _unlike(completer))
@@ -231,28 +231,17 @@ def _unlike(completer):
     )
 
 
-def count_learned_rows(model, X, y) -> int:
-    """Return how many rows of a table the model was fitted to, as far as it remembers them."""
-    if model.examples_ is None:
-        return 0
-    return model.examples_.n_shared(model.encoder_.transform(X), np.asarray(y))
-
-
-def measure_test_rows(
-    model, y, predicted, coverage=0.9, signs=None, weights=None, constant=None
-) -> HeldOut:
+def measure_test_rows(model, y, predicted, ends=(), weights=None, constant=None) -> HeldOut:
     """Measure the predictions of rows that the model was not fitted to, and their intervals.
 
-    `signs` are what the model says that tells how large the errors of the rows are, `constant` is
-    what the constant mean predicts, if that is not the mean of the rows of the fit.
+    `ends` are the lower and upper ends of intervals, if there are some; `constant` is what the
+    constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
-    constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
     at = ~np.isnan(y)
-    ends: tuple[np.ndarray, ...] = ()
-    if model.calibration_ is not None:
-        ends = tuple(end[at] for end in model._interval_around(predicted, coverage, signs))
+    constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
     how = f"The model predicted the {len(y):,} rows of the table."
+    ends = [end[at] for end in ends]
     return _weighted(_at(at, y, predicted, constant, model, how, *ends), weights)
 
 

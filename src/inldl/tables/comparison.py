@@ -1,7 +1,7 @@
 """Find out which method suits a table."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,11 @@ from inldl.tables.audit import POINTS, error
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.options import ShareOptions
 from inldl.tables.row_columns import (
+    TrainingRows,
     copies_note,
-    distinct_rows,
     notes_on_counts,
+    sample_rows,
     take_weights,
-    weights_of_copies,
 )
 from inldl.tables.scale import whole_of
 from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
@@ -100,8 +100,10 @@ def compare(
     random_state=0,
     scale="fraction",
     sample_weight=None,
+    lower=None,
+    upper=None,
     sums=None,
-    limits=None,
+    divisors=None,
     dates="auto",
 ) -> Comparison:
     """Compare methods on a table, by degrees that are held out from them.
@@ -138,13 +140,13 @@ def compare(
     sample_weight : array-like of shape (n,), optional
         How much each row counts, when methods learn and when their errors are averaged; 0 leaves
         a row out.
-    sums : array-like of shape (n,), optional
+    lower, upper, sums
+        Bounds of missing degrees, and sums of groups of labels, as in the `fit` of `TableModel`.
+        Methods that can learn from them do, and all complete within them.
+    divisors : array-like of shape (n,), optional
         What rows were divided by, if complete ones do not all sum to the same: the `sums` of what
-        `inldl.tables.read_table` returns. Methods then complete rows as they were before.
-    limits : dict, optional
-        What is known of missing degrees: `lower`, `upper` and `sums` as `TableModel.fit` takes
-        them, or ``known.limits`` of what `read_table` returns. Methods that can learn from it do,
-        and all complete within it. It is not used where `sums` vary.
+        `inldl.tables.read_table` returns. Methods then complete rows as they were before, and
+        bounds and sums of labels are not used.
     dates : {"auto", "day-first", "month-first"}, default="auto"
         As in `FeatureEncoder`.
 
@@ -171,28 +173,31 @@ def compare(
     _check(folds, hidden, max_rows, random_state)
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
-    X, y, weights, limits = _tables(X, y, sample_weight, limits or {})
-    rows, notes = _sample(len(y), max_rows, random_state)
-    rows, weights, notes = _without_copies(X, y, weights, rows, notes, dates)
-    X, y, sums = X.iloc[rows], y.iloc[rows], None if sums is None else np.asarray(sums)[rows]
-    given = y if sums is None else y.mul(sums, axis=0)
-    limits = None if sums is not None else limits.take(rows)
-    completing = completing_trials(
-        given.to_numpy(), hidden, random_state, sums is not None, limits
-    )
-    trials = [*completing, *predicting_trials(y.to_numpy(), folds, random_state, limits)]
+    labels = list(names_or_numbers(y))
+    bounds = {"lower": lower, "upper": upper, "sums": sums}
+    table = _training_rows(X, y, sample_weight, divisors, bounds, labels)
+    n_rows, table = len(table), table.take(sample_rows(len(table), max_rows, random_state))
+    notes = []
+    if len(table) < n_rows:
+        notes.append(f"A random sample of {max_rows:,} of the {n_rows:,} rows was used.")
+    if len(table) < FEW:
+        notes.append(f"With fewer than {FEW} rows, chance may decide which method is best.")
+    n_rows, table = len(table), _without_copies(table, dates)
+    notes += [copies_note(n_rows - len(table))] if len(table) < n_rows else []
+    completing = completing_trials(table, hidden, random_state)
+    trials = [*completing, *predicting_trials(table, folds, random_state)]
     attempts = {}
     with listening(None) as report:  # not the parts of each fit
         for i, name in enumerate(names):
             report(f"{name} ({i + 1} of {len(names)})", i / len(names))
-            attempts[name] = try_method(name, X, y.columns, trials, random_state, weights, dates)
+            attempts[name] = try_method(name, table, labels, trials, random_state, dates)
     kind = "completing" if any(trial.judged.any() for trial in completing) else "predicting"
     if kind == "predicting":
         reason = "With two labels, a hidden share is 1 minus the other"
-        if y.shape[1] > 2:
+        if len(labels) > 2:
             reason = "Too few shares could be hidden to measure how well methods complete"
         notes.append(f"{reason}; predicting decides.")
-    return _comparison(attempts, kind, len(y), notes, whole_of(scale))
+    return _comparison(attempts, kind, len(table), notes, whole_of(scale))
 
 
 def compare_file(
@@ -207,32 +212,28 @@ def compare_file(
     options = ShareOptions.of(options, **keywords)
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = take_weights(read.features, options.weight, file)
-    how = {"max_rows": max_rows, "scale": read.scale, "sums": read.sums, "dates": options.dates}
-    how |= {"sample_weight": weights, "limits": read.known.limits}
+    how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}
+    how |= {"sample_weight": weights, "divisors": read.sums, **read.known.limits}
     found = compare(read.features, read.degrees, methods, **how)
-    return found, [*file.notes, *notes_on_counts(read), *_of_sums(read), *_of_limits(read)]
+    return found, [*file.notes, *notes_on_counts(read), *_notes_on_sums(read)]
 
 
-def _of_sums(read):
-    """Return a note on methods that are compared on a table whose sums vary."""
+def _notes_on_sums(read):
+    """Return notes on a table whose sums vary."""
     if read.sums is None:
         return []
-    return [
+    notes = [
         "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
         "complete does; predictions are compared with rows that are divided by their sums."
     ]
-
-
-def _of_limits(read):
-    """Return a note on bounds or sums of labels that comparing takes no account of."""
-    what = [*(["bounds"] * (read.lower is not None or read.upper is not None))]
-    what += ["sums of labels"] if read.groups else []
-    if not what or read.sums is None:
-        return []
-    return [
-        f"Methods are compared without the {' and '.join(what)} of missing shares; inldl complete "
-        "takes them into account."
-    ]
+    bounded = read.lower is not None or read.upper is not None
+    unused = ["bounds"] * bounded + ["sums of labels"] * bool(read.groups)
+    if unused:
+        notes.append(
+            f"Methods are compared without the {' and '.join(unused)} of missing shares; inldl "
+            "complete takes them into account."
+        )
+    return notes
 
 
 def _check(folds, hidden, max_rows, random_state):
@@ -242,60 +243,44 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _tables(X, y, sample_weight, limits):
-    """Return both as frames with the same index, weights as floats, and the limits of holes."""
-    degrees, names = as_degrees(y).astype(np.float64), list(names_or_numbers(y))
+def _training_rows(X, y, sample_weight, divisors, bounds, labels):
+    """Return the rows that count, as floats and with their features as a frame."""
     X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    check_rows(X, degrees)
-    weights, limits = (
-        as_weights(sample_weight, len(X)),
-        PartialRows.of(degrees, **limits, names=names),
-    )
-    if weights is not None and not weights.all():
-        kept = np.flatnonzero(weights)
-        X, degrees, weights = X.iloc[kept], degrees[kept], weights[kept]
-        limits = limits.take(kept)
-    if len(X) < 3:
-        raise ValueError(f"The table has {len(X)} row(s); methods are compared on at least three.")
-    unseen = np.flatnonzero(np.isnan(degrees).all(axis=0))
+    rows = PartialRows.of(as_degrees(y).astype(np.float64), **bounds, names=labels)
+    check_rows(X, rows.y)
+    if divisors is not None:
+        rows, divisors = rows.unconstrained(), np.asarray(divisors)
+    rows = replace(rows, weight=as_weights(sample_weight, len(X)))
+    table = TrainingRows(X, rows, divisors).weighted()
+    if len(table) < 3:
+        raise ValueError(
+            f"The table has {len(table)} row(s); methods are compared on at least three."
+        )
+    unseen = np.flatnonzero(table.rows.holes.all(axis=0))
     if unseen.size:
         raise ValueError(
-            f"The label {names[unseen[0]]!r} has no observed degree; drop it, or observe it in at "
-            "least one row."
+            f"The label {labels[unseen[0]]!r} has no observed degree; drop it, or observe it in "
+            "at least one row."
         )
-    return X, pd.DataFrame(degrees, index=X.index, columns=names), weights, limits
+    return table
 
 
-def _sample(n, max_rows, random_state):
-    """Return all of n rows, or a random sample of them, and a list of notes."""
-    few = f"With fewer than {FEW} rows, chance may decide which method is best."
-    notes = [few] if min(n, max_rows) < FEW else []
-    if n <= max_rows:
-        return np.arange(n), notes
-    rows = np.random.default_rng(random_state).choice(n, max_rows, replace=False)
-    rows.sort()
-    return rows, [f"A random sample of {max_rows:,} of the {n:,} rows was used.", *notes]
-
-
-def _without_copies(X, y, weights, rows, notes, dates):
+def _without_copies(table, dates):
     """Return the rows that do not equal an earlier one; these would be known too well.
 
-    The weights of the rows come with them, those of copies added up.
+    The weights of copies are added up.
     """
-    X, y = X.iloc[rows], y.iloc[rows]
-    weights = None if weights is None else weights[rows]
-    encoder = FeatureEncoder(dates=dates).fit(X)
+    encoder = FeatureEncoder(dates=dates).fit(table.features)
     if not encoder.columns_:
         raise ValueError(
             "No feature column tells rows apart, so all methods would predict the same; complete "
             "the table with the default."
         )
-    encoded = encoder.transform(X)
-    once = distinct_rows(encoded, y.to_numpy())
-    if once is None or len(once) < 3:
-        return rows, weights, notes
-    weights = weights_of_copies(encoded, y.to_numpy(), weights, once)
-    return rows[once], weights, [*notes, copies_note(len(y) - len(once))]
+    numbered = replace(table.rows, number=np.arange(len(table)))
+    encoded = TrainingRows(encoder.transform(table.features), numbered).distinct()
+    if len(encoded) < 3:
+        return table
+    return table.take(encoded.rows.number).with_weight(encoded.rows.weight)
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

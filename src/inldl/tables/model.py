@@ -1,12 +1,15 @@
 """A method together with the preparation of its features: frames in, frames out."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl.completion.examples import evenly
@@ -18,16 +21,17 @@ from inldl.methods.given_rows import check_given
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
-from inldl.rows.checks import as_degrees, check_number, framed, names_or_numbers
+from inldl.rows.checks import as_degrees, check_number, check_ratios, framed, names_or_numbers
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.columns.values import as_table, named_columns
 from inldl.tables.row_columns import (
-    distinct_rows,
+    PredictedRows,
+    RowsToFill,
+    TrainingRows,
     group_numbers,
     means_of_labels,
-    weights_of_copies,
 )
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
@@ -124,113 +128,125 @@ class TableModel(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        limits = PartialRows.of(y, lower, upper, sums)
-        weights, kept = as_weights(sample_weight), None
-        if weights is not None and not weights.all():
-            X = as_table(X)
-            check_rows(X, weights, "sample_weight")
-            kept = np.flatnonzero(weights)
-            X, y, groups, votes, weights = (
-                None if each is None else _safe_indexing(each, kept)
-                for each in (X, y, groups, votes, weights)
-            )
-            limits = limits.take(kept)
-        encoded, degrees = self._encode(X, y, weights)
-        if groups is not None:
-            groups = group_numbers(groups, len(degrees))
-        if votes is not None:
-            votes = checked_votes(votes, len(degrees))
-        known = {"weights": weights, "votes": votes, "limits": limits}
-        self._fit_encoded(encoded, degrees, groups, **known)
-        if kept is not None:
-            self.held_out_rows_ = kept[self.held_out_rows_]
+        X, weight = as_table(X), as_weights(sample_weight)
+        rows = PartialRows.of(y, lower, upper, sums)
+        check_rows(X, rows.y)
+        if weight is not None:
+            check_rows(X, weight, "sample_weight")
+        rows = replace(rows, weight=weight, number=np.arange(len(rows)))
+        training = TrainingRows(X, rows, votes=votes, fold_groups=groups).weighted()
+        self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 
-    def _encode(self, X, y, weights=None, dates="auto"):
-        """Learn to encode the columns; return them and the degrees as arrays.
+    def prepare(self, training, labels, dates="auto") -> TrainingRows:
+        """Learn to encode the columns; return the rows with encoded features, for `fit_prepared`.
 
-        `dates` is as in `FeatureEncoder`.
+        A large table need not stay in memory beside its encoded columns, so these are two steps.
+
+        Parameters
+        ----------
+        training : TrainingRows
+            The rows.
+        labels : sequence of str
+            Names of the labels.
+        dates : {"auto", "day-first", "month-first"}, default="auto"
+            As in `FeatureEncoder`.
         """
         if self.cross_fit is not None:
             check_number("cross_fit", self.cross_fit, low=2, integer=True)
         for name in ("encoder_", "estimator_"):
-            vars(self).pop(name, None)
-        self._unfitted()  # refuses an unknown method before any work
-        X, degrees = as_table(X), as_degrees(y)
-        check_rows(X, degrees)
-        if weights is not None:
-            check_rows(X, weights, "sample_weight")
-        if len(degrees) == 1:
+            self.__dict__.pop(name, None)
+        method = self._make_method()  # refuses an unknown one before any work
+        X, rows, n = training.features, training.rows, len(training)
+        if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
-        self.label_names_ = names_or_numbers(y)
+        self.label_names_ = np.asarray(labels, dtype=object)
         self.encoder_ = FeatureEncoder(dates=dates).fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
-        self.means_ = means_of_labels(degrees, weights, ratios=self.known == "ratios")
-        return self.encoder_.matrix(X), degrees
+        if not self.encoder_.columns_:  # then all methods are the constant mean
+            method = ConstantLDL(known=getattr(method, "known", "degrees"))
+        self.estimator_ = method
+        self._refuse_limits(rows if rows.constrained else None)
+        if self.known == "ratios":
+            check_ratios(rows.y)
+        self.means_ = means_of_labels(rows, ratios=self.known == "ratios")
+        groups, votes = training.fold_groups, training.votes
+        return replace(
+            training,
+            features=self.encoder_.matrix(X),
+            fold_groups=None if groups is None else group_numbers(groups, n),
+            votes=None if votes is None else checked_votes(votes, n),
+        )
 
-    def _fit_encoded(
-        self, encoded, degrees, groups=None, sums=None, weights=None, votes=None, limits=None
-    ):
-        """Fit the method, and keep what completing is learned from.
-
-        Returns the weights of the rows that were held out, or None if there are none.
+    def fit_prepared(self, training) -> TrainingRows:
+        """Fit the method to prepared rows, and keep what completing is learned from.
 
         Copies of a row are learned from once: a held-out row must not be known by its copies. With
-        weights they are learned from once with all their weight. `sums` are those of the rows
-        before they were divided by them, if they vary; completing is then not learned from
-        `limits`.
+        weights they are learned from once with all their weight. If rows were divided by their
+        sums, completing is not learned from bounds.
+
+        Returns
+        -------
+        TrainingRows
+            The rows that were held out.
         """
-        self._refuse_limits(limits if limits is not None and limits.constrained else None)
-        once = distinct_rows(encoded, degrees) if self.encoder_.columns_ else None
-        self.n_copies_ = 0
-        weights = weights_of_copies(encoded, degrees, weights, once)
-        if once is not None:
-            self.n_copies_ = len(degrees) - len(once)
-            encoded, degrees = encoded[once], degrees[once]
-            groups, sums, votes = (
-                None if each is None else each[once] for each in (groups, sums, votes)
-            )
-            limits = None if limits is None else limits.take(once)
-        rows = evenly(len(degrees), MOST_HELD_OUT)
-        held_out = None if groups is None else groups[rows]
-        with self._explained_errors(degrees):
-            if votes is not None:
-                own = self._by_votes(encoded, degrees, rows, held_out, weights, limits, votes)
-                weights = own if weights is None else own * weights
-            rows = self._fit_method(encoded, degrees, rows, held_out, weights, limits)
-        self.held_out_rows_ = rows if once is None else once[rows]
-        known = self._learned_from(degrees[rows], degrees[rows])
-        known = known if sums is None else known * sums[rows, None]
-        limits = None if limits is None or sums is not None else limits.take(rows)
-        self._keep_errors(encoded[rows], known, held_out, loose=sums is not None, partial=limits)
-        return None if weights is None else weights[rows]
+        n = len(training)
+        training = training.distinct() if self.encoder_.columns_ else training
+        self.n_copies_ = n - len(training)
+        with self._explained_errors(training.rows):
+            if training.votes is not None:
+                training = training.with_weight(self._weights_by_votes(training))
+            held_out = training.take(self._fit_method(training))
+        rows, divisors = held_out.rows, held_out.divisors
+        self.held_out_rows_ = rows.number
+        degrees = self._learned_from(rows.y, rows.y)
+        degrees, loose = (
+            degrees if divisors is None else degrees * divisors[:, None],
+            divisors is not None,
+        )
+        about = held_out.fold_groups, loose, None if loose else rows
+        self._keep_errors(held_out.features, degrees, *about)
+        return held_out
 
-    def _fit_method(self, encoded, degrees, rows, groups, weights, limits):
+    def _fit_method(self, training):
         """Fit the method; return which rows have predictions that were made without them."""
-        method, known = self._unfitted(), {}
-        if limits is not None and has_fit_parameter(method, "lower"):
-            known = limits.arguments()
-        self.estimator_ = fit_weighted(method, encoded, degrees, weights, **known)
-        own = getattr(self.estimator_, "held_out_rows_", None)
-        if own is not None and groups is None:  # a method of very many rows holds out some itself
-            some = evenly(len(own), MOST_HELD_OUT)
-            self.held_out_ = self.estimator_.held_out_[some]
-            return own[some]
-        self.held_out_ = self._held_out(encoded, degrees, rows, groups, weights)
-        return rows
+        rows, method, known = training.rows, clone(self.estimator_), {}
+        if has_fit_parameter(method, "lower"):
+            known = rows.arguments()
+        self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
+        self.held_out_, at = None, evenly(len(rows), MOST_HELD_OUT)
+        own = getattr(self.estimator_, "held_out_", None)
+        if training.fold_groups is not None or own is None:
+            if self.cross_fit is not None:
+                self.held_out_ = self._cross_fit(training.take(at), self.cross_fit)
+            return at
+        numbers = getattr(self.estimator_, "held_out_rows_", None)
+        if numbers is None:
+            self.held_out_ = own[at]
+            return at
+        some = evenly(
+            len(numbers), MOST_HELD_OUT
+        )  # very many rows: the method held out some itself
+        self.held_out_ = own[some]
+        return numbers[some]
 
-    def _by_votes(self, encoded, degrees, rows, groups, weights, limits, votes):
+    def _cross_fit(self, training, n_folds):
+        rows, features = training.rows, training.features
+        about = n_folds, training.fold_groups, rows.weight
+        return predict_held_out(clone(self.estimator_), features, rows.y, *about)
+
+    def _weights_by_votes(self, training):
         """Return the weights of rows by their votes, from held-out errors of a first fit."""
-        rows = self._fit_method(encoded, degrees, rows, groups, weights, limits)
-        found = self.held_out_
-        if found is None:
-            some = None if weights is None else weights[rows]
-            found = self._cross_fit(encoded[rows], degrees[rows], FOLDS, groups, some)
-        return weights_by_votes(degrees[rows], found, votes, rows)
+        at, weight = self._fit_method(training), training.rows.weight
+        predicted = self.held_out_
+        if predicted is None:
+            predicted = self._cross_fit(training.take(at), FOLDS)
+        own = weights_by_votes(training.rows.y[at], predicted, training.votes, at)
+        return own if weight is None else own * weight
 
     @contextmanager
-    def _explained_errors(self, degrees):
+    def _explained_errors(self, rows):
         """Name the label that a method fails at; say which methods take incomplete degrees."""
         try:
             yield
@@ -239,27 +255,13 @@ class TableModel(IntervalMixin, DistributionEstimator):
                 raise
             raise error.told(label=self.label_names_[error.label]) from error
         except ValueError as error:
-            ours = isinstance(self._unfitted(), DistributionEstimator)
-            if ours or not np.isnan(degrees).any():
+            if isinstance(self.estimator_, DistributionEstimator) or not rows.holes.any():
                 raise
             raise ValueError(
                 f"{self.method} cannot learn from degrees if some are missing; use one of "
                 "the methods that `inldl methods` lists, or wrap a regressor of scikit-learn in "
                 f"inldl.methods.RegressorLDL. The method says: {error}"
             ) from error
-
-    def _held_out(self, encoded, degrees, rows, groups, weights=None):
-        """Return predictions of some rows that were made without them, or None."""
-        known = getattr(self.estimator_, "held_out_", None)
-        if known is not None and groups is None:
-            return known[rows]
-        if self.cross_fit is None:
-            return None
-        some = None if weights is None else weights[rows]
-        return self._cross_fit(encoded[rows], degrees[rows], self.cross_fit, groups, some)
-
-    def _cross_fit(self, encoded, degrees, n_folds, groups, weights):
-        return predict_held_out(self._unfitted(), encoded, degrees, n_folds, groups, weights)
 
     def _example_row(self):
         return np.full((1, self.n_features_in_), np.nan)  # a hole is what every column can have
@@ -280,9 +282,10 @@ class TableModel(IntervalMixin, DistributionEstimator):
         return super()._fault(degrees)
 
     @property
-    def known(self):
+    def known(self) -> str:  # type: ignore[override]
         """What rows with holes tell, "degrees" or "ratios": a parameter of the method."""
-        return getattr(getattr(self, "estimator_", None) or self._template(), "known", "degrees")
+        method = getattr(self, "estimator_", None) or self._make_method()
+        return getattr(method, "known", "degrees")
 
     def _method(self):
         return self.estimator_
@@ -300,10 +303,14 @@ class TableModel(IntervalMixin, DistributionEstimator):
         encoded = self.encoder_.transform(X)
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
 
-    def _to_complete(self, X, known):
-        """Return rows that are to be completed, and predictions.
+    def learn_completion(self) -> Any:
+        """Learn to complete rows, unless that was done before; return a `Completer`, or None."""
+        return self._completer()
 
-        The columns are encoded once for all that is done with them.
+    def rows_to_fill(self, X, known) -> RowsToFill:
+        """Return rows that are to be completed, with their columns encoded once.
+
+        `known` has the degrees, bounds, and sums of labels, as `TableFile.known` returns them.
         """
         check_is_fitted(self)
         encoded, given = self._validated(X), as_degrees(known.y)
@@ -315,10 +322,15 @@ class TableModel(IntervalMixin, DistributionEstimator):
         rows = PartialRows.of(given, **known.limits, names=self.label_names_)
         if self.examples_ is not None:
             rows = replace(rows, **self.examples_.side_information(encoded))
-        return rows, predicted
+        return RowsToFill(self, rows, predicted)
 
-    def _signs_of(self, encoded):
-        return None if self.examples_ is None else self.examples_.spread_features_of(encoded)
+    def predict_rows(self, X) -> PredictedRows:
+        """Return predictions of rows, with their columns encoded once for all that is asked."""
+        check_is_fitted(self)
+        cells = self.encoder_._read(X)
+        encoded = self.encoder_._encoded(cells)
+        predicted = np.asarray(self.estimator_.predict(encoded))
+        return PredictedRows(self, encoded, predicted, self.encoder_._unfamiliar(cells))
 
     def predict(self, X):
         """Predict a distribution for each row.
@@ -337,13 +349,6 @@ class TableModel(IntervalMixin, DistributionEstimator):
         check_is_fitted(self)
         degrees = self.estimator_.predict(self.encoder_.transform(X))
         return framed(X, degrees, list(self.label_names_))
-
-    def _predict_and_compare(self, X):
-        """Return predictions, signs of their errors, and rows unfamiliar to the encoder."""
-        cells = self.encoder_._read(X)
-        encoded = self.encoder_._encoded(cells)
-        predicted = np.asarray(self.estimator_.predict(encoded))
-        return predicted, self._signs_of(encoded), self.encoder_._unfamiliar(cells)
 
     def influence(self, X, y):
         """Measure how much worse the labels are predicted when a column is shuffled.
@@ -374,17 +379,12 @@ class TableModel(IntervalMixin, DistributionEstimator):
         tags.input_tags = get_tags(FeatureEncoder()).input_tags
         return tags
 
-    def _unfitted(self):
-        """Return the method, not fitted; without features all methods are the constant mean."""
-        estimator = self._template()
-        if hasattr(self, "encoder_") and not self.encoder_.columns_:
-            return ConstantLDL(known=getattr(estimator, "known", "degrees"))
+    def _make_method(self):
+        """Return the method that was asked for, not fitted."""
+        if not isinstance(self.method, str):
+            estimator = clone(self.method)
+        else:
+            estimator = make_method(self.method, self.random_state)
         if "n_jobs" in estimator.get_params(deep=False):
             estimator.set_params(n_jobs=self.n_jobs)
         return estimator
-
-    def _template(self):
-        """Return the method that was asked for, not fitted."""
-        if isinstance(self.method, str):
-            return make_method(self.method, self.random_state)
-        return clone(self.method)

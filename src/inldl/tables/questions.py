@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from inldl.files.replacing import goes_with
-from inldl.tables.ask import Prices, RowsToFill, Suggestion, suggestion
+from inldl.tables.ask import Prices, Suggestion, suggestion
 from inldl.tables.audit import POINTS
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.row_columns import id_columns, id_texts
 from inldl.tables.scale import whole_of
-from inldl.tables.tasks import pieces_for
+from inldl.tables.streaming import pieces_for
 from inldl.tables.writing import row_wholes, write_cells, write_frame
 from inldl.text import listed
 
@@ -79,12 +79,12 @@ def ask_table(
     others = ids if cost is None else [*ids, cost]
     for piece in pieces_for(model, file, others, "reading rows", text=ids):
         known = file.known(piece, scale, normalize=normalize)
-        parts.append(RowsToFill(*model._to_complete(piece.features, known)))
+        parts.append(model.rows_to_fill(piece.features, known))
         facts.add(piece)
     n_rows = sum(map(len, facts.rows))
     prices = Prices(options.row_cost if cost is None else facts.costs(), options.cell_cost)
     prices.check(n_rows)
-    found = suggestion(model, parts, file.labels, options.budget, by, prices, coverage)
+    found = suggestion(parts, file.labels, options.budget, by, prices, coverage)
     asked = Asked(facts.questions(found.table), found, n_rows, whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)

@@ -1,10 +1,15 @@
 """Columns about the rows of a table: ids, weights, groups; and rows that equal each other."""
 
-from dataclasses import replace
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import _safe_indexing
 
+from inldl.completion.asking import RowErrors
 from inldl.completion.examples import row_keys
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
@@ -12,10 +17,132 @@ from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.tables.columns.values import level_name
-from inldl.tables.table import Table
 from inldl.text import counted, listed
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows that a model learns from, with all that is known about them."""
+
+    features: Any  # (n, k) a table, or its encoded columns
+    rows: PartialRows  # degrees, bounds, sums of labels, weights, and the numbers of the rows
+    divisors: Any = None  # (n,) what rows were divided by, if complete ones have several sums
+    votes: Any = None  # (n,) how many votes the degrees of a row rest on
+    fold_groups: Any = None  # (n,) rows of one group are held out together
+
+    def __len__(self):
+        return len(self.rows)
+
+    def take(self, at) -> TrainingRows:
+        """Return some of the rows."""
+        others = (self.features, self.divisors, self.votes, self.fold_groups)
+        features, *rest = (None if a is None else _safe_indexing(a, at) for a in others)
+        return TrainingRows(features, self.rows.take(at), *rest)
+
+    def with_weight(self, weight) -> TrainingRows:
+        """Return the rows with other weights."""
+        return replace(self, rows=replace(self.rows, weight=weight))
+
+    def weighted(self) -> TrainingRows:
+        """Return the rows whose weight is not 0."""
+        weight = self.rows.weight
+        return self if weight is None or weight.all() else self.take(np.flatnonzero(weight))
+
+    def distinct(self) -> TrainingRows:
+        """Return the first of all equal rows, with the weights of its copies together.
+
+        Rows with the same encoded features are copies if nearly all of these have the same
+        degrees, too; else they are people who happen to look alike.
+        """
+        _, alike, counts = np.unique(
+            row_keys(self.features), return_inverse=True, return_counts=True
+        )
+        if counts.max() == 1:
+            return self
+        degrees = np.where(self.rows.holes, -1, self.rows.y)
+        whole = row_keys(np.column_stack([alike, degrees]))
+        _, first, same, copies = np.unique(
+            whole, return_index=True, return_inverse=True, return_counts=True
+        )
+        shared = counts[alike] > 1
+        if (copies[same] == counts[alike])[shared].mean() < COPIES:
+            return self
+        once = np.sort(first)
+        if self.rows.weight is None:
+            return self.take(once)
+        return self.take(once).with_weight(np.bincount(same, self.rows.weight)[same][once])
+
+
+@dataclass(frozen=True, eq=False)
+class RowsToFill:
+    """Rows that an estimator is to complete, and what it predicts in their place."""
+
+    model: Any  # the estimator, fitted
+    rows: PartialRows  # (n, n_labels) the given degrees, bounds, sums
+    predicted: np.ndarray  # (n, n_labels)
+
+    @classmethod
+    def of(cls, model, X, y, lower=None, upper=None, sums=None) -> RowsToFill:
+        """Return rows that are given as the `complete` of an estimator takes them."""
+        return cls(model, *model._rows_to_fill(X, y, lower, upper, sums))
+
+    def __len__(self):
+        return len(self.rows)
+
+    def take(self, at) -> RowsToFill:
+        """Return some of the rows."""
+        return RowsToFill(self.model, self.rows.take(at), self.predicted[at])
+
+    def fill(self) -> np.ndarray:
+        """Return the rows with their missing degrees filled in."""
+        return self.model._fill(self.rows, self.predicted)
+
+    def fill_with_intervals(self, coverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return completed rows, and the lower and upper ends of intervals of all degrees."""
+        return self.model._fill_with_intervals(self.rows, self.predicted, coverage)
+
+    def draw(self, n_draws, seed, first=0) -> np.ndarray:
+        """Return completed tables that differ as far as degrees are unsure.
+
+        `first` is the number of the first row among those of a longer table.
+        """
+        self.model._check_draws(n_draws)
+        return self.model._draw(self.rows, self.predicted, n_draws, seed, first)
+
+    def row_errors(self) -> RowErrors:
+        """Return what the errors of the filled degrees are expected to be."""
+        completer = self.model._completer()
+        if completer is None:
+            name = type(self.model).__name__
+            raise ValueError(
+                f"This {name} kept no held-out predictions, which show how uncertain missing "
+                f"degrees are; fit {name}(cross_fit=5), or use inldl.TableModel."
+            )
+        return completer.row_errors(self.rows, self.predicted)
+
+
+@dataclass(frozen=True, eq=False)
+class PredictedRows:
+    """Rows that a model predicts."""
+
+    model: Any  # a `TableModel`
+    encoded: np.ndarray  # (n, k) their features
+    predicted: np.ndarray  # (n, n_labels)
+    # Which rows have numbers out of the range of the fit, and which have text that it did not see
+    unfamiliar: tuple[np.ndarray, np.ndarray]
+
+    def interval(self, coverage) -> tuple[np.ndarray, np.ndarray]:
+        """Return the lower and upper ends of the intervals of the predictions."""
+        examples = self.model.examples_
+        about = None if examples is None else examples.spread_features_of(self.encoded)
+        return self.model._interval_around(self.predicted, coverage, about)
+
+    def count_learned(self, y) -> int:
+        """Return how many rows the model was fitted to, as far as it remembers them."""
+        examples = self.model.examples_
+        return 0 if examples is None else examples.n_shared(self.encoded, y)
 
 
 def sample_rows(n, most, seed) -> np.ndarray:
@@ -98,21 +225,6 @@ def take_weights(features, name, file, rows=None) -> np.ndarray | None:
     return weights / weights.mean()
 
 
-def rows_that_count(table, weights) -> tuple[Table, np.ndarray | None, int]:
-    """Return the table and the weights without the rows of weight 0, and how many these are."""
-    if weights is None or weights.all():
-        return table, weights, 0
-    kept = np.flatnonzero(weights)
-    names = ("y", "sums", "votes", "lower", "upper", "totals")
-    given = {name: getattr(table, name) for name in names}
-    parts = {name: None if values is None else values[kept] for name, values in given.items()}
-    parts["groups"] = {labels: sums[kept] for labels, sums in table.groups.items()}
-    rows = kept if table.rows is None else table.rows[kept]
-    features = table.features.iloc[kept].reset_index(drop=True)
-    counted = replace(table, **parts, features=features, rows=rows)
-    return counted, weights[kept] / weights[kept].mean(), len(weights) - len(kept)
-
-
 def votes_of(table) -> np.ndarray:
     """Return the number of votes of each row of a table of counts."""
     if table.votes is None:
@@ -159,45 +271,17 @@ def group_numbers(groups, n) -> np.ndarray:
     return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
-def distinct_rows(encoded, degrees) -> np.ndarray | None:
-    """Return the first of all equal rows, or None if there are no copies.
-
-    Rows with the same features are copies if nearly all of these have the same degrees, too; else
-    they are people who happen to look alike.
-    """
-    _, alike, counts = np.unique(row_keys(encoded), return_inverse=True, return_counts=True)
-    if counts.max() == 1:
-        return None
-    whole = row_keys(np.column_stack([alike, np.where(np.isnan(degrees), -1, degrees)]))
-    _, first, same, copies = np.unique(
-        whole, return_index=True, return_inverse=True, return_counts=True
-    )
-    shared = counts[alike] > 1
-    if (copies[same] == counts[alike])[shared].mean() < COPIES:
-        return None
-    return np.sort(first)
-
-
 def copies_note(n_copies) -> str:
     """Return a sentence on rows that stand in a table more than once."""
     equal = "equals" if n_copies == 1 else "equal"
     return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
 
 
-def weights_of_copies(encoded, degrees, weights, once) -> np.ndarray | None:
-    """Return the weights of the first of equal rows: those of all their copies together."""
-    if weights is None or once is None:
-        return weights
-    keys = row_keys(np.column_stack([encoded, np.where(np.isnan(degrees), -1, degrees)]))
-    which = np.unique(keys, return_inverse=True)[1]
-    return np.bincount(which, weights)[which][once]
-
-
-def means_of_labels(degrees, weights=None, ratios=False) -> np.ndarray:
+def means_of_labels(rows, ratios=False) -> np.ndarray:
     """Return the means of the labels, which sum to 1; of `ratios`, those that agree with them."""
     if ratios:
-        return PartialRows(degrees, weight=weights).constant_distribution()
-    means = mean_degrees(degrees, weights)
+        return rows.constant_distribution()
+    means = mean_degrees(rows.y, rows.weight)
     return means / means.sum() if means.sum() > 0 else np.full(len(means), 1 / len(means))
 
 

@@ -1,9 +1,10 @@
 """Fit a model to a table in a file, complete the table, predict its rows, test a model on it."""
 
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
 from inldl.completion.examples import evenly
 from inldl.errors import DataError
@@ -11,32 +12,33 @@ from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.progress import report
-from inldl.rows.checks import check_number, check_ratios
+from inldl.rows.checks import check_ratios
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit
-from inldl.tables.formats.registry import plain_name
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
-from inldl.tables.results import (
-    Evaluation,
-    FitResult,
-    ShownRows,
-    Tally,
-    WriteResult,
-    size_of_holes,
-)
+from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.tables.row_columns import (
+    TrainingRows,
     copies_note,
-    group_numbers,
     id_columns,
-    rows_that_count,
     take_column,
     take_weights,
     votes_of,
     weights_notes,
 )
 from inldl.tables.scale import whole_of
+from inldl.tables.streaming import (
+    ShownRows,
+    Tally,
+    completed_files,
+    draw_paths,
+    paired_ends,
+    pieces_for,
+    rounded_rows,
+    size_of_holes,
+)
 from inldl.tables.writing import TableWriter, check_writable, row_wholes
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -65,42 +67,32 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     model = TableModel(method_for(method, options, file.options), n_jobs=options.n_jobs)
     most_rows = options.most_rows or LEARNED_NUMBERS // len(file.source.names)
     table = file.read(scale=options.scale, normalize=options.normalize, most_rows=most_rows)
-    sampled = table.rows is not None
-    weights = take_weights(table.features, options.weight, file, table.rows)
-    table, weights, n_left_out = rows_that_count(table, weights)
-    degrees, scale, notes = table.degrees, table.scale, list(table.notes)
-    limits = table.known.limits
-    groups, sums = _groups(table.features, options.group, file), table.sums
-    votes = votes_of(table) if options.votes else None
-    notes += [_SAMPLED.format(len(degrees))] if sampled else []
-    rows = evenly(len(degrees), INFLUENCE_ROWS)
-    sample = table.features.iloc[rows], degrees.iloc[rows]
-    with _placed(table.file.place_of(table.rows)):
-        encoded, y = model._encode(table.features, degrees, weights, options.dates)
-        if model.known == "ratios":
-            check_ratios(y)
-        limits = PartialRows.of(y, **limits, names=list(degrees))
-    del table  # a large one should not stay in memory beside its encoded columns
-    weights = model._fit_encoded(encoded, y, groups, sums, weights, votes, limits)
+    sampled, labels, scale, notes = table.rows is not None, table.labels, table.scale, table.notes
+    n_read, (training, place) = len(table.y), _training_rows(table, options)
+    with _placed(place):
+        prepared = model.prepare(training, labels, options.dates)
+    some = training.take(evenly(len(training), INFLUENCE_ROWS))
+    sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
+    del table, training, some  # large ones should not stay in memory beside encoded columns
+    held_out = model.fit_prepared(prepared)
     model.scale_ = scale
-    held_out = None if votes is None else votes[model.held_out_rows_]
-    notes += weights_notes(options.weight, n_left_out, weights, held_out)
-    notes += model.encoder_.notes_
-    if model.n_copies_:
-        notes.append(copies_note(model.n_copies_))
-    missing, partly = np.isnan(y), sampled or n_left_out
+    rows, n_left_out = prepared.rows, n_read - len(prepared)
+    weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
+    notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
+    notes += weights_notes(options.weight, n_left_out, weight, held_out.votes)
+    notes += [*model.encoder_.notes_, *([copies_note(model.n_copies_)] if model.n_copies_ else [])]
     return FitResult(
         model,
         scale,
-        [name for name, hole in zip(degrees, missing.any(axis=0), strict=True) if hole or partly],
-        len(y),
+        [name for j, name in enumerate(labels) if partly or missing[:, j].any()],
+        len(rows),
         int(missing.sum()),
         int(missing.size - missing.sum()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
         notes,
-        audit.measure_new_rows(model, y, weights).in_units_of(scale),
+        audit.measure_new_rows(model, rows.y, weight).in_units_of(scale),
         sample,
-        _size_of_holes(y, list(degrees), scale, sums, limits, model.known == "ratios"),
+        _size_of_holes(prepared, labels, scale, model.known == "ratios"),
     )
 
 
@@ -110,20 +102,35 @@ _SAMPLED = (
 )
 
 
-def _size_of_holes(y, labels, scale, sums, limits, ratios):
+def _training_rows(table, options):
+    """Return the rows that count, and a function that says where they stand in the file.
+
+    Columns that are about the rows are taken from the features.
+    """
+    features, file = table.features, table.file
+    weight = take_weights(features, options.weight, file, table.rows)
+    groups = None
+    if options.group is not None:
+        groups = take_column(features, options.group, file, "--group")
+    votes = votes_of(table) if options.votes else None
+    with _placed(file.place_of(table.rows)):
+        rows = PartialRows.of(table.y, **table.known.limits, names=table.labels)
+    number = np.arange(len(rows)) if table.rows is None else table.rows
+    rows = replace(rows, weight=weight, number=number)
+    training = TrainingRows(features, rows, table.sums, votes, groups).weighted()
+    place, weight = file.place_of(training.rows.number), training.rows.weight
+    weight = None if weight is None else weight / weight.mean()
+    rows = replace(training.rows, weight=weight, number=np.arange(len(training)))
+    return replace(training, rows=rows), place
+
+
+def _size_of_holes(training, labels, scale, ratios):
     """Return what the sums of rows tell about the holes that no bounds explain."""
-    raw = y if sums is None else y * sums[:, None]
-    if limits.constrained:  # bounds say why these are missing
-        raw = np.where(limits.limited, limits.feasible(), raw)
-    return size_of_holes(raw, labels, scale, sums is not None, ratios)
-
-
-def _groups(features, name, file):
-    """Take the column of groups from the features, and return the group of each row."""
-    if name is None:
-        return None
-    column = take_column(features, name, file, "--group")
-    return group_numbers(column, len(features))
+    rows, divisors = training.rows, training.divisors
+    given = rows.y if divisors is None else rows.y * divisors[:, None]
+    if rows.constrained:  # bounds say why these are missing
+        given = np.where(rows.limited, rows.feasible(), given)
+    return size_of_holes(given, labels, scale, divisors is not None, ratios)
 
 
 def complete_table(
@@ -175,49 +182,28 @@ def complete_table(
     WriteResult
     """
     options = FillOptions.of(options, **keywords)
-    coverage, extra = options.coverage, _added_to_completed(file, options)
-    report("learning how the shares of a row go together")
-    ids, tally = id_columns(file, model), Tally(file, model, scale)
-    unit, ratios = whole_of(scale), model.known == "ratios"
-    shown = ShownRows(file, file.labels, unit, ids)
+    coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
+    extra, ids = _added_to_completed(file, options), id_columns(file, model)
+    shown = ShownRows(file, file.labels, whole, ids)
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
-    how["overwrite"], draws = overwrite, draw_paths(plain or path, options.n_draws)
-    with (
-        _completed_files(file, path, plain, extra, **how) as write,
-        draw_files(file, draws, model, random_state, **how) as write_draws,
-    ):
+    how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
+    with completed_files(file, path, plain, extra, **how) as write:
+        report("learning how the shares of a row go together")
+        tally = Tally(file, model, scale)
         for piece in pieces_for(model, file, ids, "filling in rows"):
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
-                rows = model._to_complete(piece.features, known)
-                completed, *ends = _completed(model, rows, coverage)
-            tally.add(piece, known.y, completed, rows[0])
-            shown.keep(piece, known.y, completed, _pairs(ends, unit))
+                rows = model.rows_to_fill(piece.features, known)
+                completed, *ends = _completed(rows, coverage)
+            tally.add(piece, known.y, completed, rows.rows)
+            shown.keep(piece, known.y, completed, _pairs(ends, whole))
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if options.mark else []
             kept = _kept(known.y) if ratios else known.y
-            write(piece, kept, completed, scale, np.hstack(added) if added else None)
-            write_draws(piece, known.y, scale, rows)
+            write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
     found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
     return WriteResult(*tally.counts(), *shown.frames(), **found)
-
-
-@contextmanager
-def _completed_files(file, path, plain, extra, **how):
-    """Give a function that writes the next rows of a completed table.
-
-    They also go to the file `plain`, if it is not None, without the `extra` columns.
-    """
-    with TableWriter(file, path, extra=extra, **how) as writer, ExitStack() as stack:
-        also = None if plain is None else stack.enter_context(TableWriter(file, plain, **how))
-
-        def write(piece, kept, completed, scale, added):
-            writer.write(piece, kept, completed, scale, added)
-            if also is not None:
-                also.write(piece, kept, completed, scale)
-
-        yield write
 
 
 def _kept(y):
@@ -277,13 +263,13 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
         for piece in pieces_for(model, file, ids, "predicting rows"):
             with _placed(file.place_of(first=piece.first)):
-                predicted, signs, strange = model._predict_and_compare(piece.features)
+                rows = model.predict_rows(piece.features)
+                predicted = rows.predicted
                 check_predictable(predicted)
-            unfamiliar += [rows.sum() for rows in strange]
+            unfamiliar += [which.sum() for which in rows.unfamiliar]
             added = [rounded_rows(predicted * whole)]
             if coverage is not None:
-                ends = model._interval_around(predicted, coverage, signs)
-                added.append(paired_ends(*ends) * whole)
+                added.append(paired_ends(*rows.interval(coverage)) * whole)
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, added[1:])
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
@@ -324,23 +310,24 @@ def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Ev
     options = ShareOptions.of(options, **keywords)
     table = file.read(scale=options.scale, normalize=options.normalize, least_rows=1)
     weights = take_weights(table.features, options.weight, file)
+    y, ratios = table.y, model.known == "ratios"
     with _placed(file.place_of()):
-        predicted = np.asarray(model.predict(table.features))
-    constant, y = np.broadcast_to(model.means_, predicted.shape), table.y
-    if model.known == "ratios":
-        with _placed(file.place_of()):
+        rows = model.predict_rows(table.features)
+        if ratios:
             check_ratios(y)
+    predicted, constant = rows.predicted, np.broadcast_to(model.means_, y.shape)
+    if ratios:
         y, predicted, constant = audit.as_ratios(y, predicted, constant)
-    about = model._signs(table.features), weights, constant
-    held_out = audit.measure_test_rows(model, y, predicted, coverage, *about)
+    ends = () if model.calibration_ is None else rows.interval(coverage)
+    held_out = audit.measure_test_rows(model, y, predicted, ends, weights, constant)
     return Evaluation(
         _scores(y, predicted, weights),
         _scores(y, constant, weights),
         held_out.in_units_of(table.scale),
-        len(predicted),
+        len(y),
         coverage,
         audit.measure_bounds(table.known, predicted, weights, table.scale),
-        audit.count_learned_rows(model, table.features, table.y),
+        rows.count_learned(table.y),
     )
 
 
@@ -365,15 +352,12 @@ def _placed(where, labels=()):
         raise error.placed(where) from None
 
 
-def _completed(model, rows, coverage):
-    """Return the completed degrees, and the ends of their intervals, NaN where none is needed.
-
-    `rows` are what `TableModel._to_complete` returns.
-    """
+def _completed(rows, coverage):
+    """Return completed degrees, and the ends of their intervals, NaN where none is needed."""
     if coverage is None:
-        return (model._fill(*rows),)
-    completed, *ends = model._fill_with_intervals(*rows, coverage)
-    return completed, *(np.where(rows[0].holes, end, np.nan) for end in ends)
+        return (rows.fill(),)
+    completed, *ends = rows.fill_with_intervals(coverage)
+    return completed, *(np.where(rows.rows.holes, end, np.nan) for end in ends)
 
 
 def _interval_names(labels, coverage):
@@ -381,65 +365,6 @@ def _interval_names(labels, coverage):
         return []
     check_coverage(coverage)
     return [f"{label}_{end}" for label in labels for end in ("low", "high")]
-
-
-def pieces_for(model, file, others, step, text=None):
-    """Yield the pieces of a file with the columns that a model needs, and some `others`.
-
-    Those in `text` are read as text; by default the others that the model does not use. The name
-    of the `step` and the share of the rows that came so far are reported.
-    """
-    columns = model.encoder_.columns_
-    names = [column.name for column in columns if column.name in file.features]
-    text = {*others} - {*names} if text is None else {*text}
-    text |= {column.name for column in columns if column.as_text}
-    bound = max(1, file.source.most_rows())
-    for piece in file.pieces(list(dict.fromkeys([*names, *others])), text):
-        yield piece
-        report(step, min(1.0, piece.rows.stop / bound))
-
-
-def draw_paths(path, n_draws):
-    """Return the files of the draws: beside the completed table, and named in their order."""
-    check_number("n_draws", n_draws, low=0, integer=True)
-    path, width = Path(path), len(str(n_draws))
-    stem = plain_name(path).stem  # of survey.csv.gz, too
-    ending = path.name.removeprefix(stem)
-    return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
-
-
-@contextmanager
-def draw_files(file, paths, model, seed, **how):
-    """Give a function that writes the next rows of each draw of a completed table.
-
-    It takes a piece, its degrees as fractions, their scale, and what
-    `TableModel._to_complete` returns. Each file is a `TableWriter`, made with
-    `how`; the files appear when all pieces are there.
-    """
-    if paths:
-        model._check_draws(len(paths))
-    with ExitStack() as stack:
-        files = [stack.enter_context(TableWriter(file, path, **how)) for path in paths]
-
-        def write(piece, y, scale, known):
-            draws = model._draw(*known, len(files), seed, piece.first)
-            for each, completed in zip(files, draws, strict=True):
-                each.write(piece, y, completed, scale)
-
-        yield write if files else lambda *_: None
-
-
-def paired_ends(lower, upper):
-    """Return the ends of the intervals, both of a label side by side."""
-    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
-
-
-def rounded_rows(values):
-    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
-    rounded = np.round(values, 9)
-    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
-    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
-    return rounded
 
 
 NOTHING_ADDED = FillOptions()

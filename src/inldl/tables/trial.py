@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 from inldl.datasets import hide
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
-from inldl.rows.partial import PartialRows
 from inldl.tables.model import TableModel
+from inldl.tables.row_columns import TrainingRows
 from inldl.uncertainty.heldout import with_every_label
 
 HIDINGS = 3
@@ -29,7 +29,7 @@ class Trial:
     A method is fitted to the rows `rows` of the degrees `learned`, which are those of `truth` and
     NaN where they are held out. It `completes` these rows, or predicts the others; errors count
     where `judged` is True. If sums of rows are `loose`, and not just 1, complete rows are divided
-    by them before a method sees them. `limits` are those of the holes of `truth`.
+    by them before a method sees them.
     """
 
     truth: np.ndarray
@@ -38,23 +38,22 @@ class Trial:
     judged: np.ndarray
     completes: bool
     loose: bool = False
-    limits: PartialRows | None = None
 
 
-def completing_trials(y, hidden, random_state, loose=False, limits=None):
+def completing_trials(table, hidden, random_state) -> list[Trial]:
     """Return trials that hide a share of the observed degrees of all rows, three times.
 
-    Degrees that the limits of others give away are not judged.
+    Degrees that the bounds and sums of others give away are not judged.
     """
-    generators = np.random.default_rng([random_state, 0]).spawn(HIDINGS)
+    y, loose = table.rows.y, table.divisors is not None
+    y = y * table.divisors[:, None] if loose else y
     trials = []
-    for generator in generators:
+    for generator in np.random.default_rng([random_state, 0]).spawn(HIDINGS):
         left, judged = hide_more(y, hidden, generator, loose)
-        known = None if limits is None else limits.hide(left)
-        if known is not None and known.constrained:
-            low, high = known.possible
+        if table.rows.constrained:
+            low, high = table.rows.hide(left).possible
             judged &= high - low > KNOWN_WIDTH
-        trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose, limits))
+        trials.append(Trial(y, left, np.arange(len(y)), judged, True, loose))
     return trials
 
 
@@ -74,16 +73,15 @@ def hide_more(y, share, generator, loose=False):
     return left, judged if loose else judged & (np.isnan(left).sum(axis=1) > 1)[:, None]
 
 
-def predicting_trials(y, folds, random_state, limits=None):
+def predicting_trials(table, folds, random_state) -> list[Trial]:
     """Return trials that hold out each row once."""
+    y, trials = table.rows.y, []
     order = np.random.default_rng([random_state, 1]).permutation(len(y))
-    trials = []
     for fold in np.array_split(order, min(folds, len(y))):
-        out = np.zeros(len(y), bool)
+        out = np.zeros((len(y), 1), bool)
         out[fold] = True
-        learned = np.where(out[:, None], np.nan, y)
-        judged = out[:, None] & ~np.isnan(y)
-        trials.append(Trial(y, learned, np.flatnonzero(~out), judged, False, limits=limits))
+        learned = np.where(out, np.nan, y)
+        trials.append(Trial(y, learned, np.flatnonzero(~out), out & ~np.isnan(y), False))
     return trials
 
 
@@ -176,16 +174,20 @@ class Attempt:
 NOT_CONVERGED = "fits did not converge"
 
 
-def try_method(method, X, labels, trials, random_state, weights=None, dates="auto"):
-    """Return the `Attempt` of a method, given by its name, in all trials with the frame `X`."""
-    result = Attempt(Errors.none(len(X), weights), Errors.none(len(X), weights))
+def try_method(method, table, labels, trials, random_state, dates="auto") -> Attempt:
+    """Return the `Attempt` of a method, given by its name, in all trials with a table.
+
+    That is given as `TrainingRows`, with the features as a frame.
+    """
+    n, weight = len(table), table.rows.weight
+    result = Attempt(Errors.none(n, weight), Errors.none(n, weight))
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
             for trial in trials:
-                about = random_state, result.seconds, weights, dates
-                found = run_trial(method, X, labels, trial, *about)
+                about = random_state, result.seconds, dates
+                found = run_trial(method, table, labels, trial, *about)
                 errors = result.completing if trial.completes else result.predicting
                 errors.add(trial.truth, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
@@ -200,24 +202,22 @@ def _kind(warning):
     return " ".join(str(warning.message).split())
 
 
-def run_trial(method, X, labels, trial, random_state, seconds, weights=None, dates="auto"):
+def run_trial(method, table, labels, trial, random_state, seconds, dates="auto") -> np.ndarray:
     """Return the degrees that a method gives in a trial, and append the CPU time of its fit."""
-    rows, learned = X.iloc[trial.rows], trial.learned
-    known, sums = with_every_label(learned[trial.rows]), None
+    X, learned, divisors = table.features, trial.learned, None
+    known = with_every_label(learned[trial.rows])
     if trial.loose:
-        (known, sums), learned = divided(known), divided(learned)[0]
+        (known, divisors), learned = divided(known), divided(learned)[0]
+    rows = table.rows.take(trial.rows).hide(known)
+    rows = replace(rows, number=np.arange(len(rows)))
     folds = FOLDS if trial.completes else None  # to learn how to complete
     model = TableModel(method, cross_fit=folds, random_state=random_state)
-    some = None if weights is None else weights[trial.rows]
-    limits = None if trial.limits is None else trial.limits.take(trial.rows).hide(known)
     start = time.process_time()
-    degrees = pd.DataFrame(known, index=rows.index, columns=labels)
-    encoded = model._encode(rows, degrees, some, dates)
-    model._fit_encoded(*encoded, sums=sums, weights=some, limits=limits)
+    training = TrainingRows(X.iloc[trial.rows], rows, divisors)
+    model.fit_prepared(model.prepare(training, labels, dates))
     if trial.completes:
-        told = {} if trial.limits is None else trial.limits.hide(learned).arguments()
         y = pd.DataFrame(learned, index=X.index, columns=labels)
-        return model.complete(X, y, **told).to_numpy()
+        return model.complete(X, y, **table.rows.hide(learned).arguments()).to_numpy()
     seconds.append(time.process_time() - start)
     out = np.zeros(learned.shape)
     new = np.setdiff1d(np.arange(len(X)), trial.rows)
