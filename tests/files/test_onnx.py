@@ -105,6 +105,7 @@ def with_coefficients(kind, coef, intercept):
     """Return an estimator with these coefficients."""
     model = kind()
     model.coef_, model.intercept_, model.label_names_ = coef, intercept, None
+    model.n_labels_ = len(intercept)
     model.n_features_in_ = coef.shape[1]
     return model
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl.errors import warn_user
-from inldl.methods.base import LinearDistributionEstimator
+from inldl.methods.linear import LinearDistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.solvers.i2ldl import I2LDLProblem
 from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
@@ -14,8 +14,8 @@ from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
 class LowRankEstimator(LinearDistributionEstimator):
     """Base of linear methods that are expected to converge: a warning says if one did not."""
 
-    def _store(self, rows, coef, intercept, result):
-        super()._store(rows, coef, intercept, result)
+    def _learn(self, rows, header):
+        super()._learn(rows, header)
         if not self.converged_:
             warn_user(
                 f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
@@ -77,8 +77,8 @@ class InLDLProx(_InLDL):
         """
         return cls(**{"lam": 1e-3, "ridge": 0.0, "fit_intercept": False} | changes)
 
-    def _problem(self, fit_intercept, expand, initial):
-        return ProximalProblem(self.lam, self.ridge, fit_intercept)
+    def _problem(self):
+        return ProximalProblem(self.lam, self.ridge, bool(self.fit_intercept))
 
 
 @parameters
@@ -112,8 +112,8 @@ class InLDLADMM(_InLDL):
         """
         return cls(**{"ridge": 0.0, "fit_intercept": False} | changes)
 
-    def _problem(self, fit_intercept, expand, initial):
-        return AlternatingProblem(self.lam, self.ridge, fit_intercept, self.rho)
+    def _problem(self):
+        return AlternatingProblem(self.lam, self.ridge, bool(self.fit_intercept), self.rho)
 
 
 @parameters
@@ -162,6 +162,6 @@ class I2LDL(LowRankEstimator):
         "lam1": (1e-4, 1e-3, 1e-2, 0.1), "lam2": (1e-5, 1e-3), "lam3": (1e-4, 1e-3, 1e-2)
     }  # fmt: skip
 
-    def _problem(self, fit_intercept, expand, initial):
+    def _problem(self):
         penalties = self.lam1, self.lam2, self.lam3
-        return I2LDLProblem(*penalties, self.rho, fit_intercept)
+        return I2LDLProblem(*penalties, self.rho, bool(self.fit_intercept))

@@ -10,7 +10,7 @@ from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import CountOrZero, NotNegative, parameters
 from inldl.rows.checks import FLOATS
-from inldl.rows.inputs import check_predictable, validate_features, validate_weighted_fit
+from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy, scale_iteratively
 from inldl.solvers.softmax import Features, linear_scores, softmax
 
@@ -41,11 +41,7 @@ class SoftmaxDistributionEstimator(DistributionEstimator):
     def _to_onnx(self, graph, features):
         return graph.softmax(graph.scores(features, self.coef_, self.intercept_))
 
-    def _fit(self, X, y, sample_weight):
-        X, y, self.label_names_, weights = validate_weighted_fit(
-            self, X, y, sample_weight, accept_sparse=False
-        )
-        self.n_labels_ = y.shape[1]
+    def _learn(self, X, y, weights):
         features = Features(X, bool(self.fit_intercept), self._rescale)
         with one_blas_thread():  # products this small lose more than they gain by threads
             result = self._solve(features, y, weights)

@@ -1,18 +1,16 @@
 """The WSLDL-MCSC estimator."""
 
-from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
 from inldl.rows.checks import FLOATS
-from inldl.rows.inputs import check_predictable, validate_features, validate_weighted_fit
+from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.gaussian import projected
 from inldl.solvers.linear import Rotation, check_finite, gram
 from inldl.solvers.loop import run
@@ -112,17 +110,7 @@ class WSLDLMCSC(DistributionEstimator):
         """
         return cls(**{"gamma": 0.1, "lam": 1.0, "edges": "distance"} | changes)
 
-    @cached_property
-    def n_labels_(self):
-        """Number of labels."""
-        check_is_fitted(self)
-        return self.degrees_.shape[1]
-
-    def _fit(self, X, y, sample_weight):
-        X, y, self.label_names_, weights = validate_weighted_fit(
-            self, X, y, sample_weight, accept_sparse=False
-        )
-        self.n_labels_ = y.shape[1]
+    def _learn(self, X, y, weights):
         rows = distinct_rows(X, y, weights)
         X, y = X[rows.first].astype(float), y[rows.first].astype(float)
         with one_blas_thread():

@@ -1,34 +1,40 @@
 """What every estimator of label distributions shares."""
 
 from dataclasses import replace
-from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
-from inldl.methods.given_rows import KnownMixin, check_shape, complete_chunks
-from inldl.methods.parameters import Count, Jobs, NotNegative
+from inldl.errors import warn_user
+from inldl.methods.completing import check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
-from inldl.rows.checks import as_degrees, check_fillable, check_label_order, label_names, like
-from inldl.rows.inputs import as_weights, check_predictable, is_chunked, weight_column
+from inldl.rows.checks import (
+    as_degrees,
+    check_fillable,
+    check_label_order,
+    check_ratios,
+    label_names,
+    like,
+    look_like_ratios,
+)
+from inldl.rows.inputs import as_weights, is_chunked, validate_weighted_fit
 from inldl.rows.partial import PartialRows
-from inldl.solvers.linear import Rotation, predict_columns
-from inldl.solvers.loop import iterations, run
 
 TO_EXPORT = "fit with --method winldl to export."
 
 
-class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEstimator):
+class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Base of estimators that predict distributions: tags, `complete` and `score`.
 
-    A method states `_check_parameters()`, ``_fit(X, y, sample_weight)`` and `_predict(X)`, or its
-    own `fit` and `predict`. Model files hold its attributes, without those that start with an
-    underscore. For ONNX it says in `_to_onnx` how its degrees are computed.
+    A method states ``_learn(X, y, weights)``, which gets checked rows and their weights (or None),
+    and `_predict(X)`. One that needs other rows states `_open`, which returns what its `_learn`
+    takes. One that can learn from ratios has the parameter `known`. `_to_onnx` says for ONNX how
+    its degrees are computed.
 
     Attributes
     ----------
@@ -38,23 +44,10 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         Their names, if `X` and `y` are frames that have names; else `label_names_` is None.
     """
 
-    tunable: ClassVar[
-        dict
-    ] = {}  # constants that `TunedLDL` may choose, and the candidates of each
+    # Constants that `TunedLDL` may choose, and the candidates of each
+    tunable: ClassVar[dict] = {}
+    known = "degrees"  # what a row with holes tells; else only their "ratios"
     _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
-
-    @cached_property
-    def n_labels_(self):
-        """Number of labels, of a model that does not state it, as in older model files."""
-        check_is_fitted(self)
-        if getattr(self, "completer_", None) is not None:
-            return self.completer_.n_labels_
-        if hasattr(self, "estimator_"):
-            return self.estimator_.n_labels_
-        for name in ("label_names_", "intercept_", "distribution_", "constant_", "regressors_"):
-            if getattr(self, name, None) is not None:
-                return len(getattr(self, name))
-        return self.held_out_.shape[1]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -85,9 +78,22 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         -------
         self
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X, y, sample_weight, **limits):
+        """Check the parameters, open the rows, and learn from them."""
         self._check_parameters()
-        self._fit(X, y, sample_weight)
+        self._learn(*self._open(X, y, sample_weight, **limits))
         return self
+
+    def _open(self, X, y, sample_weight):
+        """Return checked rows that have a weight, their degrees, and their weights or None."""
+        sparse = "csr" if get_tags(self).input_tags.sparse else False
+        X, y, self.label_names_, weights = validate_weighted_fit(
+            self, X, y, sample_weight, accept_sparse=sparse
+        )
+        self.n_labels_ = y.shape[1]
+        return X, y, weights
 
     def predict(self, X):
         """Predict a distribution for each row.
@@ -143,10 +149,14 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
             with holes sum to more than 1, beyond what rounding explains, or bounds and sums
             contradict each other. For a lazy result: when it is computed.
         """
-        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+        if self._is_lazy(X, y):
             return complete_chunks(self, X, y, {"lower": lower, "upper": upper, "sums": sums})
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
         return like(y, self._fill(rows, predicted))
+
+    def _is_lazy(self, X, y=None):
+        """Say whether rows are chunks of Dask that it can work on one by one."""
+        return self._takes_chunks and (is_chunked(X) or is_chunked(y))
 
     def _completer(self):
         """Return what was learned about completing, which is nothing."""
@@ -184,6 +194,44 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
         """Return what is expected of rows that are to be completed: the prediction."""
         return np.asarray(self.predict(X))
 
+    def _degrees_given(self, given, predicted, first_row=None):
+        """Return given rows as degrees: ratios are scaled to what is predicted of their labels.
+
+        `first_row` is the number of the first one, if there are others elsewhere.
+        """
+        if self.known == "ratios":
+            check_ratios(given, first_row or 0)
+            return PartialRows(given).scaled(predicted)
+        if first_row is None and look_like_ratios(given):
+            warn_user(
+                "The known degrees of all rows with holes sum to 1, so all holes become 0; if "
+                "missing labels were dropped and the others divided by their sum, fit with "
+                "known='ratios'."
+            )
+        return given
+
+    def _learned_from(self, y, otherwise):
+        """Return the degrees of the fit, beside its held-out predictions; `otherwise` if known."""
+        if self.known == "degrees" or self.held_out_ is None:
+            return otherwise
+        return PartialRows(PartialRows(y).ratios).scaled(self.held_out_)
+
+    def _refuse_limits(self, *limits):
+        """Refuse bounds and sums if only ratios are known."""
+        if self.known == "ratios" and any(each is not None for each in limits):
+            raise ValueError(
+                "Bounds and sums are those of degrees, but with known='ratios' only ratios are "
+                "known; leave out one of them."
+            )
+
+    def _refuse_intervals(self):
+        """Refuse intervals and draws if only ratios are known."""
+        if self.known == "ratios":
+            raise NotFittedError(
+                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
+                "how far off that is, so there are no intervals and no draws; leave them out."
+            )
+
     def score(self, X, y, sample_weight=None):
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
 
@@ -220,138 +268,3 @@ class DistributionEstimator(KnownMixin, MultiOutputMixin, RegressorMixin, BaseEs
     def _set_history(self, result):
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
-
-
-class LinearDistributionEstimator(DistributionEstimator):
-    """Base of estimators that predict the projection of a linear function.
-
-    A method states `_check_parameters()` and ``_problem(fit_intercept, expand, initial)``: what
-    to solve, where `expand` maps the coefficients that are solved for to those of X (None if they
-    are the same) and `initial` are coefficients and intercept to start from, or None.
-
-    Parameters
-    ----------
-    fit_intercept : bool, default=True
-        Whether to add a bias, penalised like the rest.
-    max_iter : int, default=100
-        Iterations at most.
-    tol : float, default=1e-3
-        Stop when both residuals are below this part of the distributions.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same to the bit.
-    verbose : int, default=0
-        1 prints a line per iteration.
-
-    Attributes
-    ----------
-    coef_, intercept_ : ndarray of shape (n_labels, n_features) and (n_labels,)
-        Coefficients W', and the bias of each label.
-    n_iter_, converged_ : int, bool
-        Iterations done, and whether `tol` was met; a ``ConvergenceWarning`` says so if not.
-    history_ : dict of str to ndarray of shape (n_iter_,)
-        "primal_residual" and "dual_residual".
-    """
-
-    fit_intercept: bool = True
-    max_iter: Count = 100
-    tol: NotNegative = 1e-3
-    n_jobs: Jobs = None
-    verbose: int = 0
-
-    _takes_chunks = True
-    _free_bias = False  # whether the bias is not penalised
-
-    def _to_onnx(self, graph, features):
-        return graph.projection(graph.scores(features, self.coef_, self.intercept_))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _fit(self, X, y, sample_weight):
-        self._fit_rows(X, y, weight_column(sample_weight))
-
-    def _fit_rows(self, X, y, arrays):
-        """Fit to rows and the arrays that go with them."""
-        rows = open_rows(self, X, y, fitting=True, arrays=arrays)
-        initial = self._starting_point(rows)
-        with one_blas_thread():  # a wide X is rotated before an engine sees it
-            coef, intercept, result = self._solve(rows, initial)
-        self._store(rows, coef, intercept, result)
-
-    def _starting_point(self, rows):
-        """Refuse rows that the method cannot use; return coefficients and intercept, or None."""
-
-    def _solve(self, rows, initial):
-        """Return coefficients and intercept, and how they were found."""
-        n_samples, n_features = rows.X.shape
-        if rows.in_memory and n_features > 2 * n_samples:  # else it costs more than it saves
-            return self._solve_rotated(rows, initial)
-        problem = self._problem(bool(self.fit_intercept), None, initial)
-        result = self._iterate(problem, rows)
-        return result.shared.coef.copy(), result.shared.intercept, result
-
-    def _solve_rotated(self, rows, initial):
-        """Do the same for more features than rows, in as many columns as there are rows."""
-        weights = rows.arrays.get("sample_weight")
-        if weights is not None:
-            rows = rows.take(np.flatnonzero(weights))
-            weights = rows.arrays["sample_weight"]
-        if self._free_bias:  # a bias that is not penalised stays beside the columns
-            return self._solve_beside_bias(rows, initial, Rotation(rows.X, False, weights))
-        rotation = Rotation(rows.X, bool(self.fit_intercept), weights)
-        if initial is not None:
-            initial = rotation.rotated(*initial), np.zeros(rows.y.shape[1])
-        problem = self._problem(False, rotation.expand, initial)
-        rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
-        result = self._iterate(problem, rotated)
-        coef, intercept = rotation.coef(result.shared.coef)
-        return coef, intercept * bool(self.fit_intercept), result
-
-    def _solve_beside_bias(self, rows, initial, rotation):
-        if initial is not None:
-            initial = rotation.rotated(initial[0], np.zeros(rows.y.shape[1])), initial[1]
-        expand = partial(_coefficients, rotation)
-        problem = self._problem(bool(self.fit_intercept), expand, initial)
-        rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
-        result = self._iterate(problem, rotated)
-        return expand(result.shared.coef), result.shared.intercept, result
-
-    def _iterate(self, problem, rows):
-        """Run the loop on an engine."""
-        report = self._report if self.verbose else None
-        with rows.engine(effective_n_jobs(self.n_jobs), type(self).__name__) as engine:
-            return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
-
-    def _store(self, rows, coef, intercept, result):
-        """Set what is fitted."""
-        self.coef_, self.intercept_ = coef, intercept
-        self.label_names_, self.n_labels_ = rows.label_names, len(intercept)
-        self._set_history(result)
-
-    def _report(self, t, changes):
-        parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
-        print(f"{type(self).__name__} {t}/{self.max_iter}: {parts}")
-
-    def _predict(self, X):
-        return open_rows(self, X).map(self._predictor(), self.n_labels_)
-
-    def _predictor(self):
-        return partial(_predict_rows, self._features, coef=self.coef_, intercept=self.intercept_)
-
-    _features = None  # what maps X to the features that are linear in, if these are others
-
-
-def _coefficients(rotation, W):
-    return rotation.coef(W)[0]
-
-
-def _predict_rows(features, X, coef, intercept):
-    out = np.empty((X.shape[0], len(intercept)), X.dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for X_rows, rows in row_blocks(X, out):
-            mapped = X_rows if features is None else features(X_rows)
-            rows[:] = predict_columns(mapped, coef, intercept).T
-    check_predictable(out)
-    return out

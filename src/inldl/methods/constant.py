@@ -8,7 +8,7 @@ from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Known, parameters
 from inldl.rows.checks import check_ratios
 from inldl.rows.density import mean_degrees
-from inldl.rows.inputs import validate_features, validate_weighted_fit
+from inldl.rows.inputs import validate_features
 from inldl.rows.partial import PartialRows
 
 
@@ -50,9 +50,7 @@ class ConstantLDL(DistributionEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X, y, sample_weight):
-        _, y, self.label_names_, weights = validate_weighted_fit(self, X, y, sample_weight)
-        self.n_labels_ = y.shape[1]
+    def _learn(self, X, y, weights):
         means = np.zeros(self.n_labels_)
         if self.known == "ratios":
             check_ratios(y)

@@ -63,7 +63,7 @@ class ForestLDL(KernelFeatureEstimator):
     n_landmarks: Count = 300
     tunable: ClassVar = {"min_samples_leaf": (1, 2, 5, 10), "max_features": (0.3, 0.5, 1.0)}
 
-    def _learn(self, data, go_on=None):
+    def _train(self, data, go_on=None):
         """Fit the forests; `go_on` is asked after each fold, by its predictions, if given."""
         if max(data.dense.max(), -data.dense.min()) > LARGEST:
             raise ValueError(

@@ -15,10 +15,10 @@ from inldl.completion.hiding import evenly
 from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.given_rows import complete_chunks, light
+from inldl.methods.completing import complete_chunks, light
 from inldl.randomness import seed_from
 from inldl.rows.checks import FLOATS, check_number, like
-from inldl.rows.inputs import is_chunked, validate_features
+from inldl.rows.inputs import validate_features
 from inldl.uncertainty.conformal import LabelErrors
 from inldl.uncertainty.sizes import within_rows
 
@@ -28,12 +28,12 @@ MOST = 10_000  # degrees kept for a label: more would move a coverage by less th
 class IntervalMixin(DistributionEstimator):
     """Intervals and completion, for methods that predict their training rows as if unseen.
 
-    A method states ``_fit(X, y, sample_weight, lower, upper, sums)``. It sets `held_out_`,
+    Its `_open` also takes bounds and sums of unobserved degrees. Its `_learn` sets `held_out_`,
     predictions of the training rows that were each made without the row's degrees (or None), and
     calls `_keep_errors(X, y)` at the end.
     """
 
-    examples_ = None  # as in files of earlier versions
+    examples_ = None
 
     def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
         """Fit the model.
@@ -59,9 +59,9 @@ class IntervalMixin(DistributionEstimator):
         -------
         self
         """
-        self._check_parameters()
         self._refuse_limits(lower, upper, sums)
-        self._fit(X, y, sample_weight, lower, upper, sums)
+        self._fit(X, y, sample_weight, lower=lower, upper=upper, sums=sums)
+        self._predict_weightless(X, sample_weight)
         return self
 
     def _keep_errors(self, X, y, groups=None, loose=False, partial=None):
@@ -86,7 +86,8 @@ class IntervalMixin(DistributionEstimator):
 
     def _predict_weightless(self, X, sample_weight):
         """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
-        if self.held_out_ is None or sample_weight is None:
+        some = getattr(self, "held_out_rows_", None) is not None
+        if self.held_out_ is None or some or sample_weight is None:
             return
         sample_weight = np.asarray(sample_weight)
         if sample_weight.all():
@@ -162,7 +163,7 @@ class IntervalMixin(DistributionEstimator):
         """
         check_is_fitted(self)
         self._check_intervals(coverage)
-        if is_chunked(X):
+        if self._is_lazy(X):
             find = partial(_both_bounds, light(self), coverage)
             both = open_rows(self, X).map(find, 2 * self.n_labels_)
             return both[:, : self.n_labels_], both[:, self.n_labels_ :]
@@ -219,7 +220,7 @@ class IntervalMixin(DistributionEstimator):
             degree where it is observed, or the only unobserved one of its row.
         """
         self._refuse_intervals()
-        if self._takes_chunks and (is_chunked(X) or is_chunked(y)):
+        if self._is_lazy(X, y):
             self._check_intervals(coverage)
             known = {"lower": lower, "upper": upper, "sums": sums}
             return complete_chunks(self, X, y, known, coverage)

@@ -9,7 +9,7 @@ import numpy as np
 
 from inldl.engines import one_blas_thread, open_rows, row_blocks
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.given_rows import light
+from inldl.methods.completing import light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     Columns,
@@ -21,7 +21,7 @@ from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
-from inldl.rows.inputs import as_weights, check_predictable, validate_weighted_fit
+from inldl.rows.inputs import as_weights, check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.rows.selection import mechanism_of
 
@@ -84,7 +84,7 @@ class Prepared:
 class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     """Base of estimators that learn from kernel features of scaled columns.
 
-    A method states `_learn(data)`, which sets what it learns and `held_out_`, and
+    A method states `_train(data)`, which sets what it learns and `held_out_`, and
     `_degrees(dense, scaled)`, which predicts in double precision.
 
     Parameters
@@ -104,36 +104,36 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     n_jobs: Jobs = None
 
     _takes_chunks = True
-    calibration_ = None  # as in files of earlier versions, and of members of AutoInLDL
+    calibration_ = None  # of members of AutoInLDL
 
-    # Files of earlier versions have scikit-learn's map.
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X, y, sample_weight, lower, upper, sums):
-        given, partial = X, PartialRows.of(y, lower, upper, sums)
+    def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
+        partial = PartialRows.of(y, lower, upper, sums)
         if partial.constrained:
             y = like(y, partial.feasible())
             if sample_weight is not None:
                 partial = partial.take(np.flatnonzero(as_weights(sample_weight))).simplified()
-        X, y, names, weights = validate_weighted_fit(self, X, y, sample_weight)
+        return *super()._open(X, y, sample_weight), partial
+
+    def _learn(self, X, y, weights, partial):
         with one_blas_thread():  # the same sums for any n_jobs
-            data = self._prepare(X, y, names, weights, partial)
+            data = self._prepare(X, y, self.label_names_, weights, partial)
             self._fit_prepared(data)
         self._keep_errors(X, self._learned_from(y, data.known), partial=partial)
-        self._predict_weightless(given, sample_weight)
 
     def _fit_prepared(self, data, **how):
         """Fit to data that this estimator, or the one it is a member of, has checked.
 
-        What else a method takes for its `_learn` is in `how`.
+        What else a method takes for its `_train` is in `how`.
         """
         self.columns_, self.n_labels_ = data.columns, data.y.shape[1]
         for name, value in data.names.items():
             setattr(self, name, value)
-        self._learn(data, **how)
+        self._train(data, **how)
         return self
 
     def _predict(self, X):

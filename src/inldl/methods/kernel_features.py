@@ -38,7 +38,7 @@ class Columns:
     is linear in the columns, or made of normal quantiles, by `with_quantiles`.
     """
 
-    quantiles_ = None  # as in files of earlier versions
+    quantiles_ = None
 
     def fit(self, X, seed, weights=None):
         """Learn the components and the scale of `X`; the weights of rows count in the scale."""

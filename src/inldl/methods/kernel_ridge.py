@@ -46,7 +46,7 @@ class KernelRidgeLDL(KernelFeatureEstimator):
 
     max_iter: Count = 10
 
-    def _learn(self, data):
+    def _train(self, data):
         self.map_ = self._fitted_map(data)
         features, y, weights = self.map_.transform(data.affordable), data.y, data.weights
         self.alpha_ = self.alpha

@@ -57,7 +57,7 @@ class KernelSoftmaxLDL(KernelFeatureEstimator):
 
     n_landmarks: Count = 250
 
-    def _learn(self, data):
+    def _train(self, data):
         self.map_ = self._fitted_map(data)
         basis = Basis.of(self.map_, data.scaled, data.weights)
         features = basis.features(data.single)  # half the bytes, which each iteration reads

@@ -110,7 +110,8 @@ class RegressorLDL(DistributionEstimator):
         tags.input_tags.allow_nan = all(part.allow_nan for part in inputs)
         return tags
 
-    def _fit(self, X, y, sample_weight):
+    def _open(self, X, y, sample_weight):
+        """Return features as the parts get them, degrees as given and as an array, and weights."""
         weights = as_weights(sample_weight)
         checked, degrees, self.label_names_ = validate_fit(
             self, X, y, accept_sparse=self._accept_sparse(), sample_weight=weights
@@ -121,6 +122,9 @@ class RegressorLDL(DistributionEstimator):
             kept = np.flatnonzero(weights)
             X, y, degrees = (_safe_indexing(a, kept) for a in (X, y, degrees))
             weights = weights[kept]
+        return X, y, degrees, weights
+
+    def _learn(self, X, y, degrees, weights):
         self.completer_ = None
         if self.completer is not None:
             self.completer_ = _fit_weighted(clone(self.completer), X, y, weights)

@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.given_rows import complete, complete_interval, draw
+from inldl.methods.completing import complete, complete_interval, draw
 from inldl.methods.parameters import Count, check_parameters, parameters
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
@@ -106,16 +106,20 @@ class TunedLDL(DistributionEstimator):
         """The chosen constants in one line, as results of `inldl bench` record them."""
         return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
 
-    def _fit(self, X, y, sample_weight):
-        base, weights = self._base(), as_weights(sample_weight)
-        sparse = "csr" if get_tags(base).input_tags.sparse else False
+    def _open(self, X, y, sample_weight):
+        """Return features and degrees as given or as arrays, degrees as an array, and weights."""
+        weights = as_weights(sample_weight)
+        sparse = "csr" if get_tags(self).input_tags.sparse else False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit to all rows says it
             about = {"accept_sparse": sparse, "sample_weight": weights}
             checked, degrees, self.label_names_ = validate_fit(self, X, y, **about)
         X = X if hasattr(X, "columns") else checked  # a frame has names that the method may use
         self.n_labels_ = degrees.shape[1]
-        seed = seed_from(self.random_state)
+        return X, y, degrees, weights
+
+    def _learn(self, X, y, degrees, weights):
+        base, seed = self._base(), seed_from(self.random_state)
         counting = X, degrees, weights
         if weights is not None and not weights.all():  # rows without weight judge nothing
             kept = np.flatnonzero(weights)

@@ -1,13 +1,16 @@
 """The WInLDL estimator."""
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
 
-from inldl.methods.base import TO_EXPORT, LinearDistributionEstimator
+from inldl.engines import one_blas_thread
+from inldl.methods.base import TO_EXPORT
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import KEPT_BYTES, KernelMap
+from inldl.methods.linear import LinearDistributionEstimator
 from inldl.methods.parameters import (
     AutoOrNotNegative,
     Count,
@@ -21,7 +24,6 @@ from inldl.methods.parameters import (
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_label_names, check_ratios
 from inldl.rows.density import Inside
-from inldl.rows.partial import PartialRows
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.loop import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
@@ -150,26 +152,35 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
     random_state: object = None
     known: Known = "degrees"
     tunable: ClassVar = {"ridge": (1e-5, 1e-3, 1e-2, 0.1, 1.0, 10.0)}
-    _header = PartialRows(np.empty((0, 0)))  # of the rows, while it is fitted
-    map_ = None  # as in files of earlier versions
 
-    def _fit(self, X, y, sample_weight, lower, upper, sums):
-        self._header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
-        try:
-            self._fit_rows(X, y, arrays)
-        finally:
-            del self._header  # the model knows nothing of these rows
+    def _learn(self, rows, header):
+        self._check_rows(rows)
+        problem, features = self._problem(header, self._starting_point(rows)), None
+        if self.kernel is not None:
+            features = self._kernel_map(rows)
+            size = rows.X.shape[0] * features.n_features_out_ * np.dtype(rows.X.dtype).itemsize
+            problem = MappedProblem(problem, features, keep=size <= KEPT_BYTES)
+        result = self._solve(problem, rows)
+        self.map_, self.ridge_ = features, result.shared.regression.ridge
+        self._hold_out(rows, header)
 
-    def _starting_point(self, rows):
+    def _check_rows(self, rows):
+        """Refuse rows that cannot be learned from with these parameters."""
         if self.cross_fit is not None and not rows.in_memory:
             raise ValueError(
                 "cross_fit needs X and y in memory; leave it None for Dask arrays and arrays on "
                 "disk, or fit to a sample of the rows."
             )
-        if self.kernel is not None:
-            self._check_kernel()
+        if self.kernel is not None and self.warm_start:
+            raise ValueError(
+                "warm_start continues with coefficients of the same features, but a kernel draws "
+                "new ones in each fit; set warm_start=False, or kernel=None."
+            )
         if self.known == "ratios" and rows.in_memory:
             check_ratios(rows.y)  # other rows are looked at in blocks, which know no numbers
+
+    def _starting_point(self, rows):
+        """Return coefficients and intercept to start from, or None."""
         if not self.warm_start or not hasattr(self, "coef_"):
             return None
         check_label_names(self, rows.label_names)
@@ -182,42 +193,8 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             )
         return self.coef_, self.intercept_
 
-    def _check_kernel(self):
-        if self.warm_start:
-            raise ValueError(
-                "warm_start continues with coefficients of the same features, but a kernel draws "
-                "new ones in each fit; set warm_start=False, or kernel=None."
-            )
-
-    def _solve(self, rows, initial):
-        self.map_ = None
-        if self.kernel is None:
-            return super()._solve(rows, initial)
-        seed = seed_from(self.random_state)
-        features = KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
-        n, k = rows.X.shape[0], features.n_features_out_
-        kept = n * k * np.dtype(rows.X.dtype).itemsize <= KEPT_BYTES
-        problem = MappedProblem(
-            self._problem(bool(self.fit_intercept), None, None), features, kept
-        )
-        result = self._iterate(problem, rows)
-        self.map_ = features
-        return result.shared.coef.copy(), result.shared.intercept, result
-
-    @property
-    def _features(self):
-        return self.map_
-
-    def _to_onnx(self, graph, features):
-        if self.map_ is not None:
-            raise ValueError(f"WInLDL with a kernel is not linear in its features; {TO_EXPORT}")
-        return super()._to_onnx(graph, features)
-
-    @property
-    def _free_bias(self):
-        return self.ridge == "auto"
-
-    def _problem(self, fit_intercept, expand, initial):
+    def _problem(self, header, initial):
+        """Return what to solve, from coefficients and intercept `initial` on, or from none."""
         chosen = self.ridge == "auto"
         kind = ChosenRidgeProblem if chosen else WInLDLProblem
         return kind(
@@ -226,29 +203,35 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
             rho=self.mu,
             max_iter=self.max_iter,
             ridge=0.0 if chosen else self.ridge,
-            fit_intercept=fit_intercept,
+            fit_intercept=bool(self.fit_intercept),
             close_rows=self.close_rows,
-            expand=expand,
             initial=initial,
-            header=self._header,
+            header=header,
             ratios=self.known == "ratios",
         )
 
-    def _store(self, rows, coef, intercept, result):
-        super()._store(rows, coef, intercept, result)
-        self.ridge_ = result.shared.regression.ridge
-        self.held_out_ = None
-        weights = rows.arrays.get("sample_weight")
-        again = weights is not None and self.cross_fit is not None
-        kept = rows.take(np.flatnonzero(weights)) if again else rows
-        X, y, known = kept.X, kept.y, dict(kept.arrays)
-        own, partial = known.pop("sample_weight", None), None
+    def _kernel_map(self, rows):
+        """Return the map to the features of the kernel, learned from a sample of the rows."""
+        seed = seed_from(self.random_state)
+        with one_blas_thread():
+            return KernelMap().fit(rows, self.kernel, self.n_landmarks, seed, self.n_jobs)
+
+    def _hold_out(self, rows, header):
+        """Predict the rows without having seen them, if asked to, and keep the errors."""
+        self.held_out_ = partial = None
         if self.cross_fit is not None:
-            partial = self._header.block(y, **known)
+            weights = rows.arrays.get("sample_weight")
+            if weights is not None:
+                rows = rows.take(np.flatnonzero(weights))
+                weights = rows.arrays["sample_weight"].ravel()
+            partial, y = replace(header.block(rows.y, **rows.arrays), weight=None), rows.y
             if partial.constrained:  # parts of the rows are learned from as they are expected
                 y = np.where(partial.limited, Inside.learn(partial).fill(partial)[0], y)
-            plain = clone(self).set_params(cross_fit=None)
-            own = None if own is None else own.ravel()
-            self.held_out_ = predict_held_out(plain, X, y, self.cross_fit, sample_weight=own)
-        self._keep_errors(X, self._learned_from(kept.y, kept.y), partial=partial)
-        self._predict_weightless(rows.X, weights)
+            plain, folds = clone(self).set_params(cross_fit=None), self.cross_fit
+            self.held_out_ = predict_held_out(plain, rows.X, y, folds, sample_weight=weights)
+        self._keep_errors(rows.X, self._learned_from(rows.y, rows.y), partial=partial)
+
+    def _to_onnx(self, graph, features):
+        if self.map_ is not None:
+            raise ValueError(f"WInLDL with a kernel is not linear in its features; {TO_EXPORT}")
+        return super()._to_onnx(graph, features)

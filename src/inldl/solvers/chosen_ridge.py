@@ -51,6 +51,8 @@ class ChosenRidgeProblem(WInLDLProblem):
     Where labels and features are very many, some of the labels choose for all.
     """
 
+    free_bias = True
+
     def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Choose the ridge, and start from the regressions that it was chosen for."""
         sums = self._settled(sums, sweep)

@@ -22,7 +22,7 @@ import numpy as np
 
 from inldl import kernels
 from inldl.engines import Sums
-from inldl.solvers.linear import Array, FeatureSums, check_finite
+from inldl.solvers.linear import Array, FeatureSums, LinearProblem, check_finite
 from inldl.solvers.loop import Sweep
 from inldl.solvers.low_rank import LowRankBlock, shrink_singular_values
 
@@ -114,7 +114,7 @@ class I2LDLShared:
 
 
 @dataclass(frozen=True)
-class I2LDLProblem:
+class I2LDLProblem(LinearProblem):
     """The problem, for the loop that all linear methods share."""
 
     lam1: float

@@ -5,7 +5,7 @@ kernels. A bias column is never appended to X: its products are sums that cost n
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -253,6 +253,24 @@ class Rotation:
     def expand(self, W: Array) -> Array:
         """Return both side by side."""
         return np.column_stack(self.coef(W))
+
+    def coefficients(self, W: Array) -> Array:
+        """Return the coefficients alone."""
+        return self.coef(W)[0]
+
+
+class LinearProblem:
+    """A problem, a dataclass, whose solution is linear in the features.
+
+    `free_bias` says that its bias is not penalised, and so cannot be one of the features.
+    """
+
+    fit_intercept: bool
+    free_bias = False
+
+    def rotated(self, rotation: Rotation) -> Self:
+        """Return the problem for rotated features, of which the bias is one."""
+        return replace(self, fit_intercept=False)  # type: ignore[type-var]
 
 
 def _row_products(X: Any) -> Array:

@@ -19,6 +19,7 @@ from inldl.solvers.linear import (
     Array,
     FeatureSums,
     LinearMap,
+    LinearProblem,
     Regression,
     RowWeights,
     fitted_with_bias,
@@ -105,7 +106,7 @@ class Proximal:
 
 
 @dataclass(frozen=True)
-class LowRank:
+class LowRank(LinearProblem):
     """What both methods share."""
 
     lam: float

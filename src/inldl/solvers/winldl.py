@@ -13,7 +13,7 @@ U and Z, and returns X'(Z - U).
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from inldl.rows.partial import PartialRows, close_single_holes, fixed_point
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
+    LinearProblem,
     Regression,
+    Rotation,
     RowWeights,
     fitted,
     moments,
@@ -122,7 +124,7 @@ class WInLDLShared:
 
 
 @dataclass(frozen=True)
-class WInLDLProblem:
+class WInLDLProblem(LinearProblem):
     """The three functions of WInLDL; see the module for the formulas.
 
     `expand` maps the coefficients solved for to those whose change is watched, if these are
@@ -147,6 +149,18 @@ class WInLDLProblem:
     header: PartialRows = field(default_factory=lambda: PartialRows(np.empty((0, 0))))
     ratios: bool = False
     watched = ("coef_change", "degree_change")
+
+    def rotated(self, rotation: Rotation) -> Self:
+        """Return the problem for rotated features; a free bias stays beside these."""
+        initial = self.initial
+        if initial is not None:
+            coef, intercept = initial
+            none = np.zeros_like(intercept)
+            beside, inside = (intercept, none) if self.free_bias else (none, intercept)
+            initial = rotation.rotated(coef, inside), beside
+        if self.free_bias:
+            return replace(self, expand=rotation.coefficients, initial=initial)
+        return replace(self, fit_intercept=False, expand=rotation.expand, initial=initial)
 
     def start(
         self, X: Any, y: Array, sample_weight: Array | None = None, **known: Array

@@ -16,12 +16,19 @@ from inldl.completion.examples import evenly
 from inldl.errors import DataError
 from inldl.importance import importance_by_label
 from inldl.methods.base import DistributionEstimator
+from inldl.methods.completing import check_shape
 from inldl.methods.constant import ConstantLDL
-from inldl.methods.given_rows import check_given
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes
-from inldl.rows.checks import as_degrees, check_number, check_ratios, framed, names_or_numbers
+from inldl.rows.checks import (
+    as_degrees,
+    check_fillable,
+    check_number,
+    check_ratios,
+    framed,
+    names_or_numbers,
+)
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.encoder import FeatureEncoder
@@ -161,6 +168,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         if n == 1:
             raise ValueError("The table has one row (n_samples=1); learning needs at least two.")
         self.label_names_ = np.asarray(labels, dtype=object)
+        self.n_labels_ = len(self.label_names_)
         self.encoder_ = FeatureEncoder(dates=dates).fit(X)
         self.feature_names_in_ = self.encoder_.feature_names_in_
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -317,7 +325,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         predicted = self._held_out_if_known(encoded, self.estimator_.predict(encoded))
         if self.known == "ratios":
             given = self._degrees_given(given, predicted)
-        check_given(given, predicted)
+        check_shape(given, predicted.shape)
+        check_fillable(given)
         self._refuse_limits(*known.limits.values())
         rows = PartialRows.of(given, **known.limits, names=self.label_names_)
         if self.examples_ is not None:

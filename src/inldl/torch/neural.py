@@ -99,7 +99,7 @@ class NeuralLDL(KernelDistributionEstimator):
         need_torch("The fit of NeuralLDL")  # before anything takes time
         return super()._prepare(*given)
 
-    def _learn(self, data):
+    def _train(self, data):
         from inldl.torch.training import train
 
         known = parts_of_distributions(data.y)

@@ -79,7 +79,7 @@ class Boosted(KernelDistributionEstimator):
     For few rows more threads (`n_jobs`) would not help, so they are not used.
     """
 
-    def _learn(self, data):
+    def _train(self, data):
         X, n = _single(data.dense), len(data.y)
         y = np.ascontiguousarray(data.y, dtype=np.float64)
         folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)

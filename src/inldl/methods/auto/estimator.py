@@ -168,7 +168,6 @@ class AutoInLDL(KernelDistributionEstimator):
     1.0
     """
 
-    held_out_rows_ = None  # as in files of earlier versions
     members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
     weights: Literal["learned", "equal"] = "learned"
     floor: bool = True
@@ -187,18 +186,18 @@ class AutoInLDL(KernelDistributionEstimator):
                 f"{self.members!r}."
             )
 
-    def _fit(self, X, y, sample_weight, lower, upper, sums):
-        if not is_large(X, y, sample_weight):
-            vars(self).pop("held_out_rows_", None)
-            super()._fit(X, y, sample_weight, lower, upper, sums)
-            return
-        header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
-        fit_large(self, open_rows(self, X, y, fitting=True, arrays=arrays), header)
+    def _fit(self, X, y, sample_weight, **limits):
+        if is_large(X, y, sample_weight):
+            self._check_parameters()
+            header, arrays = PartialRows.open(X, y, sample_weight=sample_weight, **limits)
+            return fit_large(self, open_rows(self, X, y, fitting=True, arrays=arrays), header)
+        self.held_out_rows_ = None
+        return super()._fit(X, y, sample_weight, **limits)
 
     def _scaled_ratios(self, scaled, y, weights, seed):
         return scale_ratios(scaled, y, weights, seed, self.n_jobs)
 
-    def _learn(self, data, share=1.0):
+    def _train(self, data, share=1.0):
         """Fit the members, in a share of the time budget."""
         budget = None if self.time_budget is None else self.time_budget * share
         fitting = Fitting(data, budget, self.n_jobs, self.verbose)
