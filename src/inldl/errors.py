@@ -27,18 +27,18 @@ class DataError(ValueError):
         self.row, self.column, self.label = map(facts.get, ("row", "column", "label"))
         super().__init__(self.worded(sentence))
 
-    def told(self, **facts):
+    def told(self, **facts) -> "DataError":
         """Return the same error with other values for some of its facts."""
         return DataError(self.sentence, **{**self.facts, **facts})
 
-    def placed(self, where):
+    def placed(self, where) -> "DataError":
         """Return the same error with its row as `where(row)` says it, such as "Line 7"."""
         if not isinstance(self.row, int):
             return self
         place = where(self.row)
         return self.told(row=place[0].lower() + place[1:])
 
-    def worded(self, sentence):
+    def worded(self, sentence) -> str:
         """Return a sentence with the facts in it; `{number}` is the bare number of the row."""
         words = {**self.facts, "number": self.row}
         if isinstance(self.row, int):
@@ -52,7 +52,7 @@ class DataError(ValueError):
         return partial(DataError, **self.facts), (self.sentence,)
 
 
-def warn_user(message, category=UserWarning):
+def warn_user(message, category=UserWarning) -> None:
     """Warn at the line outside this package that called it, however deep the call is."""
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("inldl."):

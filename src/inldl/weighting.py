@@ -13,6 +13,7 @@ squared):
 
 import zlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,11 +39,11 @@ class DegreeWeighting:
     The base ``a = 1 + t/T`` of the missing degrees grows from 1 to 2 during the fit.
     """
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return ``2^(1-d)``."""
         return np.exp2(1 - degrees)
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return ``(1 + t/T)^(1-m)``."""
         return (1 + progress) ** (1 - means)
 
@@ -50,11 +51,11 @@ class DegreeWeighting:
 class LinearWeighting:
     """Give small degrees more weight, linearly (equation 7): ``1-d`` and ``1-m``."""
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return ``1-d``."""
         return 1 - degrees
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return ``1-m``."""
         return 1 - means
 
@@ -62,11 +63,11 @@ class LinearWeighting:
 class UniformWeighting:
     """Give observed degrees weight 1 and missing ones weight 0 (InLDL-U)."""
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return 1."""
         return np.ones_like(degrees)
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return 0."""
         return np.zeros_like(means)
 
@@ -74,11 +75,11 @@ class UniformWeighting:
 class ProportionalWeighting:
     """Give large degrees more weight (InLDL-I): ``d`` and ``m``."""
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return ``d``."""
         return degrees
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return ``m``."""
         return means
 
@@ -86,11 +87,11 @@ class ProportionalWeighting:
 class ExponentialWeighting:
     """Give large degrees more weight (InLDL-II): ``2^d`` and ``a^m`` with ``a = 1 + t/T``."""
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return ``2^d``."""
         return np.exp2(degrees)
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return ``(1 + t/T)^m``."""
         return (1 + progress) ** means
 
@@ -105,12 +106,12 @@ class RandomWeighting:
     def __init__(self, random_state=0):
         self.random_state = random_state
 
-    def observed(self, degrees):
+    def observed(self, degrees) -> np.ndarray:
         """Return uniform random numbers, for missing entries too."""
         fingerprint = zlib.crc32(np.ascontiguousarray(degrees).tobytes())
         return np.random.default_rng([self.random_state, fingerprint]).random(degrees.shape)
 
-    def unobserved(self, means, progress):
+    def unobserved(self, means, progress) -> np.ndarray:
         """Return NaN: a missing degree keeps the weight drawn for it."""
         return np.full_like(means, np.nan)
 
@@ -126,7 +127,7 @@ SCHEMES = {
 }
 
 
-def get_weighting(weighting):
+def get_weighting(weighting) -> Any:
     """Return the scheme named `weighting`, or `weighting` itself if it already is a scheme."""
     if isinstance(weighting, str):
         check_choice("weighting", weighting, SCHEMES)
@@ -167,7 +168,7 @@ class Principles:
         return self.small_degrees_weigh_more and self.observed_above_missing and self.missing_grow
 
 
-def check_principles(weighting, *, max_iter=50, resolution=101):
+def check_principles(weighting, *, max_iter=50, resolution=101) -> Principles:
     """Check the paper's three principles for a weighting scheme on a grid of degrees.
 
     1. The smaller a degree, the larger its weight.

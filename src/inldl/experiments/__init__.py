@@ -9,32 +9,17 @@
 row for each.
 """
 
-from inldl.experiments.protocol import (
-    RATES,
-    RECIPES,
-    SPLITS,
-    Cell,
-    Fold,
-    grid,
-    make_fold,
-    preparation,
-)
-from inldl.experiments.results import Summary, summarize
-from inldl.experiments.runner import run
-from inldl.experiments.store import Row, Store
+from inldl.lazy import lazy_names
 
-__all__ = [
-    "RATES",
-    "RECIPES",
-    "SPLITS",
-    "Cell",
-    "Fold",
-    "Row",
-    "Store",
-    "Summary",
-    "grid",
-    "make_fold",
-    "preparation",
-    "run",
-    "summarize",
-]
+_PROTOCOL = ("RATES", "RECIPES", "SPLITS", "Cell", "Fold", "grid", "make_fold", "preparation")
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    dict.fromkeys(_PROTOCOL, "inldl.experiments.protocol")
+    | {
+        "Row": "inldl.experiments.store",
+        "Store": "inldl.experiments.store",
+        "Summary": "inldl.experiments.results",
+        "run": "inldl.experiments.runner",
+        "summarize": "inldl.experiments.results",
+    },
+)

@@ -4,40 +4,24 @@ One function makes the document of each result, and ``document.write("page.html"
 page; `save` writes a figure. Nothing but the layout is computed here.
 """
 
-from typing import TYPE_CHECKING, Any
+from inldl.lazy import lazy_names
+from inldl.report.figures import FIGURES
 
-from inldl.report.document import Document, ShownTable
-from inldl.report.figures import FIGURES, save, svg
-from inldl.report.pages.advice import asking_trial_page, comparison_page, questions_page
-from inldl.report.pages.inspection import inspection_page
-from inldl.report.pages.run import run_page
-from inldl.report.pages.table import (
-    completion_page,
-    evaluation_page,
-    model_page,
-    prediction_page,
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    dict.fromkeys(["save", "svg", *FIGURES], "inldl.report.figures")
+    | {
+        "Document": "inldl.report.document",
+        "ShownTable": "inldl.report.document",
+        "asking_trial_page": "inldl.report.pages.advice",
+        "comparison_page": "inldl.report.pages.advice",
+        "completion_page": "inldl.report.pages.table",
+        "evaluation_page": "inldl.report.pages.table",
+        "inspection_page": "inldl.report.pages.inspection",
+        "model_page": "inldl.report.pages.table",
+        "prediction_page": "inldl.report.pages.table",
+        "questions_page": "inldl.report.pages.advice",
+        "run_page": "inldl.report.pages.run",
+        "score_table": "inldl.report.scores",
+    },
 )
-from inldl.report.scores import score_table
-
-globals().update(FIGURES)
-__all__ = [
-    "Document",
-    "ShownTable",
-    "asking_trial_page",
-    "comparison_page",
-    "completion_page",
-    "evaluation_page",
-    "inspection_page",
-    "model_page",
-    "prediction_page",
-    "questions_page",
-    "run_page",
-    "save",
-    "score_table",
-    "svg",
-]
-__all__ += sorted(FIGURES)
-
-if TYPE_CHECKING:  # figures are found in their modules
-
-    def __getattr__(name: str) -> Any: ...

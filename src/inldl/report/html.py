@@ -1,18 +1,24 @@
 """Make one HTML page of a document: no network, no other file. The markup is in assets."""
 
+from __future__ import annotations
+
 import json
 import re
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from inldl.report.figures import svg
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MOST_CELLS = 8_000
 """Cells that a table in a page may have."""
 
 
-def render(document):
+def render(document) -> str:
     """Return the page of a document."""
     environment = template_environment()
     views = script_json(_views(document))
@@ -25,12 +31,13 @@ def render(document):
     return environment.get_template("page.html.j2").render(data=data)
 
 
-def render_table(table):
+def render_table(table) -> str:
     """Return the figure of a table."""
-    return template_environment().get_template("blocks.html.j2").module.whole_table(table)
+    blocks: Any = template_environment().get_template("blocks.html.j2").module
+    return str(blocks.whole_table(table))
 
 
-def template_environment():
+def template_environment() -> Environment:
     """Return what reads the templates in assets; texts are escaped unless they are `safe`."""
     try:
         from jinja2 import Environment, PackageLoader
@@ -59,7 +66,7 @@ def _views(document):
     return views
 
 
-def table_data(table):
+def table_data(table) -> dict[str, Any]:
     """Return a table as the script of the page fills it in."""
 
     def plain(rows):
@@ -74,7 +81,7 @@ def _cell_data(cell):
     return list(cell) if cell.beside else [cell.text, cell.mark] if cell.mark else cell.text
 
 
-def script_json(data):
+def script_json(data) -> str:
     """Return JSON that cannot end the script element it stands in."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
@@ -89,7 +96,7 @@ class Picture:
     problem: str = ""
 
 
-def pictures(document, space):
+def pictures(document, space) -> dict[Any, Picture]:
     """Draw the figures, those that are seen at first before the others, as long as they fit.
 
     Only then are they drawn for narrow screens: those that have no room for it are scrolled.

@@ -25,7 +25,7 @@ _LATEX = {
 }
 
 
-def show(document):
+def show(document) -> None:
     """Print a document without what only a page has room for.
 
     The summary comes last, where it is seen first.
@@ -76,7 +76,7 @@ def _aligned(table, marks=None):
     return aligned
 
 
-def table_text(table):
+def table_text(table) -> str:
     """Return a table as aligned text, the two best of a row with a star and a line."""
     from rich.console import Console
 
@@ -108,7 +108,7 @@ def _escaped(table, rows, escape, marks):
     ]
 
 
-def markdown_table(table):
+def markdown_table(table) -> str:
     """Return a table as Markdown; all columns but the first are set to the right."""
     head = [markdown_text(column.name) for column in table.columns]
     rule = [":--", *("--:" for _ in head[1:])]
@@ -118,13 +118,13 @@ def markdown_table(table):
     return "\n\n".join([*caption, "\n".join(lines)])
 
 
-def markdown_text(text):
+def markdown_text(text) -> str:
     """Escape what Markdown would read; a pipe as an entity, which no table parser splits at."""
     signs = re.sub(r"([\\`*_\[\]<>&~#$])", r"\\\1", _one_line(text))
     return signs.replace("|", "&#124;")
 
 
-def markdown_document(document, folder):
+def markdown_document(document, folder) -> str:
     """Return a document as Markdown; its figures are .svg files in the folder."""
     parts = [f"# {markdown_text(document.title)}", *map(markdown_text, document.summary)]
     for section in document.sections:
@@ -150,7 +150,7 @@ _MARKDOWN = {
 }
 
 
-def latex_table(table, label=""):
+def latex_table(table, label="") -> str:
     """Return a table as a floating LaTeX ``table*`` with rules around its parts."""
     if not re.fullmatch(r"[\w:.+/-]*", label):
         raise ValueError(
@@ -175,6 +175,6 @@ def latex_table(table, label=""):
     )
 
 
-def latex_text(text):
+def latex_text(text) -> str:
     """Escape what LaTeX would read."""
     return "".join(_LATEX.get(sign, sign) for sign in _one_line(text))

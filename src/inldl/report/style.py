@@ -5,12 +5,17 @@ Here are the style, the legends and axes, and panels with names of any length.
 
 import functools
 import math
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import getdoc, signature
 from itertools import cycle
+from typing import Any
 
 from inldl.metrics import METRICS
+
+Drawing = Any  # a matplotlib.figure.Figure: matplotlib is optional
+Axes = Any
 
 COLUMN = 3.5
 """Width in inches of one column of a journal."""
@@ -67,19 +72,19 @@ class Look:
     marker: str
     linestyle: object
 
-    def line(self):
+    def line(self) -> dict[str, Any]:
         """Return the keywords of a line with markers."""
         return {**vars(self), "markeredgecolor": "white", "markeredgewidth": 0.3}
 
 
-def looks(names):
+def looks(names) -> dict[Any, Look]:
     """Return a dict that gives every name its own look, by its place among the names."""
     parts = zip(names, cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
-    return {name: Look(*part) for name, *part in parts}
+    return {name: Look(color, marker, dashes) for name, color, marker, dashes in parts}
 
 
 @contextmanager
-def house_style():
+def house_style() -> Iterator[None]:
     """Use this module's settings inside the block, whatever the user's own settings are."""
     try:
         from matplotlib import style
@@ -97,7 +102,7 @@ _SHARED_DOC = {
 }
 
 
-def drawn(function):
+def drawn(function) -> Callable[..., Drawing]:
     """Draw the figure of `function` in the house style and fix its layout.
 
     The layout is computed once: drawing again, or at another resolution, moves nothing. The
@@ -114,7 +119,7 @@ def drawn(function):
                 _drop_crowded_labels(axes.xaxis)
         return figure
 
-    draw.is_figure = True
+    vars(draw)["is_figure"] = True
     names = [name for name in signature(function).parameters if name in _SHARED_DOC]
     parts = [getdoc(function) or "", *(f"{name} : {_SHARED_DOC[name]}" for name in names)]
     draw.__doc__ = "\n".join([*parts, "\nReturns\n-------\nmatplotlib.figure.Figure"])
@@ -136,25 +141,25 @@ def _drop_crowded_labels(axis):
     axis.set_ticklabels(kept)
 
 
-def new_figure(width, height):
+def new_figure(width, height) -> Drawing:
     """Return an empty figure of that size in inches that can measure its own texts."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure: Drawing = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     figure.get_layout_engine().set(w_pad=0.05, h_pad=0.05, wspace=0.02, hspace=0.02)
     return figure
 
 
-def legend_above(figure, handles, title=None):
+def legend_above(figure, handles, title=None) -> None:
     """Put a legend above all panels, and make the figure higher for it."""
     place = {"loc": "outside upper center", "borderaxespad": 0.4, "title": title}
     height = _fitted_legend(figure, handles, figure.get_figwidth() - 0.1, **place)
     figure.set_figheight(figure.get_figheight() + height)
 
 
-def legend_over(axes, handles, width):
+def legend_over(axes, handles, width) -> float:
     """Put a legend at most `width` inches wide over one panel, and return its height."""
     return _fitted_legend(axes, handles, width, loc="lower left", bbox_to_anchor=(0, 1))
 
@@ -171,7 +176,7 @@ def _fitted_legend(owner, handles, width, **place):
     return size.height / owner.figure.dpi
 
 
-def log_axis(axis):
+def log_axis(axis) -> None:
     """Scale an axis (``axes.xaxis`` or ``axes.yaxis``) by powers of ten, after drawing on it."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -186,7 +191,7 @@ def log_axis(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
-def power(value):
+def power(value) -> str:
     """Write 10⁻⁴ or 2.5·10⁵."""
     factor, exponent = f"{value:.3e}".split("e")
     factor = f"{float(factor):g}"
@@ -194,12 +199,12 @@ def power(value):
     return f"{'' if factor == '1' else factor + '·'}10{superscript}"
 
 
-def better(metric, words=("lower", "higher")):
+def better(metric, words=("lower", "higher")) -> str:
     """Return the word for the better scores of a metric, or nothing if it is not known."""
     return words[METRICS[metric].higher_is_better] if metric in METRICS else ""
 
 
-def need_columns(frame, *columns):
+def need_columns(frame, *columns) -> None:
     """Refuse a frame that is empty or lacks one of the columns."""
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -211,7 +216,7 @@ def need_columns(frame, *columns):
         raise ValueError("The frame has no rows, so there is nothing to draw.")
 
 
-def in_order(column, given=None):
+def in_order(column, given=None) -> list[Any]:
     """Return the names in `column` in order of appearance, or all of the `given` ones instead."""
     names = list(dict.fromkeys(column))
     if given is None:
@@ -222,7 +227,7 @@ def in_order(column, given=None):
     return list(given)
 
 
-def small_multiples(names, label, width):
+def small_multiples(names, label, width) -> dict[Any, Axes]:
     """Return a dict of axes with one panel per name, as many side by side as the width holds."""
     columns = 2 if len(names) == 4 else min(len(names), max(1, round(width / 2.2)))
     height = 0.3 + PANEL * -(-len(names) // columns)
@@ -233,7 +238,7 @@ def small_multiples(names, label, width):
     return panels
 
 
-def titled_panels(names, width, height, columns, **options):
+def titled_panels(names, width, height, columns, **options) -> dict[Any, Axes]:
     """Return a dict of axes with one panel per name, in as many columns as that."""
     figure = new_figure(width, height)
     rows = -(-len(names) // columns)
@@ -246,12 +251,12 @@ def titled_panels(names, width, height, columns, **options):
     return dict(zip(names, grid, strict=False))
 
 
-def single_panel(width, height=2.3):
+def single_panel(width, height=2.3) -> Axes:
     """Return the axes of a figure with one panel."""
     return new_figure(width, height).subplots()
 
 
-def two_panels(width, height, *shares):
+def two_panels(width, height, *shares) -> tuple[Axes, Axes]:
     """Return the axes of two panels, one over the other, with heights in these proportions."""
     figure = new_figure(width, height)
     panels = figure.subplots(2, 1, sharex=True, height_ratios=shares)
@@ -259,14 +264,14 @@ def two_panels(width, height, *shares):
     return panels
 
 
-def line_handles(look):
+def line_handles(look) -> list[Any]:
     """Return what a legend shows: one line per look."""
     from matplotlib.lines import Line2D
 
     return [Line2D([], [], label=str(name), **style.line()) for name, style in look.items()]
 
 
-def shortened(names, most=LONGEST_NAME):
+def shortened(names, most=LONGEST_NAME) -> list[str]:
     """Return names on one line each, the middle of long ones left out: ends tell names apart.
 
     Where that makes two names the same, all of them get their number.
@@ -293,7 +298,7 @@ def _cut(text, most):
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[-end:]}"
 
 
-def widest(figure, texts):
+def widest(figure, texts) -> float:
     """Return the inches that the longest of the texts takes."""
     drawn = [figure.text(0, 0, text) for text in texts]
     width = max((text.get_window_extent().width for text in drawn), default=0)
@@ -302,7 +307,7 @@ def widest(figure, texts):
     return width / figure.dpi
 
 
-def name_columns(axes, names, slot):
+def name_columns(axes, names, slot) -> float:
     """Write the names under columns that are `slot` inches wide, and return the height it takes.
 
     Names that do not fit side by side stand upright; of those that still do not fit, every
@@ -319,7 +324,7 @@ def name_columns(axes, names, slot):
     return (width if upright else TEXT_LINE) + TEXT_LINE * (step > 1) + 0.1
 
 
-def name_rows(axes, names, most=LONGEST_NAME, step=1):
+def name_rows(axes, names, most=LONGEST_NAME, step=1) -> float:
     """Write one in `step` names beside its row, and return the width in inches that it takes."""
     names = shortened(names, most)
     _tick(axes.yaxis, names, step)

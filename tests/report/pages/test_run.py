@@ -300,18 +300,6 @@ def test_what_cannot_be_written(few, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("rate", "half"), ("split", None), ("method", 3.0), ("cosine", "good"), ("finished", b"x")],
-)
-def test_stores_that_others_have_changed(few, name, value):
-    changed = few.astype({name: object})
-    changed.iloc[1, changed.columns.get_loc(name)] = value
-    message = rf"^Row 1 of the run \(counted from 0\) has .* as its {name}, which no run of inldl"
-    with pytest.raises(ValueError, match=message):
-        document(changed)
-
-
 def test_a_document_as_markdown_holds_no_html():
     blocks = [
         Facts([("processor", "<script>\nx")]),

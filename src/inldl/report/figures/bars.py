@@ -7,6 +7,7 @@ from inldl.report.style import (
     FULL,
     GREY,
     PALE,
+    Drawing,
     drawn,
     in_order,
     legend_above,
@@ -42,7 +43,7 @@ LONGEST_RANKED = 18  # characters of a name in a narrow figure
 
 
 @drawn
-def run_time(frame, *, label="total time of the fits (s)", width=COLUMN):
+def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Drawing:
     """Draw the sum of the seconds of each method, the fastest at the top.
 
     A method that lacks datasets says so behind its name: its sum is not the whole.
@@ -78,7 +79,7 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN):
 
 
 @drawn
-def relative_error_by_size(frame, *, label="mean relative error", width=FULL):
+def relative_error_by_size(frame, *, label="mean relative error", width=FULL) -> Drawing:
     """Draw the errors of small and of large degrees side by side, one panel per dataset.
 
     Parameters
@@ -118,7 +119,7 @@ def _draw_bars(axes, errors, place, size, sizes):
 
 
 @drawn
-def reliability(frame, *, coverage=None, width=COLUMN):
+def reliability(frame, *, coverage=None, width=COLUMN) -> Drawing:
     """Draw what was observed against what was predicted, and below it how often.
 
     On the diagonal predictions are right on average; below it they are too large.
@@ -149,7 +150,7 @@ def reliability(frame, *, coverage=None, width=COLUMN):
 
 
 @drawn
-def errors_by_label(frame, *, width=COLUMN):
+def errors_by_label(frame, *, width=COLUMN) -> Drawing:
     """Draw the error of each label beside the error of guessing the mean of the label.
 
     Parameters
@@ -172,7 +173,7 @@ def errors_by_label(frame, *, width=COLUMN):
 
 
 @drawn
-def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL):
+def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL) -> Drawing:
     """Draw the errors of methods at completing and at predicting.
 
     Parameters
@@ -227,7 +228,7 @@ def _task(axes, frame, task, recommended, constant):
 
 
 @drawn
-def critical_difference(mean_ranks, cd, groups, *, width=FULL):
+def critical_difference(mean_ranks, cd, groups, *, width=FULL) -> Drawing:
     """Draw mean ranks on a line, with bars under methods that do not differ.
 
     The best method is at the left; equal ranks hang from the same point. A narrow figure has all

@@ -7,6 +7,7 @@ from inldl.report.style import (
     FULL,
     GREY,
     PALE,
+    Drawing,
     better,
     drawn,
     in_order,
@@ -37,7 +38,7 @@ def _error_line(axes, x, mean, std, look, name):
 
 
 @drawn
-def metric_against_rate(frame, metric, *, methods=None, width=FULL):
+def metric_against_rate(frame, metric, *, methods=None, width=FULL) -> Drawing:
     """Draw a score against the missing rate, one panel per dataset.
 
     Bars are one standard deviation to each side. The panels have scales of their own.
@@ -68,7 +69,9 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL):
 
 
 @drawn
-def growth(frame, exponents, *, label="time of one fit (s)", methods=None, width=COLUMN):
+def growth(
+    frame, exponents, *, label="time of one fit (s)", methods=None, width=COLUMN
+) -> Drawing:
     """Draw time against the number of rows, both in powers of ten.
 
     Slope 1 means that twice the rows take twice the time.
@@ -99,7 +102,7 @@ def growth(frame, exponents, *, label="time of one fit (s)", methods=None, width
 @drawn
 def error_by_degree(
     frame, counts=None, *, by="method", label="mean absolute error", methods=None, width=COLUMN
-):
+) -> Drawing:
     """Draw the error of degrees of each size, and below it how many degrees there are.
 
     Parameters
@@ -122,7 +125,7 @@ def error_by_degree(
 
 
 @drawn
-def error_against_cost(frame, *, unit="", label="root mean squared error", width=FULL):
+def error_against_cost(frame, *, unit="", label="root mean squared error", width=FULL) -> Drawing:
     """Draw the error that is left against what was spent on questions, one line per strategy.
 
     Parameters
@@ -157,7 +160,7 @@ def _degree_axes(counts, width):
 
 
 @drawn
-def risk_bound(frame, *, label="bound on the risk", width=COLUMN):
+def risk_bound(frame, *, label="bound on the risk", width=COLUMN) -> Drawing:
     """Draw a bound on the risk against the number of rows, one line per largest weight.
 
     Parameters
@@ -190,7 +193,9 @@ def _floor_lines(axes, frame, look):
 
 
 @drawn
-def mu_study(frame, histories, *, reference=2, label="change per iteration", width=FULL):
+def mu_study(
+    frame, histories, *, reference=2, label="change per iteration", width=FULL
+) -> Drawing:
     """Draw the scores against mu, and how fast the fit settles for each mu.
 
     The arrow behind a known metric points to its better side. The panels stand side by side from

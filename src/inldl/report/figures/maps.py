@@ -11,6 +11,7 @@ from inldl.report.style import (
     GREY,
     PALE,
     TEXT_LINE,
+    Drawing,
     drawn,
     legend_above,
     name_columns,
@@ -37,7 +38,7 @@ HOLE = {"facecolor": PALE, "edgecolor": GREY, "hatch": "//////", "linewidth": 0}
 
 
 @drawn
-def completion_map(before, after, labels, *, width=FULL):
+def completion_map(before, after, labels, *, width=FULL) -> Drawing:
     """Draw a table with holes and the same table filled, in one scale of colours.
 
     Holes are hatched, and a dot marks each cell that was filled.
@@ -72,7 +73,7 @@ def completion_map(before, after, labels, *, width=FULL):
 
 
 @drawn
-def predicted_map(predicted, labels, *, width=FULL):
+def predicted_map(predicted, labels, *, width=FULL) -> Drawing:
     """Draw rows of degrees as squares.
 
     Parameters
@@ -175,7 +176,7 @@ def _colour_bar(image, panels, label):
 
 
 @drawn
-def influence(frame, *, label="influence", width=FULL):
+def influence(frame, *, label="influence", width=FULL) -> Drawing:
     """Draw what the most influential features do to each label.
 
     With numbers below zero there are two colours, and a dash marks what is below zero.
@@ -204,14 +205,14 @@ def influence(frame, *, label="influence", width=FULL):
     return axes.figure
 
 
-def most_influential(frame):
+def most_influential(frame) -> pd.DataFrame:
     """Return the rows with the largest sums of absolute values, the largest first."""
     sums = pd.Series(np.nansum(np.abs(frame.to_numpy(dtype=float)), axis=1))
     return frame.iloc[sums.sort_values(ascending=False, kind="stable").index[:MOST_DRAWN_FEATURES]]
 
 
 @drawn
-def missing_map(observed, labels, *, counts=None, missing=None, width=FULL):
+def missing_map(observed, labels, *, counts=None, missing=None, width=FULL) -> Drawing:
     """Draw which cells of a table are observed, and above it the share missing of each label.
 
     Rows with few holes stand at the top, rows with the same holes beside each other. Of
@@ -265,7 +266,7 @@ def _pattern(axes, observed, counts):
 
 
 @drawn
-def holes_per_row(counts, *, width=COLUMN):
+def holes_per_row(counts, *, width=COLUMN) -> Drawing:
     """Draw how many rows have no hole, one hole, two holes, and so on.
 
     Parameters
@@ -288,7 +289,7 @@ def holes_per_row(counts, *, width=COLUMN):
 
 
 @drawn
-def hidden_mass(difference, lower, upper, *, width=COLUMN):
+def hidden_mass(difference, lower, upper, *, width=COLUMN) -> Drawing:
     """Draw by how much rows hide more or less than they would if holes were random.
 
     Parameters

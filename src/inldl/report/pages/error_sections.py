@@ -17,7 +17,7 @@ def _overall(held_out):
     return overall if overall and overall["n"] else None
 
 
-def error_sentences(held_out, what="known shares", name="Expected error"):
+def error_sentences(held_out, what="known shares", name="Expected error") -> list[str]:
     """Return sentences that say how large the error is, measured on `what`."""
     overall = _overall(held_out)
     if overall is None:
@@ -36,7 +36,7 @@ def error_sentences(held_out, what="known shares", name="Expected error"):
     return texts
 
 
-def quality_sections(held_out, influences=None):
+def quality_sections(held_out, influences=None) -> list[Section]:
     """Return the sections that show how good predictions are, and what the features do.
 
     There are none on errors if nothing was held out, and none on features without a frame of

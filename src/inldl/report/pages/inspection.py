@@ -25,7 +25,7 @@ MOST = 30
 MOST_COLUMNS = 1000
 
 
-def inspection_page(inspection, observed=None, title="A look at a table", notes=()):
+def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> Document:
     """Return what is said about a table before anything is learned from it.
 
     Parameters

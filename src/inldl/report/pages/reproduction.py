@@ -20,7 +20,7 @@ TITLES = {
 }
 
 
-def reproduction_figures(found, width=COLUMN):
+def reproduction_figures(found, width=COLUMN) -> list[Figure]:
     """Return the figures of a `Reproduction`; those with one panel are `width` inches wide."""
     total = "CPU seconds of a fit, summed over the datasets"
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
@@ -63,7 +63,7 @@ def reproduction_figures(found, width=COLUMN):
     return [Figure(draw, caption, name) for name, (draw, caption) in drawn.items()]
 
 
-def write_reproduction(found, folder):
+def write_reproduction(found, folder) -> tuple[Document, list[Path]]:
     """Write the tables (Markdown, LaTeX, CSV), the figures (SVG, PDF, PNG) and two overviews.
 
     Files of an earlier call are replaced. Returns the document of the overviews, and their paths:
@@ -88,7 +88,7 @@ def write_reproduction(found, folder):
     return document, [readme, page]
 
 
-def reproduction_page(found):
+def reproduction_page(found) -> Document:
     """Return what is said about a `Reproduction` of the paper."""
     counts = [(f"Table {number}", _counts(table)) for number, table in found.tables.items()]
     tables = [

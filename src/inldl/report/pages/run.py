@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
@@ -77,33 +76,16 @@ def run_page(
 
 
 def _checked(rows):
-    labels = [*KEYS, "status", "reason", "finished", "environment"]
-    missing = [name for name in [*labels, *MEASUREMENTS] if name not in rows.columns]
+    """Return the rows with numbers as floats; a column without one has no type in a database."""
+    wanted = [*KEYS, "status", "reason", "finished", "environment", *MEASUREMENTS]
+    missing = [name for name in wanted if name not in rows.columns]
     if missing:
         raise ValueError(
             f"rows lacks the column(s) {', '.join(missing)}: give the frame of a store, "
             'Store("run.sqlite").frame().'
         )
-    for name in labels:
-        kind = (int, float, np.number) if name in ("rate", "split") else str
-        good = [isinstance(value, kind) and value == value for value in rows[name]]
-        _refuse(rows, name, ~np.array(good, bool))
     numbers = [*MEASUREMENTS, *(name for name in METRICS if name in rows.columns)]
-    # A column in which nothing was measured comes without a type from the database.
-    found = {name: pd.to_numeric(rows[name], errors="coerce").astype(float) for name in numbers}
-    for name, values in found.items():
-        _refuse(rows, name, (values.isna() & rows[name].notna()).to_numpy())
-    return rows.assign(**found)
-
-
-def _refuse(rows, name, bad):
-    if bad.any():
-        row = int(np.argmax(bad))
-        value = rows[name].iloc[row]
-        raise ValueError(
-            f"Row {row} of the run (counted from 0) has {str(value)[:40]!r} as its {name}, which "
-            "no run of inldl writes; delete that row, or run the cells again to another file."
-        )
+    return rows.astype(dict.fromkeys(numbers, float))
 
 
 def _summary(rows):

@@ -12,6 +12,7 @@ from inldl.metrics import METRICS
 from inldl.report.document import (
     Choices,
     Chosen,
+    Content,
     Controls,
     Header,
     Heading,
@@ -51,7 +52,7 @@ class View:
         return f"{kind}-{self.metric}-{100 * self.rate:.4g}"
 
 
-def run_results(rows):
+def run_results(rows) -> tuple[list[Content], Choices]:
     """Return the blocks on scores, wins, tests and curves of a run, and the choices among them.
 
     At least one of the rows of the store must be "ok". Cosine at half of the degrees is what is
@@ -270,12 +271,12 @@ def _spoken(metric):
     return metric.replace("_", " ")
 
 
-def percent(rate):
+def percent(rate) -> str:
     """Write 50% for 0.5."""
     return f"{100 * rate:.4g}%"
 
 
-def short_names(names):
+def short_names(names) -> dict[str, str]:
     """Return a dict that shortens long names, each to a name of its own."""
     names = list(dict.fromkeys(names))
     return dict(zip(names, shortened(names, _LONGEST), strict=True))
