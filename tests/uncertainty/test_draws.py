@@ -87,7 +87,7 @@ def test_errors_in_common_are_part_of_the_spread(common, wanted):
     y, centre = np.tile([0.2, np.nan, np.nan], (500, 1)), np.tile([0.2, 0.4, 0.4], (500, 1))
     both = np.array([0, 1, -1]) * rng.normal(size=(TRIALS + 2 * DRAWS, 500, 1)) * np.sqrt(0.5)
     own, shared = both[: TRIALS + DRAWS], both[TRIALS + DRAWS :] * np.sqrt(2) * common * s
-    draws = draw_rows(y, centre, shared, own, np.full(y.shape, s))
+    draws = draw_rows(PartialRows(y), centre, shared, own, np.full(y.shape, s))
     assert draws[:, :, 1].std() == pytest.approx(wanted * s, rel=0.05)
     assert draws[:, :, 1].mean() == pytest.approx(0.4, abs=0.001)
 

@@ -7,11 +7,11 @@ import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
-from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes
-from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
+from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes, weights_of_holes
 from inldl.completion.member import Mixture
 from inldl.completion.members import MEMBERS
-from inldl.completion.within import WithinLimits
+from inldl.rows.density import GammaDegrees
+from inldl.rows.missingness import fill_top_k, mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
@@ -69,11 +69,11 @@ class Completer:
     refilled_ : Refilled or None
         The degrees that the weights rest on. Fewer than 20 are not enough for that: all weight
         is on filling near the prediction then. None if nothing could be hidden.
-    largest_ : LargestRecorded or None
+    top_k_ : GammaDegrees or None
         What fills holes instead of the members, if only the largest degrees are recorded.
     hole_weights_ : ndarray of shape (m,) or None
         How much each of the refilled degrees counts where the error at holes is estimated, see
-        `inldl.completion.mechanism`. None if hardly any are like the missing ones.
+        `inldl.completion.hiding`. None if hardly any are like the missing ones.
     limited_ : bool
         Whether some degrees of the rows were not observed, but had limits.
     sizes_ : ErrorSizes
@@ -103,7 +103,9 @@ class Completer:
         self
         """
         y = PartialRows(rows.y if expected is None else expected).forced()
-        self.largest_ = LargestRecorded.of(y)
+        self.top_k_ = None
+        if mechanism_of(y) == "rest":
+            self.top_k_ = GammaDegrees.learn(top_k_rows(y), by_size=True)
         known = np.flatnonzero(~np.isnan(y).all(axis=1))
         self.limited_ = rows.constrained
         only_expected = rows.take(known).limited if self.limited_ else None
@@ -112,7 +114,7 @@ class Completer:
         n, n_labels = rows.y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
-        for name in ("sizes_", "within_", "hole_weights_"):  # of an earlier fit
+        for name in ("sizes_", "limited_degrees_", "hole_weights_"):  # of an earlier fit
             vars(self).pop(name, None)
         self.members_, self.refilled_ = self._learn(rows, predicted, TREES), None
         self._of_predictions = PredictionErrors(rows.y, predicted)
@@ -183,7 +185,7 @@ class Completer:
     def hole_weights_(self):
         """Return how much each refilled degree counts where the error at holes is estimated."""
         found = self.refilled_
-        if found is None or self.largest_ is not None:
+        if found is None or self.top_k_ is not None:
             return None
         y = self._rows[0].y
         if self.limited_ and not np.isnan(y).any():
@@ -192,9 +194,11 @@ class Completer:
 
     def most_errors(self, y, filled):
         """Return the largest sum of absolute errors that the holes of each row can have."""
-        rest = np.maximum(1 - np.nansum(y, axis=1), 0)[:, None]
-        bounds = rest if self.largest_ is None else self.largest_.limits(y)
-        return most_errors(y, filled, bounds)
+        return most_errors(self._with_bounds(PartialRows(y)), filled)
+
+    def _with_bounds(self, rows):
+        """Return rows whose holes are at most the recorded degrees, if these are the largest."""
+        return rows if self.top_k_ is None else top_k_rows(rows.y)
 
     @cached_property
     def sizes_(self):
@@ -202,14 +206,14 @@ class Completer:
         return ErrorSizes(*self._errors, self.seed)
 
     @cached_property
-    def within_(self):
-        """Return what is expected of holes that have limits."""
+    def limited_degrees_(self):
+        """Return how degrees vary around what is expected of them."""
         y, predicted = self._rows[0].y, self._rows[1]
         row, label = np.nonzero(~np.isnan(y))
         around = predicted[row, label], y[row, label], label
         if self.refilled_ is not None:
             around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
-        return WithinLimits.of(*around, y.shape[1], self.limited_)
+        return GammaDegrees.of_errors(*around, y.shape[1], self.limited_)
 
     def fill(self, rows, predicted):
         """Return the rows with their holes filled.
@@ -226,7 +230,7 @@ class Completer:
             out[at] = self._filled(some, predicted[at])[0]
         some = rows.limited_rows
         if len(some):
-            out[some] = self.within_.fill(out[some], rows.take(some).double())
+            out[some] = self.limited_degrees_.fill_around(out[some], rows.take(some).double())
         return out
 
     def fill_with_intervals(self, rows, predicted, coverage):
@@ -238,16 +242,15 @@ class Completer:
         some = rows.limited_rows
         if len(some):
             limited = rows.take(some).double()
-            out[:, some] = self.within_.intervals(*out[:, some], limited, coverage)
+            out[:, some] = self.limited_degrees_.intervals(*out[:, some], limited, coverage)
         return out
 
     def _ends(self, rows, filled, about, coverage):
         """Return the ends of the intervals of completed rows."""
-        reach, most = self._reach(rows.y, about, coverage)
-        reach = np.where(rows.holes, reach, 0)
+        reach = np.where(rows.holes, self._reach(rows, about, coverage), 0)
         upper = filled + reach
-        if most is not None:
-            upper = np.minimum(upper, np.maximum(most, filled))
+        if self.top_k_ is not None:
+            upper = np.minimum(upper, np.maximum(_largest_holes(self._with_bounds(rows)), filled))
         return within_rows(rows, filled, np.maximum(filled - reach, 0), upper)
 
     def row_errors(self, rows, predicted):
@@ -260,12 +263,14 @@ class Completer:
         for at, some in rows.blocks(BLOCK):
             filled[at], about = self._filled(some, predicted[at])
             low, high = self._ends(some, filled[at], about, WIDTH)
-            spread[at], width[at] = self._reach(some.y, about)[0], high - low
+            spread[at], width[at] = self._reach(some, about), high - low
         spread = np.where(np.isnan(rows.forced()), spread, 0)
         spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
         some = rows.limited_rows
         if len(some):
-            filled[some] = self.within_.fill(filled[some], rows.take(some).double())
+            filled[some] = self.limited_degrees_.fill_around(
+                filled[some], rows.take(some).double()
+            )
             low, high = rows.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
         learned, predicted = self._rows
@@ -301,7 +306,7 @@ class Completer:
             limited = rows.take(some).double()
             expected = self._filled(limited, predicted[some])[0]
             chance = np.random.default_rng([seed, 2, first])
-            out[:, some] = self.within_.draw(expected, limited, n_draws, chance)
+            out[:, some] = self.limited_degrees_.draw(expected, limited, n_draws, chance)
         return out
 
     def _could_learn(self, n_draws, seed):
@@ -312,7 +317,7 @@ class Completer:
             start = self.members_.fill_by("normal", rows, predicted)
             chain = JointNormal(rows.y, covariates, start)
             learned = Learned(chain, n_draws, np.random.default_rng([seed, 0]))
-            if self.largest_ is None and len(self._judged) >= FEWEST_FOR_DRAWS:
+            if self.top_k_ is None and len(self._judged) >= FEWEST_FOR_DRAWS:
                 learned.weigh(covariates[self._judged], self.refilled_)
             self._learned = {(n_draws, seed): learned}
         return self._learned[n_draws, seed]
@@ -323,44 +328,62 @@ class Completer:
         out = np.repeat(filled[None], n_draws, axis=0)
         unsure = np.isnan(rows.forced()).any(axis=1)
         if unsure.any():
-            y, filled, covariates = rows.y[unsure], filled[unsure], _covariates(rows, predicted)
-            spread, most = self._reach(y, about[unsure])
-            learned = self._could_learn(n_draws, seed)
-            around = learned.around(y, covariates[unsure], filled, generator)
-            out[:, unsure] = draw_rows(y, *around, spread, most)
+            covariates = _covariates(rows, predicted)[unsure]
+            rows, filled = rows.unconstrained().take(unsure), filled[unsure]
+            spread, learned = self._reach(rows, about[unsure]), self._could_learn(n_draws, seed)
+            around = learned.around(rows.y, covariates, filled, generator)
+            out[:, unsure] = draw_rows(self._with_bounds(rows), *around, spread)
         return out
 
-    def _reach(self, y, about, coverage=None):
-        """Return how far degrees may be from what is filled in, and what they cannot exceed.
+    def _reach(self, rows, about, coverage=None):
+        """Return how far degrees may be from what is filled in.
 
         That is as far as a share `coverage` of them is, or else a standard deviation. If nothing
         could be hidden, and in rows of which nothing is known unless such rows were hidden, the
         errors of predictions are all that tells it.
         """
-        errors, empty = self._of_predictions, np.isnan(y).all(axis=1, keepdims=True)
+        errors, empty = self._of_predictions, rows.holes.all(axis=1, keepdims=True)
         predicted = errors.spread if coverage is None else errors.reach(coverage)
         if self.refilled_ is None:
-            reach = np.broadcast_to(predicted if coverage is None else np.inf, y.shape)
+            reach = np.broadcast_to(predicted if coverage is None else np.inf, rows.y.shape)
         else:
             sizes = self.sizes_
             reach = sizes.spread(about) if coverage is None else sizes.reach(about, coverage)
             reach = reach if self._hid_rows else np.where(empty, predicted, reach)
-        if self.largest_ is None:
-            return reach, None
+        if self.top_k_ is None:
+            return reach
         normal = 1.0 if coverage is None else norm.ppf((1 + coverage) / 2)
-        return np.maximum(reach, normal * self.largest_.spread(y)), self.largest_.limits(y)
+        return np.maximum(reach, normal * fill_top_k(self.top_k_, top_k_rows(rows.y))[1])
 
     def _filled(self, rows, predicted):
         """Return completed rows, without their constraints, and what tells the sizes of errors."""
         rows = rows.unconstrained().double()
         fills, variance = self.members_.fills(rows, predicted)
         filled = np.where(rows.holes, self._mixed(fills), rows.y)
-        if self.largest_ is not None:
-            filled = self.largest_.fill(rows.y)
+        if self.top_k_ is not None:
+            filled = fill_top_k(self.top_k_, top_k_rows(rows.y))[0]
         return filled, _error_features(rows, filled, variance, fills)
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
+
+
+def most_errors(rows, filled):
+    """Return the largest sum of absolute errors that the holes of each row can have.
+
+    All holes of a row have the same bound, and sum to what the row leaves. As many as possible
+    reach the bound then, those first of which least was filled in.
+    """
+    bounds = np.maximum(_largest_holes(rows), 0)
+    ascending = np.sort(np.where(rows.holes, filled, np.inf), axis=1)
+    left = np.maximum(rows.rest, 0)[:, None] - np.arange(filled.shape[1]) * bounds
+    worst = np.clip(left, 0, bounds)
+    return np.where(np.isinf(ascending), 0, np.abs(worst - ascending)).sum(axis=1)
+
+
+def _largest_holes(rows):
+    """Return the largest value that a hole of each row can have, as a column."""
+    return np.where(rows.holes, rows.possible[1], 0).max(axis=1, keepdims=True)
 
 
 def _covariates(rows, predicted):

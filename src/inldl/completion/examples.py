@@ -6,10 +6,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from inldl.completion.completer import Completer
-from inldl.completion.hiding import evenly, hide_each_label
+from inldl.completion.hiding import hide_each_label
 from inldl.completion.loose_sums import LooseSums
 from inldl.randomness import mixed_bits
-from inldl.rows.density import Inside, mean_degrees
+from inldl.rows.density import GammaDegrees, evenly_spaced, mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance, given_observed
 from inldl.uncertainty.sizes import RowSizes
@@ -52,14 +52,14 @@ class Examples:
         `partial` are the rows, if bounds or sums limit some of their degrees; these are those that
         are expected.
         """
-        rows = evenly(len(y), MOST_ROWS)
+        rows = evenly_spaced(len(y), MOST_ROWS)
         predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
         groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
         X = X[rows]
         found = cls(predicted, y, row_keys(X), groups, loose)
         if partial is not None and partial.constrained:
             partial = partial.take(rows)
-            filled = Inside.learn(partial, predicted).fill(partial, predicted)[0]
+            filled = GammaDegrees.learn(partial, predicted).fill(partial, predicted)[0]
             found.degrees = np.where(partial.limited, filled, y)
             found.lower, found.upper = partial.possible
         found.columns = signs_of_size(X, np.abs(y - predicted), errors_beside_others(y, predicted))
@@ -84,7 +84,7 @@ class Examples:
 
     def few(self):
         """Return a few of the examples, evenly spread."""
-        rows = evenly(len(self.degrees), FEW)
+        rows = evenly_spaced(len(self.degrees), FEW)
         arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
         some = (None if a is None else a[rows] for a in (self.signs, self.features))
         return Examples(*arrays, None, self.loose, self.columns, *some)
@@ -158,7 +158,7 @@ def _correlations(X, errors):
     relative, rows = relative_errors(errors)
     if len(rows) < FEW_ROWS:
         return np.zeros(X.shape[1])
-    some = evenly(len(rows), SIGN_ROWS)
+    some = evenly_spaced(len(rows), SIGN_ROWS)
     relative, rows = relative[some], rows[some]
     size = _ranks(relative)
     found = np.array([abs(_ranks(column) @ size) for column in X[rows].T])
@@ -172,7 +172,7 @@ def errors_beside_others(y, predicted):
     days vary, but not how far all of them are off in a month. NaN where a degree was not hidden.
     """
     out, n_labels = np.full(y.shape, np.nan), y.shape[1]
-    rows = evenly(len(y), min(SIGN_ROWS, MOST_PRODUCTS // n_labels**4))
+    rows = evenly_spaced(len(y), min(SIGN_ROWS, MOST_PRODUCTS // n_labels**4))
     hidden = hide_each_label(y, 0, rows)
     if len(rows) >= FEW_ROWS and len(hidden.rows) and n_labels > 2:
         covariance = error_covariance(y - predicted)

@@ -3,11 +3,17 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
+from scipy.optimize import brentq
+
+from inldl.rows.density import evenly_spaced, log_size
+from inldl.rows.missingness import mechanism_of
+from inldl.rows.partial import PartialRows
 
 MOST_NUMBERS = 2_500_000  # of all hidden degrees with their rows
 FEWEST_ROWS = 4  # of a label, even if that is more
 MOST_WEIGHT = 5.0  # of a hidden degree, relative to the mean
 ROUNDS = 3  # of meeting margins one after the other
+STEEPEST_TILT = 1.0  # where sizes decide more strongly, too few like the missing ones are observed
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +54,7 @@ def hide_each_label(y, seed, rows=None):
 def _hide_label(y, label, rows, most, generator):
     holes, n_labels = np.isnan(y), y.shape[1]
     rows = rows[~holes[rows, label]]
-    rows = rows[evenly(len(rows), most)]
+    rows = rows[evenly_spaced(len(rows), most)]
     left = y[rows]
     left[:, label] = np.nan
     alone = np.flatnonzero(np.isnan(left).sum(axis=1) == 1)
@@ -92,6 +98,32 @@ def share_of_holes(left, y):
     return np.minimum(weights / weights.mean(), MOST_WEIGHT)
 
 
-def evenly(n, most):
-    """Return at most `most` of n rows, evenly spread."""
-    return np.linspace(0, n - 1, min(n, most)).astype(int)
+def weights_of_holes(y, refilled):
+    r"""Return weights with which observed degrees, `refilled`, are like the missing ones of `y`.
+
+    Rows with many holes count as they do by the weights so far, each label as often as it is
+    missing, and the mean is that of the missing degrees, which the sums of the rows give: the
+    weight of a degree d is multiplied by :math:`(C d + 0.1)^{-b}`, with the b that does it.
+    Returns None if sizes decide what is missing and b is beyond -1 and 1: hardly any observed
+    degrees are like the missing ones then.
+    """
+    holes, weights = np.isnan(y), refilled.weights
+    if not holes.any():
+        return weights
+    rest = np.where(holes.any(axis=1), PartialRows(y).rest, 0)
+    size, mean = log_size(refilled.degrees, y.shape[1]), rest.sum() / holes.sum()
+    n_holes = np.isnan(refilled.left).sum(axis=1)
+    margins = [(n_holes, np.bincount(n_holes, weights)), (refilled.label, holes.sum(axis=0))]
+
+    def tilted(b):
+        return raked(weights * np.exp(-b * size), margins)
+
+    def excess(b):
+        return np.average(refilled.degrees, weights=tilted(b)) - mean
+
+    beyond = np.sign(excess(STEEPEST_TILT)) == np.sign(excess(-STEEPEST_TILT))
+    if beyond and mechanism_of(y, fewest=1) != "random":
+        return None
+    if beyond:  # by chance
+        return tilted(min(-STEEPEST_TILT, STEEPEST_TILT, key=lambda b: abs(excess(b))))
+    return tilted(brentq(excess, -STEEPEST_TILT, STEEPEST_TILT))

@@ -58,9 +58,9 @@ class LooseSums:
         return self.completer_.limited_
 
     @property
-    def largest_(self):
+    def top_k_(self):
         """What fills holes if only the largest degrees are recorded, see `Completer`."""
-        return self.completer_.largest_
+        return self.completer_.top_k_
 
     @staticmethod
     def _ours(found):

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from inldl.completion.hiding import evenly
 from inldl.completion.member import Training
+from inldl.rows.density import evenly_spaced
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import (
     TINY,
@@ -63,7 +63,7 @@ class Normal:
 
     def __init__(self, rows: PartialRows, predicted: Array) -> None:
         n_labels = rows.y.shape[1]
-        some = evenly(len(rows), int(min(ROWS, WORK // n_labels**3)))
+        some = evenly_spaced(len(rows), int(min(ROWS, WORK // n_labels**3)))
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
         self._axes = self._ends = None
         if rows.features is not None:

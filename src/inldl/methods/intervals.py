@@ -11,13 +11,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.completion import Examples
-from inldl.completion.hiding import evenly
 from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.completing import complete_chunks, light
 from inldl.randomness import seed_from
 from inldl.rows.checks import FLOATS, check_number, like
+from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import validate_features
 from inldl.uncertainty.conformal import LabelErrors
 from inldl.uncertainty.sizes import within_rows
@@ -79,7 +79,7 @@ class IntervalMixin(DistributionEstimator):
         if self.known == "ratios":
             return
         seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
-        kept = [rows[evenly(len(rows), MOST)] for rows in seen]
+        kept = [rows[evenly_spaced(len(rows), MOST)] for rows in seen]
         self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
         for j, rows in enumerate(kept):
             self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]

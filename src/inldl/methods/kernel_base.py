@@ -22,8 +22,8 @@ from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
 from inldl.rows.inputs import as_weights, check_predictable
+from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
-from inldl.rows.selection import mechanism_of
 
 MANY = 5000  # rows
 

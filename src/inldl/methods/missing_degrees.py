@@ -3,10 +3,9 @@
 import numpy as np
 
 from inldl.methods.kernel_features import FINE, choose_alpha, kernel_features, sample_rows
-from inldl.rows.density import Inside
-from inldl.rows.missingness import t_test
+from inldl.rows.density import GammaDegrees
+from inldl.rows.missingness import LEVEL, SMALL_EFFECT, fill_top_k, t_test, top_k_rows
 from inldl.rows.partial import PartialRows
-from inldl.rows.selection import LEVEL, SMALL_EFFECT, Selection
 from inldl.solvers.gaussian import projected
 from inldl.solvers.masked_ridge import leave_one_out
 
@@ -22,23 +21,17 @@ def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     """Return why degrees are missing, and the degrees to learn from.
 
     Holes are left to the method if a feature explains that small degrees are missing: the
-    `mechanism`, as `inldl.rows.selection.mechanism_of` returns it, is "random" then, and the
+    `mechanism`, as `inldl.rows.missingness.mechanism_of` returns it, is "random" then, and the
     degrees are `y` itself. Else they are filled with what is expected of hidden degrees of a
     label; of rows with similar features, which are `scaled`, if these tell much and any degree may
     be missing.
     """
-    if mechanism != "rest" and _features_explain(scaled, y, seed, n_jobs):
+    if mechanism == "rest":
+        rows = top_k_rows(y)
+        return mechanism, fill_top_k(GammaDegrees.learn(rows, by_size=True), rows)[0]
+    if _features_explain(scaled, y, seed, n_jobs):
         return "random", y
-    bounded = mechanism == "rest"
-    filled = Selection.learn(y, bounded).fill(y)[0]
-    if bounded:
-        return mechanism, filled
-    prior = projected(_held_out(scaled, filled, seed, n_jobs))
-    mean = np.broadcast_to(filled.mean(axis=0), y.shape)
-    # What is filled in from noise would make that noise look like knowledge.
-    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
-        filled = Selection.learn(y, bounded, prior).fill(y, prior)[0]
-    return mechanism, filled
+    return mechanism, _fill_expected(scaled, PartialRows(y), seed, n_jobs, by_size=True)
 
 
 def fill_limited(scaled, rows, seed, n_jobs=None):
@@ -47,13 +40,20 @@ def fill_limited(scaled, rows, seed, n_jobs=None):
     That is learned from all rows; from rows with similar features, if these tell much. Other holes
     are left.
     """
-    filled = Inside.learn(rows).fill(rows)[0]
-    y = np.where(rows.limited, filled, rows.y)
-    prior = projected(_held_out(scaled, y, seed, n_jobs))
-    mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
-    if _squares(y, prior) < INFORMATIVE * _squares(y, mean):
-        filled = Inside.learn(rows, prior).fill(rows, prior)[0]
+    filled = _fill_expected(scaled, rows, seed, n_jobs, by_size=False)
     return np.where(rows.limited, filled, rows.y)
+
+
+def _fill_expected(scaled, rows, seed, n_jobs, by_size):
+    """Return rows filled with what is expected of holes, which are missing by size or limited."""
+    filled = GammaDegrees.learn(rows, by_size=by_size).fill(rows)[0]
+    y = filled if by_size else np.where(rows.limited, filled, rows.y)
+    prior, judged = projected(_held_out(scaled, y, seed, n_jobs)), rows.y if by_size else y
+    mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
+    # What is filled in from noise would make that noise look like knowledge.
+    if _squares(judged, prior) < INFORMATIVE * _squares(judged, mean):
+        filled = GammaDegrees.learn(rows, prior, by_size=by_size).fill(rows, prior)[0]
+    return filled
 
 
 def _squares(y, predicted):

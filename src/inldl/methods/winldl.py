@@ -23,7 +23,7 @@ from inldl.methods.parameters import (
 )
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_label_names, check_ratios
-from inldl.rows.density import Inside
+from inldl.rows.density import GammaDegrees
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.loop import MappedProblem
 from inldl.solvers.winldl import WInLDLProblem
@@ -226,7 +226,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
                 weights = rows.arrays["sample_weight"].ravel()
             partial, y = replace(header.block(rows.y, **rows.arrays), weight=None), rows.y
             if partial.constrained:  # parts of the rows are learned from as they are expected
-                y = np.where(partial.limited, Inside.learn(partial).fill(partial)[0], y)
+                y = np.where(partial.limited, GammaDegrees.learn(partial).fill(partial)[0], y)
             plain, folds = clone(self).set_params(cross_fit=None), self.cross_fit
             self.held_out_ = predict_held_out(plain, rows.X, y, folds, sample_weight=weights)
         self._keep_errors(rows.X, self._learned_from(rows.y, rows.y), partial=partial)

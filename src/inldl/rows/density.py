@@ -1,14 +1,21 @@
-r"""Degrees that are known to lie between bounds: what is expected of them.
+r"""How degrees are distributed: means and quantiles of observed ones, and a density of the others.
 
 The degrees of label j are taken to have a gamma distribution of mean :math:`m_j`, or of what is
 predicted for the row, and variance :math:`\theta_j` times the mean. A hole has that density
-between its bounds; its mean and variance are sums over a grid. What the means of a row lack to its
-sum, or to that of a group, is shared out in proportion to the variances, within the bounds. These
-steps and new estimates of m and theta from the rows so filled are repeated
-(expectation-maximisation).
+between its bounds; its mean and variance are sums over a grid. Where sizes decide what is missing,
+a degree d is observed with the probability
+
+.. math:: s(d) = \frac{1}{1 + \exp(-a - b \log(C d + 0.1))}
+
+so that b > 0 hides small degrees, b < 0 large ones; the density of a hole is then multiplied by
+:math:`1 - s(d)`. What the means of a row lack to its sum, or to that of a group, is shared out in
+proportion to the variances, within the bounds. These steps and new estimates of m, theta, a and b
+from the rows so filled are repeated (expectation-maximisation).
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,116 +23,261 @@ from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
 
-GRID = 32
-EDGES = np.linspace(0, 1, GRID + 1) ** 2  # of the grid between two bounds
-STEPS, LEARN_ROWS = 30, 1000
-SMALLEST = 1e-4  # mean
+GRID_POINTS = 32
+EDGES = np.linspace(0, 1, GRID_POINTS + 1) ** 2  # of the grid between two bounds
+CENTRES, WIDTHS = (EDGES[1:] + EDGES[:-1]) / 2, np.diff(EDGES)
+EM_STEPS, EM_ROWS = 30, 1000
+SMALLEST_MEAN = 1e-4
 LEAST_SHAPE = 0.05
-TINY = 1e-12
-TILT_STEPS, STEEPEST = 30, 200.0  # of the density of which only the mean is known
-BLOCK = 1 << 12  # rows that are filled at once
+LEAST_VARIANCE = 1e-12
+TILT_STEPS, STEEPEST_TILT = 30, 200.0  # of the density of which only the mean is known
+STEEPEST_SELECTION = 8.0  # |b|: hides nearly all degrees below a size, and nearly none above it
+PRIOR_ERRORS = 20  # squared errors of all labels that those of each label are averaged with
+TOWARDS_PEERS = 0.5  # how far degrees of which none was ever observed go towards their mean
+FILL_ROWS = 1 << 12  # that are filled at once
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
-    """How degrees are distributed."""
+class GridDensity:
+    """Probabilities of intervals between the bounds of degrees; `EDGES` are their ends."""
+
+    lower: Array  # (...,) bounds
+    upper: Array
+    weights: Array  # (..., GRID_POINTS) the probabilities
+
+    @classmethod
+    def tilted(cls, means: Array, lower: Array, upper: Array) -> GridDensity:
+        """Return the density of largest entropy of degrees of which only means are known.
+
+        It is exp(t x); Newton's method finds t.
+        """
+        room = np.maximum(upper - lower, LEAST_VARIANCE)
+        goal = np.clip((means - lower) / room, CENTRES[0], CENTRES[-1])
+        tilt = np.zeros(means.shape)
+        for _ in range(TILT_STEPS):
+            weights = _normalised(tilt[..., None] * CENTRES)
+            mean = weights @ CENTRES
+            variance = np.maximum(weights @ CENTRES**2 - mean**2, LEAST_VARIANCE)
+            step = np.clip((goal - mean) / variance, -5, 5)
+            tilt = np.clip(tilt + step, -STEEPEST_TILT, STEEPEST_TILT)
+        return cls(lower, upper, weights)
+
+    def moments(self) -> tuple[Array, Array]:
+        """Return means and variances."""
+        grid = self.lower[..., None] + (self.upper - self.lower)[..., None] * CENTRES
+        mean = (self.weights * grid).sum(axis=-1)
+        return mean, (self.weights * (grid - mean[..., None]) ** 2).sum(axis=-1)
+
+    def quantile(self, level: Array | float) -> Array:
+        """Return the degrees that are exceeded with the probability 1 - `level`."""
+        below = np.cumsum(self.weights, axis=-1)
+        level = np.broadcast_to(level, self.lower.shape)[..., None]
+        at = np.minimum((below < level).sum(axis=-1, keepdims=True), GRID_POINTS - 1)
+        own = np.take_along_axis(self.weights, at, -1)
+        before = np.take_along_axis(below - self.weights, at, -1)
+        share = np.clip((level - before) / np.maximum(own, LEAST_VARIANCE), 0, 1)
+        place = EDGES[at] + share * (EDGES[at + 1] - EDGES[at])
+        return self.lower + (self.upper - self.lower) * place[..., 0]
+
+    def shortest(self, coverage: float) -> tuple[Array, Array]:
+        """Return the ends of the shortest of three intervals that hold a share `coverage`.
+
+        One begins at the lower bound, one ends at the upper bound, one leaves as much at either
+        side.
+        """
+        starts = (0.0, (1 - coverage) / 2, 1 - coverage)
+        low = np.array([self.quantile(start) for start in starts])
+        high = np.array([self.quantile(start + coverage) for start in starts])
+        best = (high - low).argmin(axis=0)[None]
+        return np.take_along_axis(low, best, 0)[0], np.take_along_axis(high, best, 0)[0]
+
+
+def _normalised(log: Array) -> Array:
+    """Return the probabilities of the intervals of a grid from logarithms of a density there."""
+    log = log + np.log(WIDTHS)
+    log -= log.max(axis=-1, keepdims=True)
+    weights = np.exp(log, out=log)
+    weights /= weights.sum(axis=-1, keepdims=True)
+    return weights
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which degrees are observed, by their sizes."""
+
+    intercept: float  # a
+    slope: float  # b
+    largest: float  # the largest degree that is thought possible
+
+    @classmethod
+    def start(cls, rows: PartialRows) -> Selection:
+        """Return that sizes decide nothing."""
+        share = np.clip(1 - rows.holes.mean(), 1e-9, 1 - 1e-9)
+        largest = min(1.0, 1.05 * float(np.nanmax(rows.y)))
+        return cls(float(np.log(share / (1 - share))), 0.0, largest)
+
+    def log_hidden(self, degrees: Array, n_labels: int) -> Array:
+        """Return the logarithms of the probabilities that degrees are missing."""
+        hidden = 1 - _sigmoid(self.intercept + self.slope * log_size(degrees, n_labels))
+        return np.log(np.maximum(hidden, LEAST_VARIANCE))
+
+    def updated(self, holes: Array, filled: Array) -> Selection:
+        """Return new estimates by two Newton steps of a logistic regression on filled rows."""
+        a, b = self.intercept, self.slope
+        x, seen = log_size(filled, filled.shape[1]).ravel(), ~holes.ravel()
+        for _ in range(2):
+            p = _sigmoid(a + b * x)
+            weight = p * (1 - p) + 1e-9
+            wx = weight * x
+            products = np.array([[weight.sum(), wx.sum()], [wx.sum(), wx @ x]])
+            step = np.linalg.solve(products + 1e-6 * np.eye(2), [(seen - p).sum(), (seen - p) @ x])
+            a += float(np.clip(step[0], -2, 2))
+            b += float(np.clip(step[1], -1, 1))
+            b = float(np.clip(b, -STEEPEST_SELECTION, STEEPEST_SELECTION))
+        return replace(self, intercept=a, slope=b)
+
+
+def log_size(degrees: Array, n_labels: int) -> Array:
+    """Return the sizes of degrees on the scale that decides whether they are missing."""
+    return np.log(n_labels * degrees + 0.1)
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-np.clip(x, -500, 500)))
+
+
+@dataclass(frozen=True, eq=False)
+class GammaDegrees:
+    """How degrees that are not observed are distributed between their bounds."""
 
     mean: Array  # (n_labels,) m
     scale: Array  # (n_labels,) theta
+    selection: Selection | None = None  # if sizes decide what is missing
+    # Whether no degree between such bounds was observed, so that only means are learned of them
+    unseen: bool = False
 
     @classmethod
-    def learn(cls, rows: PartialRows, prior: Array | None = None) -> "Inside":
-        """Learn from rows with holes; `prior` are predictions of the rows, if there are any."""
-        some = evenly(len(rows), LEARN_ROWS)
+    def learn(
+        cls, rows: PartialRows, prior: Array | None = None, *, by_size: bool = False
+    ) -> GammaDegrees:
+        """Learn from rows with holes, which are missing by their size if `by_size`.
+
+        `prior` are predictions of the rows, if there are any.
+        """
+        known = np.flatnonzero(~rows.holes.all(axis=1)) if by_size else np.arange(len(rows))
+        some = known[evenly_spaced(len(known), EM_ROWS)]
         rows, prior = rows.take(some), None if prior is None else prior[some]
         low, high = rows.possible
-        found = cls._estimated(rows.project((low + high) / 2), 0.0, prior)
-        for _ in range(STEPS):
-            found = cls._estimated(*found.fill(rows, prior), prior)
-        return found
+        filled, variance = rows.project((low + high) / 2), np.zeros(rows.y.shape)
+        selection = Selection.start(rows) if by_size else None
+        learned = cls._estimated(rows, filled, variance, prior, selection)
+        for _ in range(EM_STEPS):
+            filled, variance = learned.fill(rows, prior)
+            learned = cls._estimated(rows, filled, variance, prior, learned.selection)
+        return learned
 
     @classmethod
-    def _estimated(cls, filled: Array, variance: Array | float, prior: Array | None) -> "Inside":
-        mean = np.maximum(filled.mean(axis=0), SMALLEST)
-        around = mean if prior is None else np.maximum(prior, SMALLEST)
+    def _estimated(
+        cls,
+        rows: PartialRows,
+        filled: Array,
+        variance: Array,
+        prior: Array | None,
+        selection: Selection | None,
+    ) -> GammaDegrees:
+        """Return new estimates from filled rows and the variances of their holes."""
+        mean = np.maximum(filled.mean(axis=0), SMALLEST_MEAN)
+        around = mean if prior is None else np.maximum(prior, SMALLEST_MEAN)
         scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
-        return cls(mean, scale)
+        selection = None if selection is None else selection.updated(rows.holes, filled)
+        return cls(mean, scale, selection)
 
-    def fill(self, rows: PartialRows, prior: Array | None = None) -> tuple[Array, Array]:
+    @classmethod
+    def of_errors(
+        cls, expected: Array, degrees: Array, label: Array, n_labels: int, unseen: bool = False
+    ) -> GammaDegrees:
+        """Learn from degrees (m,), their labels, and what was expected of them."""
+        ratio = (degrees - expected) ** 2 / np.maximum(expected, SMALLEST_MEAN)
+        mean = ratio.mean() if len(ratio) else 1.0
+        count, sums = (np.bincount(label, w, minlength=n_labels) for w in (None, ratio))
+        scale = (sums + PRIOR_ERRORS * mean) / (count + PRIOR_ERRORS)
+        return cls(np.zeros(n_labels), scale + 1e-7, unseen=unseen)
+
+    def between(self, means: Array, lower: Array, upper: Array) -> GridDensity:
+        """Return the density of degrees of some means between bounds, each (n, n_labels)."""
+        if self.selection is not None:
+            upper = np.maximum(np.minimum(upper, self.selection.largest), lower)
+        grid = lower[..., None] + (upper - lower)[..., None] * CENTRES
+        shape = np.maximum(means / self.scale, LEAST_SHAPE)[..., None]
+        log = (shape - 1) * np.log(np.maximum(grid, LEAST_VARIANCE)) - grid / self.scale[:, None]
+        if self.selection is not None:
+            log += self.selection.log_hidden(grid, means.shape[1])
+        return GridDensity(lower, upper, _normalised(log))
+
+    def fill(
+        self, rows: PartialRows, prior: Array | None = None, at_once: int = FILL_ROWS
+    ) -> tuple[Array, Array]:
         """Return rows filled with what is expected of their holes, and the variances of that."""
         out, variance = rows.y.astype(np.float64), np.zeros(rows.y.shape)
         missing = np.flatnonzero(rows.holes.any(axis=1))
-        for at in range(0, len(missing), BLOCK):
-            some = missing[at : at + BLOCK]
+        for start in range(0, len(missing), at_once):
+            some = missing[start : start + at_once]
             part = rows.take(some)
             means = self.mean if prior is None else prior[some]
-            means = np.broadcast_to(np.maximum(means, SMALLEST), part.y.shape)
-            expected, spread = self.moments(means, *part.possible)
-            spread = np.where(part.holes, spread + TINY, TINY)
+            means = np.broadcast_to(np.maximum(means, SMALLEST_MEAN), part.y.shape)
+            expected, spread = self.between(means, *part.possible).moments()
+            spread = np.where(part.holes, spread, 0) + LEAST_VARIANCE
             out[some] = part.project(expected, spread)
             variance[some] = _given_sums(spread, part)
         return out, variance
 
-    def moments(self, means: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Return the means and variances of degrees between bounds."""
-        grid, weights = self.density(means, lower, upper)
-        expected = (weights * grid).sum(axis=-1)
-        return expected, (weights * (grid - expected[..., None]) ** 2).sum(axis=-1)
+    def fill_around(self, expected: Array, rows: PartialRows) -> Array:
+        """Return rows within their bounds and sums, given what is expected without these.
 
-    def density(self, means: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Return points between the bounds of each degree, and their probabilities."""
-        grid = lower[..., None] + (upper - lower)[..., None] * (EDGES[1:] + EDGES[:-1]) / 2
-        shape = np.maximum(means / self.scale, LEAST_SHAPE)[..., None]
-        log = (shape - 1) * np.log(np.maximum(grid, TINY)) - grid / self.scale[:, None]
-        log += np.log(np.diff(EDGES))
-        log -= log.max(axis=-1, keepdims=True)
-        weights = np.exp(log, out=log)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        return grid, weights
+        If degrees between such bounds were observed, a hole gets its mean between its bounds. If
+        not, `expected` was learned from rows with the same bounds and knows about them; which of
+        several degrees of a row between the same bounds is larger was learned from others, so
+        they go some way towards their mean.
+        """
+        if self.unseen:
+            filled = rows.project(expected)
+            filled += TOWARDS_PEERS * (_mean_of_peers(filled, rows) - filled)
+            return np.clip(filled, *rows.box)  # means are rounded
+        mean, variance = self._around(expected, rows).moments()
+        return rows.project(mean, variance + LEAST_VARIANCE)
 
+    def intervals(
+        self, expected: Array, lower: Array, upper: Array, rows: PartialRows, coverage: float
+    ) -> tuple[Array, Array, Array]:
+        """Return rows within their bounds and sums, and the ends of intervals.
 
-def tilted_density(means: Array, lower: Array, upper: Array) -> Array:
-    """Return the probabilities of places between bounds of which nothing but the mean is known.
+        Holes without limits keep the intervals around what is expected of them, as far as the
+        limits of the others allow.
+        """
+        filled = self.fill_around(expected, rows)
+        ends = self._around(expected, rows, filled).shortest(coverage)
+        lower, upper = (
+            np.clip(np.where(rows.limited, end, given), *rows.possible)
+            for end, given in zip(ends, (lower, upper), strict=True)
+        )
+        return filled, np.minimum(lower, filled), np.maximum(upper, filled)
 
-    The distribution of largest entropy has the density exp(t x); Newton's method finds t.
-    """
-    centres, widths = (EDGES[1:] + EDGES[:-1]) / 2, np.diff(EDGES)
-    goal = np.clip((means - lower) / np.maximum(upper - lower, TINY), centres[0], centres[-1])
-    tilt = np.zeros(means.shape)
-    for _ in range(TILT_STEPS):
-        log = tilt[..., None] * centres
-        weights = np.exp(log - log.max(axis=-1, keepdims=True)) * widths
-        weights /= weights.sum(axis=-1, keepdims=True)
-        mean = weights @ centres
-        variance = np.maximum(weights @ centres**2 - mean**2, TINY)
-        tilt = np.clip(tilt + np.clip((goal - mean) / variance, -5, 5), -STEEPEST, STEEPEST)
-    return weights
+    def draw(
+        self, expected: Array, rows: PartialRows, n_draws: int, generator: np.random.Generator
+    ) -> Array:
+        """Return rows at random, as many of each as there are draws."""
+        density = self._around(expected, rows, self.fill_around(expected, rows))
+        spread = (density.quantile(0.84) - density.quantile(0.5)) ** 2 + LEAST_VARIANCE
+        levels = (generator.uniform(size=expected.shape) for _ in range(n_draws))
+        return np.array([rows.project(density.quantile(level), spread) for level in levels])
 
-
-def quantile(weights: Array, lower: Array, upper: Array, level: Array | float) -> Array:
-    """Return which degrees between bounds a share `level` is below, by their probabilities."""
-    below = np.cumsum(weights, axis=-1)
-    level = np.broadcast_to(level, lower.shape)[..., None]
-    at = np.minimum((below < level).sum(axis=-1, keepdims=True), GRID - 1)
-    before = np.take_along_axis(below - weights, at, -1)
-    share = (level - before) / np.maximum(np.take_along_axis(weights, at, -1), TINY)
-    place = EDGES[at] + np.clip(share, 0, 1) * (EDGES[at + 1] - EDGES[at])
-    return lower + (upper - lower) * place[..., 0]
-
-
-def shortest(weights: Array, lower: Array, upper: Array, coverage: float) -> tuple[Array, Array]:
-    """Return the ends of the shortest of three intervals that hold a share `coverage`.
-
-    One begins at the lower bound, one ends at the upper bound, one leaves as much at either side.
-    """
-    starts = np.array([0.0, (1 - coverage) / 2, 1 - coverage])
-    ends = [
-        [quantile(weights, lower, upper, level) for level in (start, start + coverage)]
-        for start in starts
-    ]
-    low, high = np.moveaxis(np.array(ends), 1, 0)
-    best = (high - low).argmin(axis=0)[None]
-    return np.take_along_axis(low, best, 0)[0], np.take_along_axis(high, best, 0)[0]
+    def _around(
+        self, expected: Array, rows: PartialRows, filled: Array | None = None
+    ) -> GridDensity:
+        """Return the density of degrees within their limits; of means alone, if none was seen."""
+        if self.unseen and filled is not None:
+            return GridDensity.tilted(filled, *rows.possible)
+        return self.between(np.maximum(expected, SMALLEST_MEAN), *rows.possible)
 
 
 def _given_sums(spread: Array, rows: PartialRows) -> Array:
@@ -133,12 +285,26 @@ def _given_sums(spread: Array, rows: PartialRows) -> Array:
     variance = np.where(rows.holes, spread, 0)
     for cells, _ in rows.parts:
         whole = np.where(cells, variance, 0).sum(axis=1, keepdims=True)
-        share = variance / np.maximum(whole, TINY**2)
+        share = variance / np.maximum(whole, LEAST_VARIANCE**2)
         variance = np.where(cells, variance * np.maximum(1 - share, 0), variance)
     return variance
 
 
-def evenly(n: int, most: int) -> Array:
+def _mean_of_peers(filled: Array, rows: PartialRows) -> Array:
+    """Return the mean of the cells of a row that have the same bounds, for each cell."""
+    out = filled.copy()
+    for at in np.array_split(np.arange(len(filled)), max(1, filled.size // 500_000)):
+        some = rows.take(at)
+        same = some.bounded[:, :, None] & some.bounded[:, None, :]
+        for bounds in (*some.box, some.part_numbers):
+            same &= bounds[:, :, None] == bounds[:, None, :]
+        count = same.sum(axis=2)
+        sums = np.einsum("ijk,ik->ij", same, filled[at])
+        out[at] = np.where(count > 0, sums / np.maximum(count, 1), filled[at])
+    return out
+
+
+def evenly_spaced(n: int, most: int) -> Array:
     """Return the numbers of at most `most` of n rows, evenly spread."""
     return np.linspace(0, n - 1, min(n, most)).astype(int)
 
@@ -148,6 +314,19 @@ def count_known(y: Array, weights: Array | None = None) -> float:
     rows = PartialRows(y)
     known = (~rows.holes).sum(axis=1) + rows.partial
     return float(known.sum() if weights is None else weights @ known)
+
+
+def mean_degrees(y: Array, weights: Array | None = None) -> Array:
+    """Return the mean of the observed degrees of each label, each counting as much as its row.
+
+    It is 0 for a label that is nowhere observed.
+    """
+    seen = ~np.isnan(y)
+    known = np.where(seen, y, 0)
+    if weights is None:
+        return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
+    count = weights @ seen
+    return weights @ known / np.where(count > 0, count, 1)
 
 
 def quantiles(y: Array, level: float, weights: Array | None = None) -> Array:
@@ -170,16 +349,3 @@ def _quantile(column: Array, level: float, weights: Array) -> float:
     below, above = np.searchsorted(ends, [np.floor(at), np.ceil(at)], side="right")
     low, high = column[order[[below, min(above, len(order) - 1)]]]
     return float(low + (at - np.floor(at)) * (high - low))
-
-
-def mean_degrees(y: Array, weights: Array | None = None) -> Array:
-    """Return the mean of the observed degrees of each label, each counting as much as its row.
-
-    It is 0 for a label that is nowhere observed.
-    """
-    seen = ~np.isnan(y)
-    known = np.where(seen, y, 0)
-    if weights is None:
-        return known.sum(axis=0, dtype=float) / np.maximum(seen.sum(axis=0), 1)
-    count = weights @ seen
-    return weights @ known / np.where(count > 0, count, 1)

@@ -1,4 +1,4 @@
-r"""What rows hide, and what they would hide if holes had nothing to do with the degrees.
+"""Test whether degrees are missing at random, using the total that each row leaves unobserved.
 
 The hidden degrees of a row have a mass that is known: 1 minus the observed ones.
 """
@@ -9,9 +9,15 @@ import numpy as np
 from scipy import stats
 
 from inldl.rows.checks import sum_tolerance
+from inldl.rows.density import GammaDegrees
 from inldl.rows.partial import PartialRows
 
 Array = np.ndarray
+LEVEL = 0.01  # p values below it count as evidence
+SMALL_EFFECT = 0.05  # of the expected mass: less is certain in a long table, but of no importance
+FEWEST_ROWS = 30  # with holes, that can tell why degrees are missing
+CONSISTENT = 0.995  # share of them that must not contradict
+EQUALLY_MANY = 0.95  # share of them that have the same number of observed degrees
 
 
 class Mass(NamedTuple):
@@ -72,14 +78,71 @@ def t_test(difference: Array | float, error: Array, freedom: Array) -> Array:
     return 2 * stats.t.sf(ratio, freedom)
 
 
+def mechanism_of(y: Array, fewest: int = FEWEST_ROWS) -> str:
+    """Return which degrees are missing: "random", "small", "large", or "rest".
+
+    The last is where only the largest degrees of each row are recorded: no row contradicts it,
+    and the hidden degrees are smaller than random ones would be. "random" is also what cannot be
+    told, and where fewer than `fewest` rows have holes. Degrees that the sum of a row gives are
+    not missing.
+    """
+    mass = hidden_mass(y) if PartialRows(y).partial.sum() >= fewest else None
+    if mass is None or mass.p_value >= LEVEL:
+        return "random"
+    if abs(mass.difference) < SMALL_EFFECT * mass.expected:
+        return "random"
+    if mass.difference > 0:
+        return "large"
+    return "rest" if _largest_recorded(y) else "small"
+
+
+def _largest_recorded(y: Array) -> bool:
+    """Say whether rows show their largest degrees only: as many in each, or all above a size.
+
+    A single degree in each row may be chance, unless all rows have one.
+    """
+    recorded = (~np.isnan(y)).sum(axis=1)
+    y, empty = y[PartialRows(y).partial], np.count_nonzero(recorded == 0)
+    if np.isfinite(bounds_of_largest(y)).mean() < CONSISTENT:
+        return False
+    recorded = (~np.isnan(y)).sum(axis=1)
+    counts = np.bincount(recorded)
+    n_rows = len(y) + (empty if counts.argmax() == 1 else 0)
+    mean_hole = (1 - np.nansum(y, axis=1)) / (y.shape[1] - recorded)
+    above_a_size = (mean_hole <= np.nanmin(y)).mean() >= CONSISTENT
+    return bool(counts.max() >= EQUALLY_MANY * n_rows or above_a_size)
+
+
+def top_k_rows(y: Array) -> PartialRows:
+    """Return rows of which only the largest degrees are recorded.
+
+    No hole exceeds the smallest observed degree, unless the row contradicts: on average its holes
+    are larger.
+    """
+    bounds, holes = bounds_of_largest(y)[:, None], np.isnan(y)
+    upper = np.where(holes, np.minimum(bounds, 1), y)
+    return PartialRows(y, np.where(holes, 0, y), upper)
+
+
 def bounds_of_largest(y: Array) -> Array:
     """Return what no hole of a row can exceed if only the largest degrees are recorded.
 
-    That is the smallest observed degree. It is infinite for a row that contradicts: on average
-    its holes are larger.
+    It is infinite for a row that contradicts.
     """
-    holes = np.isnan(y)
+    rows = PartialRows(y)
     smallest = np.fmin.reduce(y, axis=1, initial=np.inf)
-    mean = (1 - np.nansum(y, axis=1)) / np.maximum(holes.sum(axis=1), 1)
+    mean = rows.rest / np.maximum(rows.holes.sum(axis=1), 1)
     possible = mean <= smallest + sum_tolerance(y.dtype)
     return np.where(possible, np.maximum(smallest, mean), np.inf)
+
+
+def fill_top_k(degrees: GammaDegrees, rows: PartialRows) -> tuple[Array, Array]:
+    """Return filled rows of `top_k_rows`, and standard deviations of their holes.
+
+    Labels that are rarely among the largest remain little known, so what is filled in lies half
+    way from what is expected to an even split.
+    """
+    expected, variance = degrees.fill(rows)
+    even = rows.evenly()
+    filled = (expected + even) / 2
+    return filled, np.sqrt(variance + (even - filled) ** 2)

@@ -247,6 +247,13 @@ class PartialRows:
             for cells, total in self.parts
         ]
 
+    @cached_property
+    def _open(self) -> tuple[Any, Array, Array]:
+        """Rows that leave something to their holes; their holes, and what they leave."""
+        rows: Any = np.flatnonzero(self.holes.any(axis=1) & (self.rest > 0))
+        rows = slice(None) if len(rows) == len(self) else rows
+        return rows, self.holes[rows], self.rest[rows]
+
     def project(self, values: Array, spread: Array | float = 1.0) -> Array:
         """Return the rows with their holes filled near `values`, within bounds and sums.
 
@@ -265,10 +272,9 @@ class PartialRows:
 
     def _project_onto_rest(self, values: Array, spread: Array | float) -> Array:
         """Share out what values lack to the rest; then project onto what is not negative."""
-        out = np.where(self.holes & (self.rest <= 0)[:, None], 0, self.y)
-        out = out.astype(self.y.dtype, copy=False)
-        rows = np.flatnonzero(np.isnan(out).any(axis=1))
-        holes, rest, near = self.holes[rows], self.rest[rows], values[rows].astype(np.float64)
+        out = np.where(self.holes, 0, self.y).astype(self.y.dtype, copy=False)
+        rows, holes, rest = self._open
+        near = values[rows].astype(np.float64, copy=False)
         if np.ndim(spread):
             lacking = rest - np.where(holes, near, 0).sum(axis=1)
             share = holes * np.broadcast_to(spread, self.y.shape)[rows]

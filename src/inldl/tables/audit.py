@@ -220,7 +220,7 @@ def _unlike(completer):
     """Return why known degrees do not show the error at missing ones."""
     if completer.limited_:
         return "the missing shares have bounds, and no share like them is known"
-    if completer.largest_ is not None:
+    if completer.top_k_ is not None:
         return (
             "only the largest shares of each row seem to be recorded, so no share as small as the "
             "missing ones is known"

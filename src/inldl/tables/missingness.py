@@ -7,9 +7,17 @@ import pandas as pd
 from scipy import stats
 
 from inldl.rows.checks import sum_tolerance
-from inldl.rows.missingness import deviations, error_of_sum, hidden_mass, t_test
+from inldl.rows.missingness import (
+    EQUALLY_MANY,
+    LEVEL,
+    SMALL_EFFECT,
+    deviations,
+    error_of_sum,
+    hidden_mass,
+    mechanism_of,
+    t_test,
+)
 from inldl.rows.partial import PartialRows
-from inldl.rows.selection import EQUALLY_MANY, LEVEL, SMALL_EFFECT, mechanism_of
 from inldl.tables.columns.values import Cells
 
 PERCENT = "percent"

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from inldl.completion.examples import evenly
 from inldl.errors import DataError
 from inldl.importance import importance_by_label
 from inldl.methods.base import DistributionEstimator
@@ -29,6 +28,7 @@ from inldl.rows.checks import (
     framed,
     names_or_numbers,
 )
+from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.encoder import FeatureEncoder
@@ -223,7 +223,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         if has_fit_parameter(method, "lower"):
             known = rows.arguments()
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
-        self.held_out_, at = None, evenly(len(rows), MOST_HELD_OUT)
+        self.held_out_, at = None, evenly_spaced(len(rows), MOST_HELD_OUT)
         own = getattr(self.estimator_, "held_out_", None)
         if training.fold_groups is not None or own is None:
             if self.cross_fit is not None:
@@ -233,7 +233,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         if numbers is None:
             self.held_out_ = own[at]
             return at
-        some = evenly(
+        some = evenly_spaced(
             len(numbers), MOST_HELD_OUT
         )  # very many rows: the method held out some itself
         self.held_out_ = own[some]

@@ -116,7 +116,7 @@ class Tally:
             return {"ratios": True}
         return {
             "n_bounded": self._n_bounded,
-            "below_recorded": known and self._completer.largest_ is not None,
+            "below_recorded": known and self._completer.top_k_ is not None,
             "size": size_of_holes(rows, self._labels, self._scale, self._loose),
             "most_error": self._whole * self._most / unsure if unsure and known else np.nan,
         }

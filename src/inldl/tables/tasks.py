@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from inldl.completion.examples import evenly
 from inldl.errors import DataError
 from inldl.methods.intervals import check_coverage
 from inldl.methods.registry import with_ratios
 from inldl.metrics import evaluate
 from inldl.progress import report
 from inldl.rows.checks import check_ratios
+from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit
@@ -71,7 +71,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     n_read, (training, place) = len(table.y), _training_rows(table, options)
     with _placed(place):
         prepared = model.prepare(training, labels, options.dates)
-    some = training.take(evenly(len(training), INFLUENCE_ROWS))
+    some = training.take(evenly_spaced(len(training), INFLUENCE_ROWS))
     sample = some.features, pd.DataFrame(some.rows.y, columns=labels)
     del table, training, some  # large ones should not stay in memory beside encoded columns
     held_out = model.fit_prepared(prepared)

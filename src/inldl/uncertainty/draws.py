@@ -6,7 +6,6 @@ one of its own, and projected onto what is possible.
 
 import numpy as np
 
-from inldl import kernels
 from inldl.solvers.gaussian import given_observed
 from inldl.uncertainty.joint_normal import NormalRows
 
@@ -81,24 +80,21 @@ def own_errors(y, rows, n_draws, generator):
     return np.where(np.isnan(none), found, 0).reshape(n_draws, *y.shape)
 
 
-def draw_rows(y, centre, shared, errors, spread, most=None):
+def draw_rows(rows, centre, shared, errors, spread):
     """Return draws of rows that leave something to two holes at least, (n_draws, n, C).
 
     `centre` (n, C), once projected onto what is possible, is the mean of the draws. `shared`
     (n_draws, n, C) are errors that rows have in common, `errors` (TRIALS + n_draws, n, C) their
     own, whose variances sum to 1 in each row. The squares of `spread` (n, C) sum to the variance
     of a row's draws, as far as degrees that are not negative can have it, unless errors in common
-    have more. No hole of a row exceeds `most` (n, 1), by default what the row leaves to them.
+    have more.
     """
-    holes, rest = np.isnan(y), 1 - np.nansum(y, axis=1)
-    possible = holes, rest, most
-    mean, spread = _projected(centre[None], *possible)[0], np.where(holes, spread, 0)
-    errors, spread = _together(errors, shared * holes, spread)
+    mean, spread = rows.project(centre), np.where(rows.holes, spread, 0)
+    errors, spread = _together(errors, shared * rows.holes, spread)
     errors = _of_sum_0(errors, spread)
     trials, errors = errors[:TRIALS], errors[TRIALS:]
-    move, scale = _fitted(mean, spread, np.concatenate([trials, -trials]), *possible)
-    draws = _projected(mean + move + scale * errors, *possible)
-    return np.where(holes, draws, y)
+    move, scale = _fitted(rows, mean, spread, np.concatenate([trials, -trials]))
+    return _projected(_repeated(rows, len(errors)), mean + move + scale * errors)
 
 
 def _together(errors, shared, spread):
@@ -122,39 +118,32 @@ def _of_sum_0(errors, spread):
     return errors - share * errors.sum(axis=2, keepdims=True)
 
 
-def _fitted(mean, spread, errors, holes, rest, most):
+def _fitted(rows, mean, spread, errors):
     """Return a move of each degree, and a scale of the errors of each row.
 
     Projecting onto degrees that are not negative raises the small ones and cuts errors short.
     With move and scale the projected trials have the mean and the total variance that they should.
     """
-    largest = rest[:, None] if most is None else most
-    possible = mean * np.maximum(largest - mean, 0)  # of a degree between 0 and the largest
+    possible = mean * np.maximum(rows.possible[1] - mean, 0)  # of a degree between 0 and the most
     target = np.minimum(spread**2, possible).sum(axis=1)
     chance = (errors**2).mean(axis=0).sum(axis=1) / np.maximum((spread**2).sum(axis=1), TINY)
     target *= chance  # as much more or less than the trials happen to vary before they are cut
     move, scale = np.zeros(mean.shape), np.ones((len(mean), 1))
+    repeated = _repeated(rows, len(errors))
     for _ in range(STEPS):
-        draws = _projected(mean + move + scale * errors, holes, rest, most)
+        draws = _projected(repeated, mean + move + scale * errors)
         variance = ((draws - mean) ** 2).mean(axis=0).sum(axis=1)
         ratio = np.sqrt((target + TINY) / (variance + TINY))[:, None]
-        move += np.where(holes, mean - draws.mean(axis=0), 0)
+        move += np.where(rows.holes, mean - draws.mean(axis=0), 0)
         scale = np.clip(scale * ratio, LEAST, MOST)
     return move, scale
 
 
-def _projected(rows, holes, rest, most):
-    """Return rows whose holes are not negative and sum to the rest, and that are 0 elsewhere.
+def _repeated(rows, n_draws):
+    """Return the rows as often as there are draws."""
+    return rows.take(np.tile(np.arange(len(rows)), n_draws))
 
-    No hole exceeds `most`, if that is given.
-    """
-    flat, n_draws = rows.reshape(-1, rows.shape[-1]), len(rows)
-    rest, cells = np.tile(rest, n_draws), np.tile(holes, (n_draws, 1))
-    if most is None:
-        columns = np.where(cells, flat, -np.inf).T.copy(order="C")
-        kernels.project_columns(columns, rest)
-        found = np.where(cells, columns.T, 0)
-    else:
-        found, upper = flat.copy(), np.where(cells, np.tile(most, (n_draws, 1)), 0.0)
-        kernels.project_between(found, np.ones(flat.shape), np.zeros(flat.shape), upper, rest)
-    return found.reshape(rows.shape)
+
+def _projected(repeated, draws):
+    """Return draws (n_draws, n, C) projected onto what rows, repeated as often, allow."""
+    return repeated.project(draws.reshape(repeated.y.shape)).reshape(draws.shape)

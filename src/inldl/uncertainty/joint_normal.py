@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import helmert
 
+from inldl.rows.density import evenly_spaced
 from inldl.solvers.gaussian import given_observed
 
 ROWS, NUMBERS = 2000, 4_000_000  # that are learned from, evenly spread; of their covariances
@@ -59,7 +60,7 @@ class JointNormal:
 
     def __init__(self, y, told, start):
         most = min(len(y), ROWS, max(1, NUMBERS // y.shape[1] ** 2))
-        rows = np.linspace(0, len(y) - 1, most).astype(int)
+        rows = evenly_spaced(len(y), most)
         self.share = np.sqrt(len(rows) / len(y))
         self._y, self._start, told = y[rows], start[rows], told[rows]
         self._centre, self._axes = principal_axes(told)

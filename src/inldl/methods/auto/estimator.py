@@ -155,7 +155,7 @@ class AutoInLDL(KernelDistributionEstimator):
 
     The sums of rows tell whether degrees are missing because of their size, and `report_` says so.
     Then a distribution of the degrees of each label, and which of them are hidden, are learned
-    together, and the methods learn from rows filled accordingly (`inldl.rows.selection`). Holes
+    together, and the methods learn from rows filled accordingly (`inldl.rows.density`). Holes
     that depend on features only are left as they are.
 
     Examples

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from inldl.completion.completer import Completer
-from inldl.completion.within import WithinLimits
+from inldl.rows.density import GammaDegrees
 from inldl.rows.partial import PartialRows
 
 NAN = np.nan
@@ -34,7 +34,7 @@ def within(unseen, C):
     rng = np.random.default_rng(0)
     expected = rng.dirichlet(np.ones(C), 50).ravel()
     degrees = np.clip(expected + rng.normal(0, 0.05, expected.size), 0, 1)
-    return WithinLimits.of(expected, degrees, np.tile(np.arange(C), 50), C, unseen)
+    return GammaDegrees.of_errors(expected, degrees, np.tile(np.arange(C), 50), C, unseen)
 
 
 def keeps(filled, limits):
@@ -54,7 +54,7 @@ def keeps(filled, limits):
 def test_fills_and_draws_stay_within_limits(unseen, case):
     expected, limits = case
     how = within(unseen, expected.shape[1])
-    keeps(how.fill(expected, limits), limits)
+    keeps(how.fill_around(expected, limits), limits)
     draws = how.draw(expected, limits, 3, np.random.default_rng(0))
     assert draws.shape == (3, *expected.shape)
     for each in draws:
@@ -68,7 +68,7 @@ def test_intervals_hold_their_fill_and_are_possible(unseen, case, coverage):
     how = within(unseen, expected.shape[1])
     zero, one = np.zeros_like(expected), np.ones_like(expected)
     filled, lower, upper = how.intervals(expected, zero, one, limits, coverage)
-    np.testing.assert_array_equal(filled, how.fill(expected, limits))
+    np.testing.assert_array_equal(filled, how.fill_around(expected, limits))
     low, high = limits.possible
     assert (lower <= filled).all()
     assert (filled <= upper).all()
@@ -85,18 +85,18 @@ def test_peers_go_to_their_mean_and_no_bit_further():
     """The mean of three times 0.05 is more than 0.05."""
     y = np.array([[0.85, NAN, NAN, NAN]])
     limits = PartialRows.of(y, upper=np.where(np.isnan(y), 0.05 + 1e-9, NAN))
-    filled = within(True, 4).fill(np.array([[0.85, 0.9, 0.9, 0.9]]), limits)
+    filled = within(True, 4).fill_around(np.array([[0.85, 0.9, 0.9, 0.9]]), limits)
     keeps(filled, limits)
     limits = PartialRows.of(y, upper=np.array([[NAN, 0.1, 0.1, 0.08]]))
-    filled = within(True, 4).fill(np.array([[0.85, 0.09, 0.02, 0.04]]), limits)
+    filled = within(True, 4).fill_around(np.array([[0.85, 0.09, 0.02, 0.04]]), limits)
     np.testing.assert_allclose(filled, [[0.85, 0.0725, 0.0375, 0.04]])
 
 
 def test_a_hole_that_was_seen_elsewhere_gets_its_mean_between_bounds():
     y = np.array([[0.5, NAN, NAN]])
     limits = PartialRows.of(y, upper=np.array([[NAN, 0.1, NAN]]))
-    low = within(False, 3).fill(np.array([[0.5, 0.05, 0.45]]), limits)[0, 1]
-    high = within(False, 3).fill(np.array([[0.5, 0.3, 0.2]]), limits)[0, 1]
+    low = within(False, 3).fill_around(np.array([[0.5, 0.05, 0.45]]), limits)[0, 1]
+    high = within(False, 3).fill_around(np.array([[0.5, 0.3, 0.2]]), limits)[0, 1]
     assert 0.01 < low < high < 0.1
 
 
@@ -130,6 +130,6 @@ def test_the_completer_changes_only_rows_with_limits(without_trees):
 
 
 def test_learning_without_one_error_still_fills():
-    how = WithinLimits.of(np.empty(0), np.empty(0), np.empty(0, int), 3, False)
+    how = GammaDegrees.of_errors(np.empty(0), np.empty(0), np.empty(0, int), 3, False)
     limits = PartialRows.of([[0.5, NAN, NAN]], upper=[[NAN, 0.1, NAN]])
-    keeps(how.fill(np.array([[0.5, 0.2, 0.3]]), limits), limits)
+    keeps(how.fill_around(np.array([[0.5, 0.2, 0.3]]), limits), limits)

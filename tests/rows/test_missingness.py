@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from inldl.datasets import hide
+from inldl.rows.density import GammaDegrees
+from inldl.rows.missingness import fill_top_k, mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows
-from inldl.rows.selection import Selection, mechanism_of
 
 
 def degrees(n=400, seed=0):
@@ -51,24 +52,30 @@ def test_filled_better_than_evenly(mechanism, rate, prior):
     y = degrees()
     holes = hide(y, rate, mechanism=mechanism, random_state=0)
     means = np.tile(y.mean(axis=0), (len(y), 1)) if prior else None
-    found = Selection.learn(holes, mechanism == "top", means)
-    filled, variance = found.fill(holes, means)
+    rows = top_k_rows(holes) if mechanism == "top" else PartialRows(holes)
+    found = GammaDegrees.learn(rows, means, by_size=True)
+    filled, variance = found.fill(rows, means)
     np.testing.assert_allclose(filled.sum(axis=1), 1, atol=1e-9)
     seen = ~np.isnan(holes)
     np.testing.assert_array_equal(filled[seen], holes[seen])
     assert filled.min() >= 0
     assert (variance[seen] == 0).all()
-    assert found.slope > 0
+    assert found.selection.slope > 0
     assert error(filled, y, holes) < 0.98 * error(PartialRows(holes).evenly(), y, holes)
     if mechanism == "top":
-        assert (np.where(seen, 0, filled).max(axis=1) <= np.nanmin(holes, axis=1) + 1e-9).all()
+        half_way, spread = fill_top_k(found, rows)
+        for each in (filled, half_way):
+            largest = np.where(seen, 0, each).max(axis=1)
+            assert (largest <= np.nanmin(holes, axis=1) + 1e-9).all()
+        assert (spread[seen] == 0).all()
 
 
 def test_the_means_of_labels_are_found():
     """The means of what is recorded are far off, and those of an even split are too equal."""
     y = degrees(1000)
     holes = hide(y, 0.7, mechanism="small", random_state=0)
-    filled = Selection.learn(holes, False).fill(holes)[0].mean(axis=0)
+    rows = PartialRows(holes)
+    filled = GammaDegrees.learn(rows, by_size=True).fill(rows)[0].mean(axis=0)
     observed = np.nanmean(holes, axis=0)
     for other in (observed / observed.sum(), PartialRows(holes).evenly().mean(axis=0)):
         assert np.abs(filled - y.mean(axis=0)).max() < 0.7 * np.abs(other - y.mean(axis=0)).max()

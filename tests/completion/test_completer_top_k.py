@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import linprog
 
 from inldl.completion import Completer
-from inldl.completion.completer import Refilled
-from inldl.completion.hiding import hide_each_label
-from inldl.completion.mechanism import LargestRecorded, most_errors, weights_of_holes
+from inldl.completion.completer import Refilled, most_errors
+from inldl.completion.hiding import hide_each_label, weights_of_holes
 from inldl.datasets import hide
+from inldl.rows.missingness import mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows
 
 
@@ -40,9 +40,9 @@ def test_nothing_is_filled_above_the_smallest_recorded_degree():
 def test_other_holes_are_left_to_the_members():
     y, predicted = rows()
     for mechanism in ("uniform", "keep", "small"):
-        assert LargestRecorded.of(hide(y, 0.5, mechanism=mechanism, random_state=0)) is None
+        assert mechanism_of(hide(y, 0.5, mechanism=mechanism, random_state=0)) != "rest"
     completer = Completer().fit(PartialRows(hide(y, 0.5, random_state=0)), predicted)
-    assert completer.largest_ is None
+    assert completer.top_k_ is None
 
 
 def test_a_new_row_that_contradicts_has_no_limit():
@@ -87,14 +87,14 @@ def test_the_largest_error_is_that_of_a_linear_programme():
     given = hide(y, 0.6, mechanism="top")
     learned = Completer().fit(PartialRows(hide(rows()[0], 0.6, mechanism="top")), rows()[1])
     filled = learned.fill(PartialRows(given), y)
-    limits, holes = learned.largest_.limits(given), np.isnan(given)
+    limits, holes = top_k_rows(given).upper, np.isnan(given)
     found = learned.most_errors(given, filled)
     assert (np.abs(filled - y).sum(axis=1) <= found + 1e-12).all()
     for i, most in enumerate(found):
         f, rest = filled[i, holes[i]], 1 - np.nansum(given[i])
         best = 0
         for signs in product((-1, 1), repeat=len(f)):
-            bounds = [(0, limits[i, 0])] * len(f)
+            bounds = [(0, limit) for limit in limits[i, holes[i]]]
             solved = linprog(-np.array(signs), A_eq=[[1] * len(f)], b_eq=[rest], bounds=bounds)
             best = max(best, -solved.fun - np.dot(signs, f))
         assert most == pytest.approx(best, abs=1e-9)
@@ -103,7 +103,7 @@ def test_the_largest_error_is_that_of_a_linear_programme():
 def test_without_a_limit_all_that_a_row_leaves_may_be_in_one_hole():
     given = np.array([[0.4, np.nan, np.nan, np.nan], [0.4, 0.1, 0.2, np.nan]])
     filled = np.array([[0.4, 0.3, 0.2, 0.1], [0.4, 0.1, 0.2, 0.3]])
-    found = most_errors(given, filled, 1 - np.nansum(given, axis=1, keepdims=True))
+    found = most_errors(PartialRows(given), filled)
     np.testing.assert_allclose(found, [0.5 + 0.3 + 0.2, 0], atol=1e-12)
 
 
@@ -139,7 +139,7 @@ def test_where_hardly_any_are_like_the_missing_ones_nothing_is_told():
     y, predicted = rows()
     given = np.where((y < 0.15) & (np.random.default_rng(0).random(y.shape) < 0.97), np.nan, y)
     completer = Completer().fit(PartialRows(given), predicted)
-    assert completer.largest_ is None
+    assert completer.top_k_ is None
     assert completer.hole_weights_ is None
     assert (
         Completer().fit(PartialRows(hide(y, 0.4, random_state=0)), predicted).hole_weights_
