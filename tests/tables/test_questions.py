@@ -58,7 +58,7 @@ def answered(table, asked, tmp_path, values):
     for i, value in enumerate(values):
         questions.loc[i, "answer"] = value
     questions.to_csv(tmp_path / "answers.csv", index=False)
-    return with_answers(opened(table), tmp_path / "answers.csv", opened)
+    return with_answers(opened(table), tmp_path / "answers.csv")
 
 
 def test_questions_are_in_the_units_of_the_table(table, model, frame):
@@ -91,7 +91,7 @@ def test_answers_go_into_a_copy_of_the_table(path, model, frame, tmp_path):
     questions.to_excel(out, index=False) if out.suffix == ".xlsx" else questions.to_csv(
         out, index=False
     )
-    file, n_answers = with_answers(opened(path), out, opened)
+    file, n_answers = with_answers(opened(path), out)
     assert n_answers == 3
     assert path.read_bytes() == before
     expected = frame[LABELS].copy()
@@ -110,7 +110,7 @@ def test_two_holes_and_one_answer_leave_nothing_to_ask(table, model, frame, tmp_
     single = questions[questions["row"].map(questions["row"].value_counts()) == 1].iloc[:1]
     questions.loc[single.index, "answer"] = single["estimate"]
     questions.to_csv(tmp_path / "answers.csv", index=False)
-    file, _ = with_answers(opened(table), tmp_path / "answers.csv", opened)
+    file, _ = with_answers(opened(table), tmp_path / "answers.csv")
     again = ask_table(file, model, scale="percent", budget=10**6).table
     assert single["row"].item() not in again["row"].tolist()
     assert len(again) == len(questions) - 1
@@ -120,7 +120,7 @@ def test_answers_with_decimal_commas_as_spreadsheets_write_them(table, model, tm
     questions = ask(table, model).table
     questions.loc[0, "answer"] = 0.5
     questions.to_csv(tmp_path / "answers.csv", sep=";", decimal=",", index=False)
-    file, n_answers = with_answers(opened(table), tmp_path / "answers.csv", opened)
+    file, n_answers = with_answers(opened(table), tmp_path / "answers.csv")
     assert n_answers == 1
     row, column = questions["row"].iloc[0] - 1, LABELS.index(questions["label"].iloc[0])
     assert next(file.pieces()).values[row, column] == 0.5
@@ -145,7 +145,7 @@ def test_bad_answers(table, model, tmp_path, change, words):
         questions.loc[0, name] = value
     questions.to_csv(tmp_path / "answers.csv", index=False)
     with pytest.raises(ValueError, match=words) as refused:
-        with_answers(opened(table), tmp_path / "answers.csv", opened)
+        with_answers(opened(table), tmp_path / "answers.csv")
     assert "answers.csv, line 2: " in str(refused.value)
 
 
@@ -155,18 +155,18 @@ def test_cells_that_are_filled_in_meanwhile_and_double_answers(table, model, fra
     twice = pd.concat([questions.iloc[:1], questions.iloc[:1]])
     twice.to_csv(tmp_path / "answers.csv", index=False)
     with pytest.raises(ValueError, match=r"line 3: row \d+ has two answers for"):
-        with_answers(opened(table), tmp_path / "answers.csv", opened)
+        with_answers(opened(table), tmp_path / "answers.csv")
     questions.to_csv(tmp_path / "answers.csv", index=False)
     changed = frame.copy()
     changed.loc[questions["row"].iloc[0] - 1, questions["label"].iloc[0]] = 0.0
     changed.to_csv(table, index=False)
     with pytest.raises(ValueError, match=r"is 0 in row \d+ of the table already"):
-        with_answers(opened(table), tmp_path / "answers.csv", opened)
+        with_answers(opened(table), tmp_path / "answers.csv")
 
 
 def test_a_file_without_questions_is_refused(table, tmp_path):
     with pytest.raises(ValueError, match="has no column 'row'; give the file that `inldl ask`"):
-        with_answers(opened(table), table, opened)
+        with_answers(opened(table), table)
 
 
 def test_answers_stay_within_the_bounds_of_their_cells(tmp_path, frame, model):
@@ -179,10 +179,10 @@ def test_answers_stay_within_the_bounds_of_their_cells(tmp_path, frame, model):
     pd.DataFrame(columns).to_csv(tmp_path / "answers.csv", index=False)
     if left > 6:
         with pytest.raises(ValueError, match="outside the bounds that 'a' has in row"):
-            with_answers(opened(tmp_path / "t.csv"), tmp_path / "answers.csv", opened)
+            with_answers(opened(tmp_path / "t.csv"), tmp_path / "answers.csv")
     columns["answer"] = [min(1.0, left)]
     pd.DataFrame(columns).to_csv(tmp_path / "answers.csv", index=False)
-    file, _ = with_answers(opened(tmp_path / "t.csv"), tmp_path / "answers.csv", opened)
+    file, _ = with_answers(opened(tmp_path / "t.csv"), tmp_path / "answers.csv")
     assert next(file.pieces()).values[row, 0] == min(1.0, left)
 
 
@@ -210,14 +210,11 @@ def test_a_long_table(frame, model, tmp_path):
     long = frame.melt(["place", "x"], LABELS, "what", "share").dropna(subset="share")
     long.to_csv(tmp_path / "long.csv", index=False)
 
-    def open_long(path):
-        return TableFile(path, LABELS, long="id=place,label=what,value=share")
-
-    file = open_long(tmp_path / "long.csv")
+    file = TableFile(tmp_path / "long.csv", LABELS, long="id=place,label=what,value=share")
     questions = ask_table(file, model, scale="percent", budget=5).table
     questions.loc[0, "answer"] = 0.25
     questions.to_csv(tmp_path / "answers.csv", index=False)
-    answered, _ = with_answers(file, tmp_path / "answers.csv", open_long)
+    answered, _ = with_answers(file, tmp_path / "answers.csv")
     column = LABELS.index(questions["label"].iloc[0])
     piece = next(answered.pieces(["place"], {"place"}))
     row = piece.features["place"].tolist().index(questions["place"].iloc[0])

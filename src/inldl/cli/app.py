@@ -1,51 +1,23 @@
 """The commands, their options and their help."""
 
 from inspect import getdoc
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from inldl._version import __version__
-from inldl.cli import asking, experiments, interrupted, tables
-from inldl.cli.options import with_options
+from inldl.cli import experiments, interrupted, tables
+from inldl.cli import options as o
+from inldl.text import say
 
-EXAMPLES = """
-**Examples**
-
-Fill in the missing shares of a table, and see how good they are:
-
-    inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv --page whole.html
-
-Learn from a table, predict new rows, and test the model on rows with known shares:
-
-    inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
-    inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
-    inldl evaluate survey.inldl test.csv
-
-Look at a table first, and find the method that suits it:
-
-    inldl inspect survey.csv --labels "emo_*" --page inspection.html
-    inldl compare survey.csv --labels "emo_*"
-
-List the missing shares that are worth asking for next:
-
-    inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
-
-Do all of this in the browser:
-
-    inldl studio survey.csv
-
-Use a model without inldl:
-
-    inldl model info survey.inldl
-    inldl export survey.inldl survey.onnx
-
-Compare methods on public data, and repeat the experiments of the paper:
-
-    inldl bench --datasets SJAFFE --methods winldl,auto --rates 0.5 -o run.sqlite
-    inldl report run.sqlite -o report.html
-    inldl reproduce --quick
-"""
+_START = "A table to start with; the studio works on a copy of it."
+_PORT = "The port to listen on; any free one by default."
+_QUIET = "Do not open a browser; open the address that is printed yourself."
+_KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
+_LARGEST = "The largest file to accept, in megabytes."
+_FORGET = "Remove all tables and results of the studio, and exit."
 
 
 class _PlainHelp:
@@ -64,8 +36,6 @@ class _Group(_PlainHelp, TyperGroup):
 app = typer.Typer(
     name="inldl",
     cls=_Group,
-    help="Learn from label distributions with missing degrees.",
-    epilog=EXAMPLES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -80,12 +50,53 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, metavar="", help="Print the version."
     ),
-) -> None: ...
+) -> None:
+    """Learn from label distributions with missing degrees.
+
+    **Examples**
+
+    Fill in the missing shares of a table, and see how good they are:
+
+        inldl complete survey.csv --labels "joy,anger,fear" -o whole.csv --page whole.html
+
+    Learn from a table, predict new rows, and test the model on rows with known shares:
+
+        inldl fit survey.csv --labels "joy,anger,fear" -o survey.inldl
+        inldl predict survey.inldl new.csv -o predicted.csv --uncertainty 0.9
+        inldl evaluate survey.inldl test.csv
+
+    Look at a table first, and find the method that suits it:
+
+        inldl inspect survey.csv --labels "emo_*" --page inspection.html
+        inldl compare survey.csv --labels "emo_*"
+
+    List the missing shares that are worth asking for next:
+
+        inldl ask survey.csv --labels "emo_*" --budget 50 -o ask.csv
+
+    Do all of this in the browser:
+
+        inldl studio survey.csv
+
+    Use a model without inldl:
+
+        inldl model info survey.inldl
+        inldl export survey.inldl survey.onnx
+
+    Compare methods on public data, and repeat the experiments of the paper:
+
+        inldl bench --datasets SJAFFE --methods winldl,auto --rates 0.5 -o run.sqlite
+        inldl report run.sqlite -o report.html
+        inldl reproduce --quick
+    """
+
+
+_about, _, _examples = (getdoc(_options) or "").partition("\n\n")
+app.callback(help=_about, epilog=_examples)(_options)
 
 
 class _Command(_PlainHelp, TyperCommand):
@@ -127,12 +138,43 @@ def _help(command):
 
 def _add(command, group, panel=None):
     options = {"rich_help_panel": panel, "cls": _Command, **_help(command)}
-    group.command(**options)(with_options(command))
+    group.command(**options)(o.with_options(command))
+
+
+def studio(
+    table: Annotated[Path | None, typer.Argument(help=_START, metavar="[TABLE]")] = None,
+    port: Annotated[int, typer.Option(help=_PORT, min=0, max=65535, show_default=False)] = 0,
+    no_browser: Annotated[bool, o.flag("--no-browser", help=_QUIET)] = False,
+    folder: Annotated[Path | None, typer.Option(help=_KEPT)] = None,
+    largest: Annotated[int, typer.Option(help=_LARGEST, min=1)] = 1024,
+    forget: Annotated[bool, o.flag("--forget", help=_FORGET)] = False,
+) -> None:
+    """Work on a table in the browser: look at it, complete it, correct it, download it.
+
+    The page is served on this machine alone, to whoever has its address. Your file stays as it
+    is.
+
+        inldl studio
+        inldl studio survey.csv
+        inldl studio survey.csv --port 8000 --no-browser
+        inldl studio --forget
+    """
+    if forget:
+        from inldl.studio.workspace import Workspace, data_folder
+
+        place = Workspace(folder or data_folder())
+        with place.alone():
+            place.remove_all()
+        say(f"Removed {place.folder}")
+        return
+    from inldl.studio import serve
+
+    serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
 
 
 TABLES, RESEARCH = "For a table with holes", "For research"
 LISTED = {
-    TABLES: (*tables.COMMANDS, *asking.COMMANDS, tables.studio),
+    TABLES: (*tables.COMMANDS, studio),
     RESEARCH: experiments.COMMANDS,
 }
 for panel, commands in LISTED.items():

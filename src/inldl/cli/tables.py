@@ -1,14 +1,15 @@
-"""Commands of the practitioner: complete, fit, predict, evaluate, inspect, compare, studio."""
+"""Commands for tables: complete, fit, predict, evaluate, inspect, compare, export, ask."""
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from inldl.cli import options as o
 from inldl.cli.progress import working
 from inldl.tables.options import (
+    AskOptions,
     ColumnOptions,
     FileOptions,
     FillOptions,
@@ -20,12 +21,12 @@ from inldl.tables.options import (
 from inldl.text import say
 
 _ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
-_START = "A table to start with; the studio works on a copy of it."
-_PORT = "The port to listen on; any free one by default."
-_QUIET = "Do not open a browser; open the address that is printed yourself."
-_KEPT = "Where to keep the work; by default in INLDL_STUDIO, or where programs keep data."
-_LARGEST = "The largest file to accept, in megabytes."
-_FORGET = "Remove all tables and results of the studio, and exit."
+_ON_PAGE = 100  # questions that a page shows
+_SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
+_HIDDEN = "With --simulate: the fraction of known shares to hide."
+_ROUNDS = "With --simulate: how many rounds of asking and learning."
+_SAMPLE = "With --simulate: rows to take, drawn from all."
+_ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 _METHODS = "Names, separated by commas; all suitable ones by default."
 
 
@@ -68,10 +69,10 @@ def complete(
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = output.open(table, wanted, columns, **roles)
     if answers is not None:
-        file = _answered(file, answers, wanted, learning)
+        file = _answered(file, answers, learning)
     check_completion(file, out, filling, overwrite=output.overwrite)
     if fitted is None:
-        learned = fit_file(file, method, learning)
+        learned = _fit_file(file, method, learning)
         fitted, how = learned.model, {"scale": learned.scale, "holes": learned.holes}
     else:
         learned, how = None, {"scale": o.scale_for(fitted, file, learning.scale, context)}
@@ -115,7 +116,7 @@ def fit(
     file = output.open(table, labels, columns, out=out)
     check_free(out, overwrite=output.overwrite)
     check_savable(TableModel(ready))
-    learned = fit_file(file, method, learning)
+    learned = _fit_file(file, method, learning)
     save_model(learned.model, out, info=learned.info(file.path.name), overwrite=output.overwrite)
     document = partial(model_page, learned, file.path.name)
     output.show(document(), out, lambda: document(_influence(learned)))
@@ -228,6 +229,85 @@ def compare(
     output.show(comparison_page(found, f"Methods for {file.path.name}", notes))
 
 
+def ask(
+    context: typer.Context,
+    table: o.File,
+    out: Annotated[Path | None, o.out(_ASK_OUT)] = None,
+    labels: o.LabelsOfModel = None,
+    *,
+    asking: AskOptions,
+    method: o.Method = "auto",
+    model: o.Fitted = None,
+    simulate: Annotated[bool, o.flag("--simulate", help=_SIMULATE)] = False,
+    hidden: Annotated[float, typer.Option(help=_HIDDEN)] = 0.5,
+    rounds: Annotated[int, typer.Option(help=_ROUNDS, min=1)] = 5,
+    rows: Annotated[int, typer.Option(help=_SAMPLE, min=20)] = 500,
+    output: o.Output,
+    columns: ColumnOptions,
+    learning: LearnOptions,
+) -> None:
+    """List the missing shares that are worth asking for next.
+
+    The list starts with the cells whose answers would improve the completed table most. Fill in
+    its column "answer", and give the list to inldl complete with --answers.
+
+        inldl ask survey.csv --labels "joy,anger,fear" --budget 50 -o ask.csv
+        inldl ask survey.csv -l "emo_*" --by row -o ask.xlsx
+        inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
+        inldl ask survey.csv -l "emo_*" --simulate --page asking.html
+    """
+    from inldl.report.pages.advice import questions_page
+    from inldl.tables.ask import ASKING, check_asked, refuse_asking
+    from inldl.tables.questions import ask_table, without_prices
+    from inldl.tables.writing import check_new
+
+    check_asked(asking.budget, asking.by, asking.row_cost, asking.cell_cost)
+    if learning.ratios:
+        raise ValueError(ASKING)
+    if simulate:
+        for name in o.given(context, "out", "model", "cost", "budget"):
+            raise ValueError(f"{name} does not apply with --simulate; leave out one of them.")
+        trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
+        _simulate(output.open(table, labels, columns), method, asking, trial, learning, output)
+        return
+    for name in o.given(context, "hidden", "rounds", "rows"):
+        raise ValueError(f"{name} is for --simulate; add that, or leave {name} out.")
+    if out is None:
+        raise ValueError("Name the list of questions to write, such as -o ask.csv.")
+    fitted = None
+    if model is not None:
+        fitted = o.load_model_of_table(model)
+        refuse_asking(fitted)
+    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
+    file = without_prices(output.open(table, wanted, columns, model=model, out=out), asking.cost)
+    check_new(out, overwrite=output.overwrite)
+    notes = file.notes
+    if fitted is None:
+        learned = _fit_file(file, method, learning)
+        fitted, scale, notes = learned.model, learned.scale, learned.notes
+    else:
+        scale = o.scale_for(fitted, file, learning.scale, context)
+    how = {"scale": scale, "normalize": learning.normalize, "overwrite": output.overwrite}
+    with working(f"Looking for questions in {file.path.name}"):
+        found = ask_table(file, fitted, out, asking, **how)
+    document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
+    output.show(document(), out, lambda: document(most=_ON_PAGE))
+
+
+def _simulate(file, method, asking, trial, learning, output):
+    """Play asking through on a table, and show how the errors fall."""
+    from inldl.report.pages.advice import asking_trial_page
+    from inldl.tables.ask_trial import simulate_asking
+
+    read = file.read(scale=learning.scale, normalize=learning.normalize)
+    how = {"by": asking.by, "row_cost": asking.row_cost, "cell_cost": asking.cell_cost}
+    with working("Asking"):
+        found = simulate_asking(
+            read.features, read.degrees, method, **how, **trial, scale=read.scale
+        )
+    output.show(asking_trial_page(found, f"Asking about {file.path.name}", [*read.notes]))
+
+
 def info(model: o.ModelFile) -> None:
     """Show what a model file holds.
 
@@ -261,41 +341,10 @@ def export(
     say(f"Wrote {out}")
 
 
-def studio(
-    table: Annotated[Path | None, typer.Argument(help=_START, metavar="[TABLE]")] = None,
-    port: Annotated[int, typer.Option(help=_PORT, min=0, max=65535, show_default=False)] = 0,
-    no_browser: Annotated[bool, o.flag("--no-browser", help=_QUIET)] = False,
-    folder: Annotated[Path | None, typer.Option(help=_KEPT)] = None,
-    largest: Annotated[int, typer.Option(help=_LARGEST, min=1)] = 1024,
-    forget: Annotated[bool, o.flag("--forget", help=_FORGET)] = False,
-) -> None:
-    """Work on a table in the browser: look at it, complete it, correct it, download it.
-
-    The page is served on this machine alone, to whoever has its address. Your file stays as it
-    is.
-
-        inldl studio
-        inldl studio survey.csv
-        inldl studio survey.csv --port 8000 --no-browser
-        inldl studio --forget
-    """
-    if forget:
-        from inldl.studio.workspace import Workspace, data_folder
-
-        place = Workspace(folder or data_folder())
-        with place.alone():
-            place.remove_all()
-        say(f"Removed {place.folder}")
-        return
-    from inldl.studio import serve
-
-    serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
+COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export, ask)
 
 
-COMMANDS = (complete, fit, predict, evaluate, inspect, compare, export)
-
-
-def fit_file(file, method, learning) -> Any:
+def _fit_file(file, method, learning):
     """Fit a model to a table, and show how far that is."""
     from inldl.tables.tasks import fit_table, method_for
 
@@ -304,15 +353,11 @@ def fit_file(file, method, learning) -> Any:
         return fit_table(file, method, learning)
 
 
-def _answered(file, answers, labels, learning):
+def _answered(file, answers, learning):
     """Return the table with the answers of a file in it."""
-    from inldl.tables import TableFile
     from inldl.tables.questions import with_answers
 
-    def reopen(path):
-        return TableFile(path, labels, file.options)
-
-    file, n_answers = with_answers(file, answers, reopen, scale=learning.scale)
+    file, n_answers = with_answers(file, answers, scale=learning.scale)
     say(f"Put {n_answers:,} answer{'' if n_answers == 1 else 's'} from {answers} into the table.")
     return file
 

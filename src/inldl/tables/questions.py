@@ -157,12 +157,12 @@ def _prices(piece, name, file):
     return prices
 
 
-def with_answers(file, path, reopen, *, scale="auto") -> tuple[TableFile, int]:
+def with_answers(file, path, *, scale="auto") -> tuple[TableFile, int]:
     """Return a table like that of a file, with the answers of another file put in; and how many.
 
     The file at `path` has the questions and the answers; questions without an answer are skipped.
-    `reopen` opens a table at a path as `file` was opened. The file of the new table is a copy,
-    which goes when that does; the files that were given stay as they are.
+    The file of the new table is a copy, which goes when that does; the files that were given stay
+    as they are.
     """
     scale = file.find_scale()[0] if scale == "auto" else scale
     answers = Answers(path, file)
@@ -172,7 +172,7 @@ def with_answers(file, path, reopen, *, scale="auto") -> tuple[TableFile, int]:
         named = [name for name in file.labels if name in set(answers.table["label"])]
         write_cells(file, copy, named, lambda piece: answers.in_piece(piece, scale), answers.ids)
         answers.check_rows()
-        opened = reopen(copy)
+        opened = TableFile(copy, file.labels, file.options)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
