@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.formats.encoding import EncodedText
 from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.tokenizer import Rows
+from inldl.tables.formats.text import EncodedText, Rows
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
 

@@ -46,8 +46,15 @@ def gathered(file, most_rows=None):
         return values[:done], features, numbered, beside
     columns = {name: column[:done] for name, column in columns.items()}
     columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
-    columns |= file.source.texts(text, rows) if text else {}
+    columns |= _texts(file.source, list(text), rows)
     return values[:done], pd.DataFrame(columns), numbered, beside
+
+
+def _texts(source, names, rows):
+    """Return columns of text, of each piece the rows that are kept."""
+    pieces = zip(source.pieces((), names, names), rows, strict=True) if names else ()
+    parts = [piece.features[kept] for piece, kept in pieces]
+    return dict(pd.concat(parts, ignore_index=True)) if parts else {}
 
 
 class _Beside:

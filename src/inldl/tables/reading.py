@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from inldl.rows.checks import check_choice
-from inldl.tables.formats.hints import check_skipped
-from inldl.tables.formats.long import Keys, LongTable, looks_long
+from inldl.tables.formats.hints import check_skipped, long_table_hint
+from inldl.tables.formats.long import Keys, LongTable
 from inldl.tables.formats.registry import load_format, readable_twice, unpacked
 from inldl.tables.gathering import gathered
 from inldl.tables.numbers import as_words, check_signs
@@ -187,7 +187,7 @@ class TableFile:
         try:
             return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
         except ValueError as error:
-            hint = looks_long(self.source, labels) or getattr(self.source, "other_sheets", "")
+            hint = long_table_hint(self.source, labels) or getattr(self.source, "other_sheets", "")
             if hint:
                 raise ValueError(f"{error} {hint}") from None
             raise

@@ -165,9 +165,6 @@ class TableFormat(Protocol):
         If `text` is None, columns with text may be left out of a piece.
         """
 
-    def texts(self, names: Sequence[str], rows: Sequence[Any]) -> dict[str, pd.Series]:
-        """Return columns that were left out; `rows` tells which rows of each piece to take."""
-
     def check_name(self, name: str) -> None:
         """Refuse a name for a new column that cannot be written to such a file."""
 

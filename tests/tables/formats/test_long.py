@@ -44,7 +44,7 @@ def read(path, text, **options):
 
 def test_it_has_the_interface_of_a_format(path):
     source = TableFile(path, None, long=LONG).source
-    for name in ("find_signs", "where", "most_rows", "pieces", "texts", "check_name", "writer"):
+    for name in ("find_signs", "where", "most_rows", "pieces", "check_name", "writer"):
         asked = list(signature(getattr(TableFormat, name)).parameters)[1:]
         assert list(signature(getattr(source, name)).parameters) == asked
 

@@ -12,9 +12,8 @@ import pandas as pd
 
 from inldl.rows.checks import check_choice
 from inldl.tables.bounded_cells import BoundedCells, what_is_wrong
-from inldl.tables.formats.encoding import open_text
 from inldl.tables.formats.hints import end_of_lines, find_end, find_header
-from inldl.tables.formats.tokenizer import DELIMITERS, Rows, find_delimiter, split_row
+from inldl.tables.formats.text import DELIMITERS, Rows, find_delimiter, open_text, split_row
 from inldl.tables.numbers import (
     SignEvidence,
     all_written,
@@ -175,14 +174,6 @@ class DelimitedText:
 
     def _places(self, names):
         return [self.names.index(name) for name in names]
-
-    def texts(self, names, rows):
-        """Return columns as text, of each piece the chosen rows."""
-        found = {name: [] for name in names}
-        for block, chosen in zip(self.rows.blocks(), rows, strict=True):
-            for name, cells in zip(names, block.texts(self._places(names)), strict=True):
-                found[name] += np.array(cells, object)[chosen].tolist()
-        return {name: self._text(cells) for name, cells in found.items()}
 
     def _text(self, cells):
         """Return a column of text, in which cells that are empty or in `na` are missing."""

@@ -110,10 +110,6 @@ class FrameFormat:
             yield Piece(row, len(frame), values, part, raw, bounded.found)
             row += len(frame)
 
-    def texts(self, names, rows):
-        """Return nothing: the pieces have all columns."""
-        return {}
-
     def check_name(self, name):
         """Take any name."""
 

@@ -8,15 +8,20 @@ import csv
 import re
 from collections import Counter
 
+import numpy as np
+from pandas.api.types import is_numeric_dtype
+
 from inldl.rows.checks import check_number
-from inldl.tables.formats.encoding import EncodedText
+from inldl.tables.formats.text import EncodedText
 from inldl.tables.numbers import is_hole
+from inldl.text import listed
 
 _MARKED = re.compile(
     r"(?i)\W*(sources?|notes?|quelle|anmerkung|fuente|nota|fonte|remarks?)\b|[*†‡§]"
 )
 _NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
 _YEAR = re.compile(r"(1[89]|20)\d\d")
+_MOST_IDS = 8  # columns that are tried as ids of a long table
 _WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
 
 
@@ -173,3 +178,90 @@ def _row(text, delimiter):
     if text.count('"') % 2 or "\r" in text:
         return None
     return next(csv.reader([text], delimiter=delimiter), [])
+
+
+def column_groups(ranges, content) -> dict[int, dict[int, str]]:
+    """Return the names of groups of columns above a header, by row and by column.
+
+    They are in cells that reach over some of the columns; a title reaches over all.
+    """
+    columns = {j for _, j in content}
+    found: dict[int, dict[int, str]] = {}
+    for each in ranges:
+        over = set(range(each.min_col, each.max_col + 1))
+        top = each.min_row, each.min_col
+        if len(over) > 1 and top in content and not columns <= over:
+            named = dict.fromkeys(over, str(content[top]).strip())
+            found.setdefault(each.min_row, {}).update(named)
+    rows = sorted(found)
+    return {row: found[row] for k, row in enumerate(rows) if row == rows[0] + k}
+
+
+def with_group_names(content, groups) -> tuple[dict, int | None, str]:
+    """Return cells with names of columns that differ, the row of these, and a note on them.
+
+    Names that several columns have follow those of their groups, if that makes them differ.
+    """
+    header = min({i for i, _ in content if groups and i > max(groups)}, default=None)
+    names = {j: str(value).strip() for (i, j), value in content.items() if i == header}
+    joined, above = names, sorted(groups, reverse=True)
+    while above and len(set(joined.values())) < len(joined):
+        of = groups[above.pop(0)]
+        joined = {j: f"{of[j]} {name}" if j in of else name for j, name in joined.items()}
+    if joined == names or len(set(joined.values())) < len(joined):
+        left_out = dict.fromkeys(name for of in groups.values() for name in of.values())
+        return content, header, f"Names of groups of columns are left out: {listed(left_out)}."
+    example = next(name for j, name in joined.items() if name != names[j])
+    note = f"Names of columns begin with those of their groups, such as {example!r}."
+    return {**content, **{(header, j): name for j, name in joined.items()}}, header, note
+
+
+def long_table_hint(source, labels) -> str:
+    """Return how to read a table that seems to have a row per thing and label, or nothing."""
+    value = next((name for name in source.names if name == labels), None)
+    first = next(source.pieces([], source.names), None)
+    if first is None or first.size < 4:
+        return ""
+    frame = first.features.iloc[:1000]
+    counts = {name: frame[name].nunique() for name in source.names if name != value}
+    numeric = [name for name in source.names if is_numeric_dtype(frame[name])]
+    most = min(30, len(frame) // 2)  # each label has several rows
+    levels = [n for n, count in counts.items() if 2 <= count <= most and n not in numeric]
+    values = [value] if value else [n for n in reversed(numeric) if counts[n] > 1]
+    found = []
+    for label in sorted(levels, key=lambda name: (counts[name] == 2, counts[name])):
+        for things in _possible_ids(frame, counts, numeric):
+            wanted = [name for name in values if name not in (label, *things)]
+            several = 2 * len(frame[[*things]].value_counts()) <= len(frame)
+            unique = label not in things and not frame.duplicated([*things, label]).any()
+            if wanted and several and unique:
+                found.append((things, label, wanted[0]))
+    if not found:
+        return ""
+    things, label, value = max(found, key=lambda keys: _have_sums(frame, *keys))  # the first
+    option = f'"id={"+".join(things)},label={label},value={value}"'
+    return f"If it has a row per label, read it with --long {option}."
+
+
+def _have_sums(frame, ids, label, value):
+    """Return whether the values of most things sum to 1 or 100, of those without a hole."""
+    if not is_numeric_dtype(frame[value]):
+        return False
+    sums = frame.groupby(list(ids))[value].agg(lambda cells: cells.sum(skipna=False))
+    sums = sums.dropna().to_numpy()
+    return any(2 * np.sum(np.abs(sums / whole - 1) < 0.01) > len(sums) for whole in (1, 100))
+
+
+def _possible_ids(frame, counts, numeric):
+    """Return columns that may be ids, the likeliest first: text, text and a number, a number."""
+    names = [name for name in counts if not frame[name].isna().any()]
+    names = sorted(names, key=lambda name: -counts[name])[:_MOST_IDS]
+    texts = [name for name in names if name not in numeric]
+    numbers = [name for name in names if name in numeric]
+    pairs = [
+        (text, number)
+        for text in texts
+        for number in numbers
+        if counts[number] < len(frame[[text, number]].value_counts())  # both tell things apart
+    ]
+    return [*((text,) for text in texts), *pairs, *((number,) for number in numbers)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from inldl.tables.bounded_cells import Bounds
 from inldl.tables.selection import named_by
@@ -13,7 +14,6 @@ from inldl.text import listed, shortened
 
 _PARTS = ("id", "label", "value", "absent")
 _EXAMPLE = '"id=county,label=party,value=votes"'
-_MOST_IDS = 8  # columns that are tried as ids
 _SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a completed table
 
 
@@ -203,7 +203,7 @@ class LongTable:
 
     def _numbers(self, cells, name):
         """Return a label, or a total that is the same in all rows of a thing."""
-        if not _is_numeric(cells):
+        if not is_numeric_dtype(cells):
             row = int(np.argmax([isinstance(cell, str) for cell in cells]))
             raise ValueError(
                 f"{self.where(row)}, column {name!r}: {shortened(str(cells[row]))!r} is not a "
@@ -220,10 +220,6 @@ class LongTable:
         none = [j for j, column in enumerate(columns) if column < 0]
         lower[:, none], upper[:, none], strict[:, none] = np.nan, np.nan, False
         return Bounds(lower, upper, strict, self._bounds.example).at(slice(None))
-
-    def texts(self, names, rows):
-        """Return nothing: the piece has all columns."""
-        return {}
 
     def check_name(self, name):
         """Refuse a column to add that the table has, or that no row of a label can have."""
@@ -284,65 +280,6 @@ class LongTable:
             cells |= {name: float(each[thing, column]) for name, each in added.items()}
             rows.append({name: cell for name, cell in cells.items() if cell == cell})
         return rows
-
-
-def looks_long(source, labels):
-    """Return how to read a table that seems to have a row per thing and label, or nothing."""
-    value = next((name for name in source.names if name == labels), None)
-    names = [name for name in source.names if name != value]
-    first = next(source.pieces([], source.names), None)
-    if first is None or first.size < 4:
-        return ""
-    frame = first.features.iloc[:1000]
-    counts = {name: frame[name].nunique() for name in names}
-    most = min(30, len(frame) // 2)  # each label has several rows
-    levels = [n for n in names if 2 <= counts[n] <= most and not _is_numeric(frame[n])]
-    numeric = [n for n in reversed(source.names) if _is_numeric(frame[n]) and counts.get(n, 9) > 1]
-    things = _things(frame, [n for n in names if not frame[n].isna().any()], counts)
-    found = []
-    for label in sorted(levels, key=lambda name: (counts[name] == 2, counts[name])):
-        for thing in things:
-            wanted = [n for n in ([value] if value else numeric) if n not in (label, *thing)]
-            if (
-                label in thing
-                or not wanted
-                or 2 * len(frame[[*thing]].value_counts()) > len(frame)
-            ):
-                continue
-            if not frame.duplicated([*thing, label]).any():
-                found.append(Keys(thing, label, wanted[0]))
-    if not found:
-        return ""
-    best = max(found, key=lambda keys: _have_sums(frame, keys))  # the first of several such
-    option = f'"id={"+".join(best.id)},label={best.label},value={best.value}"'
-    return f"If it has a row per label, read it with --long {option}."
-
-
-def _have_sums(frame, keys):
-    """Return whether the values of most things sum to 1 or 100, of those without a hole."""
-    if not _is_numeric(frame[keys.value]):
-        return False
-    sums = frame.groupby(list(keys.id))[keys.value].agg(lambda cells: cells.sum(skipna=False))
-    sums = sums.dropna().to_numpy()
-    return any(2 * np.sum(np.abs(sums / whole - 1) < 0.01) > len(sums) for whole in (1, 100))
-
-
-def _things(frame, names, counts):
-    """Return columns that may be ids, the likeliest first: text, text and a number, a number."""
-    names = sorted(names, key=lambda name: -counts[name])[:_MOST_IDS]
-    texts = [name for name in names if not _is_numeric(frame[name])]
-    numbers = [name for name in names if _is_numeric(frame[name])]
-    pairs = [
-        (text, number)
-        for text in texts
-        for number in numbers
-        if counts[number] < len(frame[[text, number]].value_counts())  # both tell things apart
-    ]
-    return [*((text,) for text in texts), *pairs, *((number,) for number in numbers)]
-
-
-def _is_numeric(column):
-    return pd.api.types.is_numeric_dtype(column)
 
 
 def _name(cell):

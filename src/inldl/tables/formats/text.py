@@ -1,24 +1,152 @@
-"""Split a delimited text into blocks of whole rows, and rows into cells.
+"""Decode the text of a table a piece at a time, and split it into rows and cells.
 
 Quotation marks follow RFC 4180: a cell that holds a delimiter, a line break or a quotation mark
 stands in quotation marks, and those inside it are doubled. Empty lines are no rows.
 """
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from io import BytesIO
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from inldl.tables.formats.encoding import PIECE, EncodedText
-
 DELIMITERS = (",", ";", "\t", "|")
-_QUOTE, _RETURN = ord('"'), ord("\r")
+_PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
+_SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
+# The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass
+class EncodedText:
+    """The text of a file, decoded when it is needed. A byte order mark is no part of it."""
+
+    path: Path
+    encoding: str
+    mark: bytes = b""
+    size: int = field(init=False, default=0)  # characters
+    n_lines: int = field(init=False, default=1)
+    head: str = field(init=False, default="")  # the first characters
+    tail: str = field(init=False, default="")  # the last characters
+
+    def __post_init__(self) -> None:
+        """Decode all of it, and keep both ends."""
+        blank = True
+        for piece in self.pieces():
+            if "\0" in piece:
+                raise ValueError(
+                    "The file is not a table of text: it has zero bytes in it; if it is UTF-16, "
+                    "give encoding='utf-16' (--encoding utf-16)."
+                )
+            blank = blank and piece.isspace()
+            self.size += len(piece)
+            self.head += piece[: _SAMPLE - len(self.head)]
+            self.n_lines += piece.count(self.newline)
+            self.tail = (self.tail + piece[-_SAMPLE:])[-_SAMPLE:]
+        if blank:
+            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
+
+    @property
+    def newline(self) -> str:
+        """Return the character that ends a line; there may be a return before a line feed."""
+        return "\n" if "\n" in self.head or "\r" not in self.head else "\r"
+
+    def pieces(self, start: int = 0, stop: int | None = None, size: int = _PIECE) -> Iterator[str]:
+        """Yield the characters from `start` to `stop`, those of `size` bytes at a time."""
+        decoder, at, n_bytes = codecs.getincrementaldecoder(self.encoding)(), 0, 0
+        while stop is None or at < stop:
+            content = self._read(n_bytes, size)
+            n_bytes += len(content)
+            try:
+                piece = decoder.decode(content, final=not content)
+            except UnicodeError as error:
+                raise self._wrong_encoding(error, n_bytes) from None
+            wanted = piece[max(0, start - at) : None if stop is None else stop - at]
+            if wanted:
+                yield wanted
+            if not content:
+                return
+            at += len(piece)
+
+    def _read(self, start: int, size: int) -> bytes:
+        """Return some bytes; no file stays open while a reader of pieces waits."""
+        with self.path.open("rb") as file:
+            file.seek(len(self.mark) + start)
+            return file.read(size)
+
+    def lines_from(self, start: int) -> list[str]:
+        """Return the first lines from a character on, without one that may be cut."""
+        stop = start + _SAMPLE
+        lines = "".join(self.pieces(start, stop)).split(self.newline)
+        return lines[:-1] or lines if stop < self.size else lines
+
+    def lines_to_end(self, start: int) -> list[str]:
+        """Return the last lines behind a character, the first of which may be cut."""
+        return self.tail[max(0, start - self.size + len(self.tail)) :].split(self.newline)
+
+    def count_lines(self, stop: int) -> int:
+        """Return how many lines end before the character `stop`."""
+        return sum(piece.count(self.newline) for piece in self.pieces(stop=stop))
+
+    def _wrong_encoding(self, error: UnicodeError, n_bytes: int) -> ValueError:
+        """Return an error that says in which line a byte cannot be decoded."""
+        start = n_bytes - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
+        start = max(0, start)
+        line = self._read(0, start).count(b"\n") + 1
+        return WrongEncodingError(
+            f"Line {line} of the file is not {self.encoding} (byte {start}); give the encoding "
+            "that the file was written in, or none to have it detected."
+        )
+
+
+class WrongEncodingError(ValueError):
+    """Bytes of a file that its encoding does not have."""
+
+
+def open_text(path: Path, encoding: str | None = None) -> tuple[EncodedText, list[str]]:
+    """Return the text of a file, and notes on its encoding if that was detected."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    mark, marked = next(((m, e) for m, e in _MARKS if start.startswith(m)), (b"", None))
+    if encoding is not None:
+        return EncodedText(path, *_named(encoding, mark, marked)), []
+    if marked is not None:
+        note = f"The encoding is {marked}, by the mark at the start of the file."
+        return EncodedText(path, marked, mark), [note]
+    with suppress(WrongEncodingError):
+        return EncodedText(path, "utf-8"), []
+    try:
+        text = EncodedText(path, "cp1252")
+    except WrongEncodingError:
+        text = EncodedText(path, "latin-1")  # takes every byte
+    return text, [f"The file is not UTF-8; it is read as {text.encoding}."]
+
+
+def _named(encoding: str, mark: bytes, marked: str | None) -> tuple[str, bytes]:
+    """Return the encoding that a user named, and the mark if it is one of that encoding."""
+    try:
+        name = codecs.lookup(encoding).name
+        "a".encode(name)
+    except (LookupError, TypeError, ValueError):
+        raise ValueError(f"{encoding!r} is not an encoding of text; try 'utf-8'.") from None
+    if marked is not None and marked.startswith(name.removesuffix("-sig")):
+        return marked, mark
+    without_mark = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
+    return without_mark.get(name, name), b""
 
 
 @dataclass
@@ -41,20 +169,18 @@ class Block:
         lines = self.text.split(self.newline)
         if '"' not in self.text:
             return lines
-        joined: list[str] = []
-        quoted = False
+        joined = [""]
         for line in lines:
-            if quoted:
+            if joined[-1].count('"') % 2:
                 joined[-1] += self.newline + line
             else:
                 joined.append(line)
-            quoted ^= line.count('"') % 2 == 1
-        return joined
+        return joined[1:]
 
     @cached_property
     def row_lines(self) -> list[int]:
         """Return which of the lines are rows."""
-        return [place for place, line in enumerate(self.lines) if line not in ("", "\r")]
+        return np.flatnonzero(self.counts).tolist()
 
     @cached_property
     def rows(self) -> list[str]:
@@ -67,13 +193,13 @@ class Block:
         data = np.frombuffer(self.content, np.uint8)
         delimiters, breaks = data == ord(self.delimiter), data == ord(self.newline)
         if '"' in self.text:
-            outside = ~np.logical_xor.accumulate(data == _QUOTE)
+            outside = ~np.logical_xor.accumulate(data == ord('"'))
             delimiters, breaks = delimiters & outside, breaks & outside
         ends = np.flatnonzero(breaks)
         starts = np.append(0, ends + 1)
         starts = starts[starts < len(data)]
         lengths = np.append(ends, len(data))[: len(starts)] - starts
-        empty = (lengths == 0) | ((lengths == 1) & (data[starts] == _RETURN))
+        empty = (lengths == 0) | ((lengths == 1) & (data[starts] == ord("\r")))
         cells = np.add.reduceat(delimiters.view(np.uint8), starts, dtype=np.int32) + 1
         return np.where(empty, 0, cells)
 
@@ -81,19 +207,6 @@ class Block:
     def size(self) -> int:
         """Return the number of rows."""
         return int(np.count_nonzero(self.counts))
-
-    def has_quotes_in_cells(self) -> bool:
-        """Return whether a quotation mark neither starts nor ends a cell, nor is doubled."""
-        if '"' not in self.text:
-            return False
-        ends = self.newline.encode()
-        data = np.frombuffer(ends + self.content + ends * 2, np.uint8)
-        quotes = np.flatnonzero(data == _QUOTE)
-        around = data[quotes - 1], data[quotes + 1]
-        # Each second mark closes a cell, or is followed by the one that it doubles.
-        returns = (around[1] == _RETURN) & (data[quotes + 2] == ends[0])
-        bad = [~np.isin(each, [_QUOTE, ord(self.delimiter), ends[0]]) for each in around]
-        return bool(len(quotes) % 2 or bad[0][::2].any() or (bad[1] & ~returns)[1::2].any())
 
     def frame(self, columns: Sequence[int], **how: Any) -> pd.DataFrame:
         """Return some columns, by number, as pandas reads them."""
@@ -132,7 +245,7 @@ class Rows:
     ) -> None:
         self.text, self.delimiter, self.newline = text, delimiter, text.newline
         self.stop = text.size if stop is None else stop
-        self.block_size, self.header_end, self._body = PIECE, start, start
+        self.block_size, self.header_end, self._body = _PIECE, start, start
         self.names: list[str] = []
         self._quoted_names = False
         self._counts: dict[tuple[int, int], np.ndarray] = {}  # of blocks that were checked
@@ -202,8 +315,7 @@ class Rows:
 
     def _check(self, block: Block) -> None:
         """Refuse quotation marks in cells, and rows that lack cells or have too many."""
-        if block.has_quotes_in_cells():
-            self._check_quotes(block)
+        self._check_quotes(block)
         counts = block.counts[block.counts > 0]
         bad = counts != len(self.names)
         if bad.any():
@@ -216,29 +328,29 @@ class Rows:
             )
 
     def _check_quotes(self, block: Block) -> None:
-        """Refuse the first quotation mark inside a cell, or one that is never closed."""
-        at, cell, column = 0, _cell_pattern(self.delimiter, self.newline), 1
-        while at < len(block.text) and (found := cell.match(block.text, at)):
-            at, column = found.end(), column + 1 if found[1] == self.delimiter else 1
-        if at == len(block.text):
+        """Refuse a quotation mark inside a cell, or one that is never closed."""
+        text, newline = block.text, self.newline
+        found = _pattern_of_quotes(self.delimiter, newline).match(text) if '"' in text else None
+        if found is None or (at := found.end()) == len(text):
             return
         problem = "has a quotation mark inside a cell"
-        if re.match('(?:"[^"]*")*"[^"]*$', block.text[at:]):
-            if block.start + len(block.text) < self.stop:
+        if text[at - 1 : at] in ("", self.delimiter, newline) and text.count('"', at) % 2:
+            if block.start + len(text) < self.stop:
                 return  # it may be closed in the next block
             problem = "opens a quotation mark that is never closed"
-        n_line = self.text.count_lines(block.start) + block.text.count(self.newline, 0, at) + 1
+        line = self.text.count_lines(block.start) + text.count(newline, 0, at) + 1
+        column = text.count(self.delimiter, text.rfind(newline, 0, at) + 1, at) + 1
         raise ValueError(
-            f"Line {n_line} {problem}, near column {column}; put the whole cell into quotation "
+            f"Line {line} {problem}, near column {column}; put the whole cell into quotation "
             "marks and double those inside it."
         )
 
 
 @lru_cache
-def _cell_pattern(delimiter: str, newline: str) -> re.Pattern[str]:
-    """Return a pattern of a cell and what ends it."""
-    sign = re.escape(delimiter)
-    return re.compile(rf'(?:(?:"[^"]*")+|[^"{sign}{newline}]*)({sign}|\r?{newline}|\r?\Z)')
+def _pattern_of_quotes(delimiter: str, newline: str) -> re.Pattern[str]:
+    """Return a pattern that matches a text up to a quotation mark that is not where it may be."""
+    sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*+"'
+    return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z))*+')
 
 
 def split_row(row: str, delimiter: str) -> list[str]:
