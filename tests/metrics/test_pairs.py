@@ -74,7 +74,7 @@ BAD = {
     "observed part is too large": (
         changed([NAN, 0.75, 0.5]),
         GOOD,
-        "the observed degrees of row 1 of y_true sum to 1.25, more than 1: "
+        "The observed degrees of row 1 of y_true sum to 1.25, more than 1 (1 such row(s)); "
         "give them as shares of the whole row.",
     ),
     "order of labels": (

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inldl.errors import DataError
-from inldl.rows.checks import as_degrees, is_off, unmask, wrong_sums
+from inldl.rows.checks import as_degrees, is_off, refuse_excess, unmask, wrong_sums
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -105,13 +105,7 @@ def _check_sums(y: Degrees, name: str) -> None:
         "row {number} of {array} sums to {total:.9g}, not 1: divide each row by its sum.",
         sums,
     )
-    _forbid(
-        over,
-        name,
-        "the observed degrees of row {number} of {array} sum to {total:.9g}, more than 1: give "
-        "them as shares of the whole row.",
-        sums,
-    )
+    refuse_excess(over, sums, name, "give them as shares of the whole row")
 
 
 def _forbid(bad: BoolArray, name: str, sentence: str, totals: FloatArray | None = None) -> None:

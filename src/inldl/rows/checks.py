@@ -243,15 +243,22 @@ def check_fillable(y: Array, first_row: int = 0) -> None:
             advice=advice,
         )
     sums, _, over = wrong_sums(y)
-    over = np.flatnonzero(over)
-    if over.size:
+    advice = "correct them, or put 0 for the missing ones and divide the row by its sum"
+    refuse_excess(over, sums, "y", f"nothing is left to fill in: {advice}", first_row)
+
+
+def refuse_excess(over: Array, sums: Array, name: str, advice: str, first_row: int = 0) -> None:
+    """Refuse rows of the array `name` whose observed degrees are `over` the whole."""
+    rows = np.flatnonzero(over)
+    if rows.size:
         raise DataError(
-            "The observed degrees of row {number} of y sum to {total:.6g}, more than 1 ({count} "
-            "such row(s)), so nothing is left to fill in: correct them, or put 0 for the missing "
-            "ones and divide the row by its sum.",
-            row=int(first_row + over[0]),
-            total=sums[over[0]],
-            count=over.size,
+            "The observed degrees of row {number} of {array} sum to {total:.6g}, more than 1 "
+            "({count} such row(s)); {advice}.",
+            row=int(first_row + rows[0]),
+            array=name,
+            total=sums[rows[0]],
+            count=rows.size,
+            advice=advice,
         )
 
 
