@@ -1,6 +1,7 @@
 """Which missing degrees of a table to ask for next."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,11 +30,11 @@ class Prices:
     cell: float | np.ndarray | None = None
 
     @property
-    def both(self):
+    def both(self) -> dict[str, Any]:
         """Return the prices by the names in `choose_questions`."""
         return {"first_cost": self.row, "more_cost": self.row if self.cell is None else self.cell}
 
-    def check(self, n):
+    def check(self, n) -> None:
         """Refuse what is not a price of n rows."""
         for name, price in (("row_cost", self.row), ("cell_cost", self.cell)):
             if price is None:
@@ -90,7 +91,7 @@ class Suggestion:
     coverage: float = 0.9
 
     @property
-    def rmse_after(self):
+    def rmse_after(self) -> float:
         """Return the expected error once all questions are answered."""
         return float(self.table["rmse"].iloc[-1]) if len(self.table) else self.rmse
 
@@ -108,7 +109,7 @@ def suggest(
     lower=None,
     upper=None,
     sums=None,
-):
+) -> Suggestion:
     """Suggest which missing degrees to ask for, so that the completed table improves most.
 
     The errors of the missing degrees of a row go together: they sum to 0, and some labels are
@@ -162,7 +163,8 @@ def suggest(
     check_choice("by", by, ASKED_BY)
     check_coverage(coverage)
     given = as_degrees(y)
-    prices = Prices(*(c if c is None else np.asarray(c)[()] for c in (row_cost, cell_cost)))
+    more = None if cell_cost is None else np.asarray(cell_cost)[()]
+    prices = Prices(np.asarray(row_cost)[()], more)
     prices.check(len(given))
     X = pd.DataFrame(index=range(len(given))) if X is None else X
     bounds = {"lower": lower, "upper": upper, "sums": sums}
@@ -171,7 +173,7 @@ def suggest(
     return suggestion(parts, names_or_numbers(y), budget, by, prices, coverage)
 
 
-def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None):
+def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None) -> None:
     """Refuse what cannot be asked for, before any work is done."""
     check_choice("by", by, ASKED_BY)
     if budget is not None:
@@ -200,7 +202,7 @@ def _fitted(model, X, y, bounds):
     return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
 
 
-def refuse_asking(model):
+def refuse_asking(model) -> None:
     """Refuse to say what to ask for with a model or estimator of ratios."""
     if getattr(model, "known", "") == "ratios":
         raise ValueError(ASKING)

@@ -17,7 +17,7 @@ from inldl.solvers.gaussian import fill_in_proportion
 from inldl.tables.scale import whole_of
 
 POINTS = "percentage points"
-MOST_ROUNDING = 0.025  # of an error, by which the printed one may differ
+SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ
 MOST_DECIMALS = 8
 NONE = 1e-9  # smaller errors come from rounding in computing
 BOUND_TOLERANCE = 1e-9  # by which a prediction may miss a bound
@@ -29,7 +29,7 @@ def form_of(unit, errors=()) -> str:
     Small errors get more decimals, up to eight, so that rounding changes them by at most 2.5%.
     """
     least = min((each for each in errors if each > NONE), default=1.0)
-    needed = math.ceil(math.log10(0.5 / MOST_ROUNDING / least) - 1e-9)
+    needed = math.ceil(math.log10(0.5 / SHOWN_ROUNDING / least) - 1e-9)
     return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
 
 

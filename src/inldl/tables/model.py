@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -108,7 +108,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
     def fit(
         self, X, y, sample_weight=None, *, groups=None, votes=None,
         lower=None, upper=None, sums=None,
-    ):  # fmt: skip
+    ) -> Self:  # fmt: skip
         """Fit the model.
 
         Parameters
@@ -341,7 +341,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         predicted = np.asarray(self.estimator_.predict(encoded))
         return PredictedRows(self, encoded, predicted, self.encoder_._unfamiliar(cells))
 
-    def predict(self, X):
+    def predict(self, X) -> Any:
         """Predict a distribution for each row.
 
         Parameters
@@ -359,7 +359,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         degrees = self.estimator_.predict(self.encoder_.transform(X))
         return framed(X, degrees, list(self.label_names_))
 
-    def influence(self, X, y):
+    def influence(self, X, y) -> pd.DataFrame:
         """Measure how much worse the labels are predicted when a column is shuffled.
 
         Parameters

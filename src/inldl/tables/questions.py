@@ -19,8 +19,8 @@ from inldl.tables.streaming import pieces_for
 from inldl.tables.writing import row_wholes, write_cells, write_frame
 from inldl.text import listed
 
-COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
-OURS = {*COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
+NEEDED_COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
+OURS = {*NEEDED_COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
 FILE_ROUNDING = 1e-6  # of the whole, by which numbers in files are rounded
 ANSWER_ROUNDING = 0.01  # of the whole, by which rounded answers may exceed what a row leaves
 
@@ -194,7 +194,7 @@ class Answers:
 
     def __init__(self, path, file):
         self._path, self._file, source = path, file, TableFile(path, None)
-        lacking = [name for name in COLUMNS if name not in source.source.names]
+        lacking = [name for name in NEEDED_COLUMNS if name not in source.source.names]
         if lacking:
             raise ValueError(
                 f"{path} has no column {lacking[0]!r}; give the file that `inldl ask` wrote, with "
@@ -202,7 +202,7 @@ class Answers:
             )
         shared = {*source.source.names} - OURS - {*file.labels}
         self.ids = [name for name in source.source.names if name in shared & {*file.source.names}]
-        names = [*COLUMNS, *self.ids]
+        names = [*NEEDED_COLUMNS, *self.ids]
         parts = [piece.features for piece in source.pieces(names, {"label", *self.ids})]
         frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
         table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}

@@ -32,19 +32,19 @@ class FitResult:
     size: SizeTest  # whether missing depends on the size of a degree
 
     @property
-    def missing(self):
+    def missing(self) -> float:
         """Return the share of the degrees that are missing."""
         return self.n_missing / (self.n_missing + self.n_observed)
 
     @cached_property
-    def completion(self):
+    def completion(self) -> audit.HeldOut:
         """Return how well hidden degrees are completed, a `HeldOut` in the units of the file.
 
         Completing is learned now, if it was not before.
         """
         return audit.measure_completion(self.model).in_units_of(self.scale)
 
-    def info(self, table):
+    def info(self, table) -> dict[str, Any]:
         """Return what a model file says about the fit; `table` is the name of the file."""
         overall = self.new_rows.overall()
         return {
@@ -55,7 +55,7 @@ class FitResult:
             **{key: overall[key] for key in ("mae", "constant_mae", "explained")},
         }
 
-    def influence(self):
+    def influence(self) -> pd.DataFrame | None:
         """Return by how much errors rise, in the units of the file, if a column is shuffled.
 
         It is None if there are so many columns that this would take long.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from inldl.progress import report
 from inldl.rows.checks import check_number
 from inldl.rows.partial import PartialRows, add_slack
 from inldl.tables.formats.registry import plain_name
-from inldl.tables.missingness import UNKNOWN_SCALES, UNKNOWN_TOTALS, size_test
+from inldl.tables.missingness import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
 from inldl.tables.row_columns import id_texts
 from inldl.tables.scale import whole_of
 from inldl.tables.table import Piece
@@ -44,17 +45,15 @@ class ShownRows:
     def __init__(self, file, labels, whole, ids=()):
         self._labels, self._whole, self._ids = labels, whole, list(ids)
         self._step = max(1, -(-file.source.most_rows() // SHOWN_ROWS))
-        self._rows = [], []
-        self._ends = [], []
+        self._kept: tuple[list[pd.DataFrame], ...] = [], [], [], []
 
-    def keep(self, piece, before, after, ends=()):
-        """Keep the rows of a piece that are shown, and the `paired_ends` of their intervals."""
+    def keep(self, piece, before, after, ends=()) -> None:
+        """Keep the rows of a piece that are shown: degrees, and the ends of their intervals."""
         chosen = np.arange(-piece.first % self._step, piece.size, self._step)
         names = self._names(piece, chosen)
-        parts = [np.asarray(values) * self._whole for values in (before, after)]
-        parts += [pairs[:, side::2] for pairs in ends for side in (0, 1)]
-        for kept, values in zip((*self._rows, *self._ends), parts, strict=False):
-            kept.append(pd.DataFrame(values[chosen], index=names, columns=self._labels))
+        for kept, values in zip(self._kept, (before, after, *ends), strict=False):
+            part = np.asarray(values)[chosen] * self._whole
+            kept.append(pd.DataFrame(part, index=names, columns=self._labels))
 
     def _names(self, piece, chosen):
         """Return the ids of the rows, and the number of a row that has none."""
@@ -65,14 +64,12 @@ class ShownRows:
         names = [text or f"row {number}" for text, number in zip(texts, numbers, strict=True)]
         return pd.Index(names, name=", ".join(self._ids))
 
-    def frames(self):
-        """Return the rows before and after."""
-        empty = pd.DataFrame(columns=self._labels, dtype=float)
-        return [pd.concat(kept or [empty]) for kept in self._rows]
-
-    def ends(self):
-        """Return the lower and the upper ends of the intervals, or nothing without any."""
-        return tuple(pd.concat(kept) for kept in self._ends if kept)
+    def frames(self) -> dict[str, Any]:
+        """Return the rows, by the names in `WriteResult`."""
+        empty = [pd.DataFrame(columns=self._labels, dtype=float)]
+        before, after = (pd.concat(kept or empty) for kept in self._kept[:2])
+        ends = tuple(pd.concat(kept) for kept in self._kept[2:] if kept)
+        return {"before": before, "after": after, "ends": ends}
 
 
 class Tally:
@@ -84,55 +81,44 @@ class Tally:
         self._loose = model.examples_ is not None and model.examples_.loose
         self._ratios = model.known == "ratios"
         self._completer = None if self._ratios else model.learn_completion()
-        self._counts, self._most, self._rows = np.zeros(4, int), 0.0, []
-        self._n_bounded = 0
+        self._counts, self._most_errors = np.zeros(5, int), 0.0
+        self._rows = [np.empty((0, len(file.labels)))]
 
-    def add(self, piece, y, completed, rows=None):
-        """Add a piece, of which `y` are the degrees as fractions."""
-        missing = np.isnan(y)
-        exact = (
-            0
-            if self._loose or self._ratios
-            else missing.sum() - np.isnan(PartialRows(y).forced()).sum()
-        )
-        self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum()
-        self._n_bounded += 0 if piece.bounds is None else int(piece.bounds.given().sum())
+    def add(self, piece, y, completed, rows) -> None:
+        """Add a piece, of which `y` are the degrees as fractions, and `rows` are to be filled."""
+        missing, exact = np.isnan(y), 0
+        if not (self._loose or self._ratios):
+            exact = missing.sum() - np.isnan(PartialRows(y).forced()).sum()
+        bounded = 0 if piece.bounds is None else piece.bounds.given().sum()
+        self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum(), bounded
         if self._completer is not None:
-            self._most += _most_errors(self._completer, y, np.asarray(completed), rows)
-        as_given = piece.values / self._whole if self._loose else y
-        if rows is not None and rows.constrained:  # bounds say why these are missing
-            as_given = np.where(rows.limited, completed, as_given)
-        self._rows.append(as_given[-piece.first % self._step :: self._step])
+            most = self._completer.most_errors(y, completed)
+            if rows.constrained:
+                low, high = rows.possible
+                worst = np.where(missing, np.maximum(completed - low, high - completed), 0)
+                most = np.minimum(most, worst.sum(axis=1))
+            self._most_errors += most.sum()
+        given = piece.values / self._whole if self._loose else y
+        if rows.constrained:  # bounds say why these are missing
+            given = np.where(rows.limited, completed, given)
+        self._rows.append(given[-piece.first % self._step :: self._step])
 
-    def counts(self):
-        """Return how many rows, filled degrees, exact ones and filled rows there are."""
-        return self._counts.tolist()
-
-    def results(self):
-        """Return what else is known of the filled degrees, by the names in `WriteResult`."""
-        unsure, known = self._counts[1] - self._counts[2], self._completer is not None
-        rows = np.concatenate(self._rows) if self._rows else np.empty((0, len(self._labels)))
+    def results(self) -> dict[str, Any]:
+        """Return what is known of the filled degrees, by the names in `WriteResult`."""
+        names = ("n_rows", "n_filled", "n_exact", "n_filled_rows", "n_bounded")
+        found = dict(zip(names, self._counts.tolist(), strict=True))
         if self._ratios:  # sums of rows tell nothing then
-            return {"ratios": True}
-        return {
-            "n_bounded": self._n_bounded,
-            "below_recorded": known and self._completer.top_k_ is not None,
-            "size": size_of_holes(rows, self._labels, self._scale, self._loose),
-            "most_error": self._whole * self._most / unsure if unsure and known else np.nan,
-        }
+            return found | {"ratios": True}
+        rows, completer = np.concatenate(self._rows), self._completer
+        found["size"] = size_of_holes(rows, self._labels, self._scale, self._loose)
+        if completer is not None:
+            found["below_recorded"] = completer.top_k_ is not None
+            if unsure := found["n_filled"] - found["n_exact"]:
+                found["most_error"] = self._whole * self._most_errors / unsure
+        return found
 
 
-def _most_errors(completer, y, completed, rows):
-    """Return the largest sum of absolute errors that filled degrees can have."""
-    found = completer.most_errors(y, completed)
-    if rows is not None and rows.constrained:
-        low, high = rows.possible
-        worst = np.where(np.isnan(y), np.maximum(completed - low, high - completed), 0)
-        found = np.minimum(found, worst.sum(axis=1))
-    return found.sum()
-
-
-def size_of_holes(y, labels, scale, loose, ratios=False):
+def size_of_holes(y, labels, scale, loose, ratios=False) -> SizeTest:
     """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
     y = np.asarray(y, dtype=np.float64)
     if loose:  # then a row hides what it lacks, too

@@ -196,14 +196,13 @@ def complete_table(
                 rows = model.rows_to_fill(piece.features, known)
                 completed, *ends = _completed(rows, coverage)
             tally.add(piece, known.y, completed, rows.rows)
-            shown.keep(piece, known.y, completed, _pairs(ends, whole))
+            shown.keep(piece, known.y, completed, ends)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             each(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if options.mark else []
             kept = _kept(known.y) if ratios else known.y
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
-    found = {"ends": shown.ends(), "coverage": coverage, **tally.results()}
-    return WriteResult(*tally.counts(), *shown.frames(), **found)
+    return WriteResult(**tally.results(), **shown.frames(), coverage=coverage)
 
 
 def _kept(y):
@@ -267,22 +266,22 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
                 predicted = rows.predicted
                 check_predictable(predicted)
             unfamiliar += [which.sum() for which in rows.unfamiliar]
+            ends = () if coverage is None else rows.interval(coverage)
             added = [rounded_rows(predicted * whole)]
-            if coverage is not None:
-                added.append(paired_ends(*rows.interval(coverage)) * whole)
-            shown.keep(piece, np.full(predicted.shape, np.nan), predicted, added[1:])
+            added += [pairs * whole for pairs in _pairs(ends, 1.0)]
+            shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
             writer.write(piece, nothing, nothing, "fraction", np.hstack(added))
             n_rows += piece.size
     counts = n_rows, n_rows * len(labels), 0, n_rows
-    found = {"notes": _warned(*unfamiliar), "ends": shown.ends(), "coverage": coverage}
-    return WriteResult(*counts, *shown.frames(), **found)
+    notes = _notes_on_unfamiliar(*unfamiliar)
+    return WriteResult(*counts, **shown.frames(), notes=notes, coverage=coverage)
 
 
-def _warned(n_outside, n_unseen):
+def _notes_on_unfamiliar(n_outside, n_unseen):
     """Return a note on rows that hold what the fit has not seen, if there are some."""
-    told = {"a number outside its range": n_outside, "text new to it": n_unseen}
-    parts = [f"{count:,} with {what}" for what, count in told.items() if count]
+    counts = {"a number outside its range": n_outside, "text new to it": n_unseen}
+    parts = [f"{count:,} with {what}" for what, count in counts.items() if count]
     if not parts:
         return []
     return [f"Rows unlike those of the fit: {', '.join(parts)}; their shares are less certain."]

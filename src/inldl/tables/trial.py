@@ -1,5 +1,7 @@
 """Fit methods to a part of the degrees of a table, and add up their errors at the others."""
 
+from __future__ import annotations
+
 import time
 import warnings
 from collections import Counter
@@ -57,7 +59,7 @@ def completing_trials(table, hidden, random_state) -> list[Trial]:
     return trials
 
 
-def hide_more(y, share, generator, loose=False):
+def hide_more(y, share, generator, loose=False) -> tuple[np.ndarray, np.ndarray]:
     """Return `y` with a share of its observed degrees hidden, and which of them count.
 
     Each row keeps an observed degree, and each label. A degree that is the only hole of its row
@@ -100,12 +102,12 @@ class Errors:
     weights: np.ndarray | float = 1.0
 
     @classmethod
-    def none(cls, n, weights=None):
+    def none(cls, n, weights=None) -> Errors:
         """Return the errors of no trial at all."""
         sums = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan)
         return cls(*sums, 1.0 if weights is None else weights)
 
-    def add(self, y, found, judged):
+    def add(self, y, found, judged) -> None:
         """Add the errors of degrees `found` where they are judged."""
         off = np.where(judged, found - np.where(judged, y, 0), 0)
         self.squared += self.weights * (off**2).sum(axis=1)
@@ -115,24 +117,24 @@ class Errors:
         truth = np.where(judged, y, np.nan)[rows]
         self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
 
-    def rmse(self):
+    def rmse(self) -> float:
         """Return the root of the mean squared error, or NaN if nothing was judged."""
         return float(np.sqrt(_ratio(self.squared.sum(), self.count.sum())))
 
-    def mae(self):
+    def mae(self) -> float:
         """Return the mean absolute error, or NaN if nothing was judged."""
         return _ratio(self.absolute.sum(), self.count.sum())
 
-    def mean_cosine(self):
+    def mean_cosine(self) -> float:
         """Return the mean cosine of the rows that have one."""
         weights = None if isinstance(self.weights, float) else self.weights
         return mean_of_rows(self.cosine, weights)
 
-    def rmse_error(self):
+    def rmse_error(self) -> float:
         """Return the standard error of `rmse`, from the differences between rows."""
         return _spread(self._influence()) if self.count.any() else np.nan
 
-    def behind(self, other):
+    def behind(self, other) -> tuple[float, float]:
         """Return by how much `rmse` is above that of another, and the standard error of that.
 
         Both are judged at the same degrees, so rows are compared one by one.
@@ -225,7 +227,7 @@ def run_trial(method, table, labels, trial, random_state, seconds, dates="auto")
     return out
 
 
-def divided(y):
+def divided(y) -> tuple[np.ndarray, np.ndarray]:
     """Divide complete rows by their sums, and others whose sum exceeds 1; return the sums, too."""
     sums = np.nansum(y, axis=1)
     some = (~np.isnan(y).any(axis=1) | (sums > 1)) & (sums > 0)
