@@ -45,7 +45,7 @@ def error(value, unit) -> str:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Observed degrees beside what was predicted without them, one entry per degree.
+    """Observed degrees, and what was predicted without them: one entry per degree.
 
     Attributes
     ----------
@@ -82,6 +82,18 @@ class HeldOut:
     weights: np.ndarray | None = None
     unknown: str = ""
 
+    @classmethod
+    def of(cls, y, predicted, constant, labels, how="", ends=(), weights=None) -> HeldOut:
+        """Return the known degrees of rows, with what is predicted there.
+
+        Each degree counts as much as its row by `weights`.
+        """
+        row, label = at = np.nonzero(~np.isnan(y))
+        y, predicted, constant = (values[at] for values in (y, predicted, constant))
+        lower, upper = [end[at] for end in ends] or (None, None)
+        found = cls(y, predicted, constant, label, row, list(labels), how, lower, upper)
+        return found if weights is None else replace(found, weights=weights[row])
+
     def in_units_of(self, scale) -> HeldOut:
         """Return the same in the units of a table: percentages, or fractions as they are."""
         if whole_of(scale) == 1:
@@ -96,8 +108,8 @@ class HeldOut:
         numbers = self._errors(slice(None))
         numbers["coverage"] = None
         if self.lower is not None and len(self.observed):
-            inside = (self.lower <= self.observed) & (self.observed <= self.upper)
-            numbers["coverage"] = float(np.average(inside, weights=self.weights))
+            covered = (self.lower <= self.observed) & (self.observed <= self.upper)
+            numbers["coverage"] = _mean(covered, self.weights)
         return numbers
 
     def by_label(self) -> pd.DataFrame:
@@ -110,22 +122,18 @@ class HeldOut:
         return pd.DataFrame(rows)
 
     def _errors(self, at):
-        """Return the errors of some predictions beside those of the constant mean."""
+        """Return the errors of some predictions, and those of the constant mean."""
         observed = self.observed[at]
         names = ("rmse", "mae", "constant_rmse", "constant_mae", "explained")
         if not len(observed):
             return {"n": 0} | dict.fromkeys(names, np.nan)
         weights = None if self.weights is None else self.weights[at]
-        if weights is not None and not weights.any():
-            weights = None
-
-        def mean(values):
-            return float(np.average(values, weights=weights))
-
-        errors = [np.abs(found[at] - observed) for found in (self.predicted, self.constant)]
-        squares, base = (mean(each**2) for each in errors)
-        explained = 1 - squares / base if base > 0 else np.nan
-        values = (squares**0.5, mean(errors[0]), base**0.5, mean(errors[1]), explained)
+        errors = [np.abs(values[at] - observed) for values in (self.predicted, self.constant)]
+        (square, mae), (base, base_mae) = (
+            (_mean(e**2, weights), _mean(e, weights)) for e in errors
+        )
+        explained = 1 - square / base if base > 0 else np.nan
+        values = (square**0.5, mae, base**0.5, base_mae, explained)
         return {"n": len(observed)} | dict(zip(names, values, strict=True))
 
     def reliability(self, bins=10) -> pd.DataFrame:
@@ -137,14 +145,16 @@ class HeldOut:
         low, high = (self.predicted.min(), self.predicted.max()) if len(self.predicted) else (0, 1)
         inner = np.linspace(low, high, bins + 1)[1:-1]
         group = np.searchsorted(inner, self.predicted, side="right")
-        rows = []
-        for at in range(bins):
-            observed = self.observed[group == at]
-            if len(observed):
-                spread = observed.std(ddof=1) if len(observed) > 1 else np.nan
-                means = self.predicted[group == at].mean(), observed.mean()
-                rows.append((*means, spread / np.sqrt(len(observed)), len(observed)))
-        return pd.DataFrame(rows, columns=["predicted", "observed", "error", "n"])
+        cells = pd.DataFrame({"predicted": self.predicted, "observed": self.observed})
+        groups = cells.groupby(group)
+        table = groups.mean().assign(error=groups["observed"].sem(), n=groups.size())
+        return table.reset_index(drop=True)
+
+
+def _mean(values, weights):
+    """Return the weighted mean; weights that are all 0 count as none."""
+    weights = None if weights is None or not weights.any() else weights
+    return float(np.average(values, weights=weights))
 
 
 @dataclass(frozen=True)
@@ -168,8 +178,7 @@ def measure_new_rows(model, y, weights=None) -> HeldOut:
     if model.known == "ratios":
         how += " Each share is compared as a part of all known shares of its row."
         y, predicted, constant = as_ratios(y, predicted, np.broadcast_to(model.means_, y.shape))
-    found = _at(~np.isnan(y), y, predicted, constant, model, how)
-    return _weighted(found, weights)
+    return HeldOut.of(y, predicted, constant, model.label_names_, how, weights=weights)
 
 
 def measure_completion(model) -> HeldOut:
@@ -205,15 +214,15 @@ def measure_completion(model) -> HeldOut:
 
 
 def as_ratios(y, *predictions) -> tuple[np.ndarray, ...]:
-    """Return ratios beside those that predictions, one array after another, give instead."""
-    found = [PartialRows(y, total=np.nan).cells(each) for each in predictions]
-    return found[0][0], *(there for _, there in found)
+    """Return the known ratios of rows, and those that each array of predictions gives instead."""
+    cells = [PartialRows(y, total=np.nan).cells(predicted) for predicted in predictions]
+    return cells[0][0], *(ratios for _, ratios in cells)
 
 
 def _nothing(labels, why):
     """Return that no error is given, and why."""
-    arrays = (np.empty(0),) * 3 + (np.empty(0, int),) * 2
-    return HeldOut(*arrays, labels, "", unknown=why)
+    rows = np.empty((0, len(labels)))
+    return replace(HeldOut.of(rows, rows, rows, labels), unknown=why)
 
 
 def _unlike(completer):
@@ -238,11 +247,9 @@ def measure_test_rows(model, y, predicted, ends=(), weights=None, constant=None)
     constant mean predicts, if that is not the mean of the rows of the fit.
     """
     y = np.asarray(y)
-    at = ~np.isnan(y)
     constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
     how = f"The model predicted the {len(y):,} rows of the table."
-    ends = [end[at] for end in ends]
-    return _weighted(_at(at, y, predicted, constant, model, how, *ends), weights)
+    return HeldOut.of(y, predicted, constant, model.label_names_, how, ends, weights)
 
 
 def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded | None:
@@ -250,37 +257,20 @@ def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded 
     if not known.n_bounded:
         return None
     free = np.full(predicted.shape, np.nan)
-    low, high = (free if each is None else each for each in (known.lower, known.upper))
-    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)
-    at = ~(np.isnan(low) & np.isnan(high))
-    off, each = off[at], None if weights is None else weights[np.nonzero(at)[0]]
-    if each is not None and not each.any():
-        each = None
-    outside = float(np.average(off > BOUND_TOLERANCE, weights=each))
-    distance = float(np.average(off, weights=each)) / outside if outside else 0.0
+    low, high = (free if bounds is None else bounds for bounds in (known.lower, known.upper))
+    at = np.nonzero(~(np.isnan(low) & np.isnan(high)))
+    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)[at]
+    weights = None if weights is None else weights[at[0]]
+    outside = _mean(off > BOUND_TOLERANCE, weights)
+    distance = _mean(off, weights) / outside if outside else 0.0
     unit = POINTS if whole_of(scale) > 1 else ""
     return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
 
 
-def _weighted(found, weights):
-    """Let each degree count as much as its row."""
-    return found if weights is None else replace(found, weights=weights[found.row])
-
-
 def _means_of_others(y, weights=None):
     """Return for each row the means of the degrees that other rows have."""
-    seen = ~np.isnan(y)
-    degrees = np.where(seen, y, 0)
-    if weights is not None:
-        own = weights[:, None]
-        total, count = weights @ degrees, weights @ seen
-        left = count - own * seen
-        return (total - own * degrees) / np.where(left > 1e-12 * count, left, 1)
-    total, count = degrees.sum(axis=0), seen.sum(axis=0)
-    return (total - degrees) / np.maximum(count - seen, 1)
-
-
-def _at(at, y, predicted, constant, model, how, lower=None, upper=None):
-    row, label = np.nonzero(at)
-    labels = list(model.label_names_)
-    return HeldOut(y[at], predicted[at], constant[at], label, row, labels, how, lower, upper)
+    weight = np.ones((len(y), 1)) if weights is None else weights[:, None]
+    seen, degrees = weight * ~np.isnan(y), weight * np.where(np.isnan(y), 0, y)
+    count = seen.sum(axis=0)
+    left = count - seen
+    return (degrees.sum(axis=0) - degrees) / np.where(left > 1e-12 * count, left, 1)

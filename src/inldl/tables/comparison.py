@@ -1,6 +1,5 @@
 """Find out which method suits a table."""
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -302,10 +301,9 @@ def _comparison(attempts, kind, n_rows, notes, whole):
 
 def _beats_constant(attempts, good, name):
     """Say whether a method beats the constant mean at what decides, or is as good and predicts."""
-    if _is_better(good[name], good[CONSTANT]):
-        return True
-    predicting = (attempts[each].predicting for each in (name, CONSTANT))
-    return _is_near(good[name], good[CONSTANT]) and _is_better(*predicting)
+    errors, constant = good[name], good[CONSTANT]
+    predicting = attempts[name].predicting, attempts[CONSTANT].predicting
+    return _is_better(errors, constant) or (_is_near(errors, constant) and _is_better(*predicting))
 
 
 def _is_better(errors, constant):
@@ -355,10 +353,11 @@ def _is_near(errors, best):
 
 def _warnings(attempts):
     """Return what methods warned about, each warning once."""
-    counts, warned = Counter(), {}
-    for name, each in attempts.items():
-        counts[name] = each.warned.pop(NOT_CONVERGED, 0)
-        for text in each.warned:
-            warned.setdefault(text, []).append(name)
-    notes = [f"{name}: {n} {NOT_CONVERGED}." for name, n in counts.items() if n]
+    notes, warned = [], {}
+    for name, attempt in attempts.items():
+        for text, count in attempt.warned.items():
+            if text == NOT_CONVERGED:
+                notes.append(f"{name}: {count} {NOT_CONVERGED}.")
+            else:
+                warned.setdefault(text, []).append(name)
     return notes + [f"{', '.join(names)}: {text}" for text, names in warned.items()]

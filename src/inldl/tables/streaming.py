@@ -42,7 +42,7 @@ def pieces_for(model, file, others, step, text=None) -> Iterator[Piece]:
 class ShownRows:
     """Keep some rows for a picture, evenly drawn from all pieces, in the units of the file."""
 
-    def __init__(self, file, labels, whole, ids=()):
+    def __init__(self, file, labels, whole, ids=()) -> None:
         self._labels, self._whole, self._ids = labels, whole, list(ids)
         self._step = max(1, -(-file.source.most_rows() // SHOWN_ROWS))
         self._kept: tuple[list[pd.DataFrame], ...] = [], [], [], []
