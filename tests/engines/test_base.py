@@ -23,7 +23,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from inldl import WInLDL, hide
 from inldl.engines import Engine, MemoryRows, Sums, base, blas, disk, open_rows
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import in_runs, row_blocks, start_block, take_steps, total
+from inldl.engines.base import in_runs, row_blocks, start_block, take_step, total
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.dask import DaskEngine
 from inldl.engines.disk import DiskRows
@@ -92,7 +92,7 @@ class PlainEngine(Engine):
         return self.each(partial(start_block, problem, names))
 
     def sweep(self, step, *message):
-        return self.each(partial(take_steps, self.problem, [(step, contiguous(message))]))
+        return self.each(partial(take_step, self.problem, step, contiguous(message)))
 
     def each(self, function):
         found = [[[function(block) for block in run] for run in part] for part in self.parts]

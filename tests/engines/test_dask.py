@@ -203,8 +203,8 @@ def interrupt():
 
 CLIENT = """
     import os, signal, sys
+    from importlib import import_module
     import dask_workers
-    import inldl
     from distributed import Client
 
     def die():
@@ -212,7 +212,7 @@ CLIENT = """
 
     if __name__ == "__main__":
         with Client(sys.argv[1]):
-            method = getattr(inldl, sys.argv[2])
+            method = getattr(import_module(sys.argv[2]), sys.argv[3])
             model = dask_workers.interrupted(method, 6, die)
             model.fit(*dask_workers.chunked())
 """
@@ -222,7 +222,7 @@ CLIENT = """
 @pytest.mark.parametrize("method", METHODS)
 def test_the_client_is_killed_and_the_next_one_is_fine(workers, expected, method):
     workers.at_least(2)
-    arguments = [workers.cluster.scheduler_address, method.__name__]
+    arguments = [workers.cluster.scheduler_address, method.__module__, method.__name__]
     died = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(CLIENT), *arguments],
         cwd=HERE,

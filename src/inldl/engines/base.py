@@ -32,12 +32,6 @@ RUNS = 64
 Message = tuple[np.ndarray, ...]
 """The arrays that a step needs; the same for all blocks."""
 
-Steps = Sequence[tuple[str, Message]]
-"""Steps in the order in which every block takes them, each a method of the problem by its name.
-
-They go by name because the problem may have been sent to another machine.
-"""
-
 
 @dataclass(frozen=True)
 class Sums:
@@ -97,11 +91,9 @@ def start_block(problem: BlockProblem, names: Iterable[str], source: Sequence[An
     return problem.start(X, y, **dict(zip(names, others, strict=True)))
 
 
-def take_steps(problem: BlockProblem, steps: Steps, block: Any) -> tuple[Any, Sums]:
-    """Take a block through steps; return it and the sums of the last one."""
-    for step, message in steps:
-        block, sums = getattr(problem, step)(block, *message)
-    return block, sums
+def take_step(problem: BlockProblem, step: str, message: Message, block: Any) -> tuple[Any, Sums]:
+    """Take a block through a step, which goes by its name as the problem may have travelled."""
+    return getattr(problem, step)(block, *message)
 
 
 class Engine(Protocol):

@@ -2,7 +2,7 @@
 
 A sweep is one task for each worker: the arrays of a message go there, the sums of its parts come
 back. The client keeps all messages. A part that was lost with its worker is loaded again elsewhere
-and taken through the messages it missed; the arithmetic is the same, and so is the result.
+and taken through the steps it missed; the arithmetic is the same, and so is the result.
 
 Messages and sums are pickled here, into bytes. Dask would send their larger arrays as frames of
 their own, which arrive at odd addresses: BLAS multiplies those more slowly, and to other bits.
@@ -25,7 +25,7 @@ from distributed import KilledWorker, futures_of
 
 from inldl._version import __version__
 from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import BlockProblem, Engine, Message, Sums, total
+from inldl.engines.base import BlockProblem, Engine, Sums, total
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.local import contiguous
 from inldl.rows.checks import DegreeFacts, check_degrees
@@ -34,7 +34,6 @@ from inldl.rows.checks import DegreeFacts, check_degrees
 PATIENCE = "60s"
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
 ASK_VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
-FRAGMENT = 4 << 20  # bytes of messages that a part which is behind gets at a time
 
 
 class DaskEngine(Engine):
@@ -53,7 +52,7 @@ class DaskEngine(Engine):
         self._asked: set[str] = set()
         self._held: list[Any] = []
         self._homes: dict[int, str] = {}
-        self._messages: list[tuple[str, Message]] = []
+        self._messages: list[bytes] = []
 
     def __enter__(self) -> Self:
         """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
@@ -81,54 +80,45 @@ class DaskEngine(Engine):
         return total(pickle.loads(sums) for sums, _ in loaded)
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
-        begun = len(self._messages)
-        self._messages.append((step, contiguous(message)))
-        t = begun + 1
+        self._messages.append(pickle.dumps((step, contiguous(message))))
         sums: dict[int, Any] = {}
-        at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), begun)
+        n_done = len(self._messages) - 1
+        at: dict[int, int] = dict.fromkeys(range(len(self._rows.parts)), n_done)
         asked_again: set[int] = set()
         while at:
             lost = []
-            for i, (found, added, address) in self._advance(at).items():
-                if found == t:
+            for i, (added, address) in self._advance(at, step).items():
+                if added is None:
+                    lost.append((i, address))
+                    continue
+                at[i] += 1
+                if at[i] == len(self._messages):
                     sums[i] = added
                     del at[i]
-                elif found is not None:
-                    at[i] = found
-                else:
-                    lost.append((i, address))
             self._recover(lost, at, asked_again)
         return total(pickle.loads(sums[i]) for i in sorted(sums))
 
-    def _advance(self, at: dict[int, int]) -> dict[int, tuple[int | None, bytes | None, str]]:
-        """Send the parts their next messages, given how far they are; return how far they come."""
+    def _advance(self, at: dict[int, int], name: str) -> dict[int, tuple[bytes | None, str]]:
+        """Take the parts one step further, given how far they are.
+
+        Returns the sums of each, None if it is lost, and the worker that said so.
+        """
         groups: dict[tuple[str, int], list[int]] = {}
         for i, t in at.items():
             groups.setdefault((self._homes[i], t), []).append(i)
-        sent = {t: pickle.dumps(self._following(t)) for t in set(at.values())}
-        tasks = [(parts, t, sent[t]) for (_, t), parts in groups.items()]
-        name = self._messages[-1][0]
+        tasks = [(parts, t, self._messages[t]) for (_, t), parts in groups.items()]
         keys = [self._key(f"{name}-{len(self._messages)}") for _ in groups]
         homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
 
         def submit() -> list[Any]:
+            step = partial(worker_parts.advance, self._fit)
             with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
-                return self._client.map(
-                    partial(worker_parts.advance, self._fit),
-                    *zip(*tasks, strict=True),
-                    key=keys,
-                    pure=False,
-                )
+                return self._client.map(step, *zip(*tasks, strict=True), key=keys, pure=False)
 
         replies = self._results(submit, [home for home, _ in groups])
         if replies is None:
-            return dict.fromkeys(at, (None, None, ""))
-        return {i: (*one, where) for where, found in replies for i, one in found.items()}
-
-    def _following(self, t: int) -> list[tuple[str, Message]]:
-        """Return the messages after sweep `t`: one at least, and not too many for one task."""
-        sizes = np.cumsum([sum(a.nbytes for a in sent) for _, sent in self._messages[t:]])
-        return self._messages[t : t + max(int(np.searchsorted(sizes, FRAGMENT)), 1)]
+            return dict.fromkeys(at, (None, ""))
+        return {i: (sums, where) for where, found in replies for i, sums in found.items()}
 
     def _recover(
         self, lost: list[tuple[int, str]], at: dict[int, int], asked_again: set[int]

@@ -14,15 +14,12 @@ from weakref import WeakKeyDictionary
 from distributed import get_worker
 
 from inldl._version import __version__
-from inldl.engines.base import BlockProblem, Steps, take_steps
+from inldl.engines.base import BlockProblem, take_step
 from inldl.engines.blas import one_blas_thread
 from inldl.engines.local import LocalEngine, start_chunks
 from inldl.rows.checks import DegreeFacts
 
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more
-
-Progress = tuple[int | None, bytes | None]
-"""The sweep that a part has arrived at, None if it is not here, and the sums of that sweep."""
 
 
 @dataclass
@@ -53,13 +50,12 @@ class Fit:
         idle = not self.lock.locked() and time.monotonic() - self.used > IDLE
         return idle and self.task not in worker.state.tasks
 
-    def advance(self, engine: LocalEngine, which: list[int], steps: Steps) -> None:
-        """Take parts that are equally far through steps; what fails half-way is gone."""
-        before = [self.parts.pop(i) for i in which]
-        take = partial(take_steps, self.problem, steps)
-        parts, sums = engine.map_parts(take, [part.runs for part in before])
-        for i, old, runs, added in zip(which, before, parts, sums, strict=True):
-            self.parts[i] = WorkerPart(runs, old.t + len(steps), pickle.dumps(added))
+    def advance(self, engine: LocalEngine, which: list[int], t: int, message: bytes) -> None:
+        """Take parts through step `t`; those that fail half-way are gone."""
+        before = [self.parts.pop(i).runs for i in which]
+        take = partial(take_step, self.problem, *pickle.loads(message))
+        for i, runs, added in zip(which, *engine.map_parts(take, before), strict=True):
+            self.parts[i] = WorkerPart(runs, t + 1, pickle.dumps(added))
 
 
 # By worker, of which a process can have several.
@@ -94,26 +90,24 @@ def load(
 
 
 def advance(
-    fit: str, parts: list[int], first: int, messages: bytes
-) -> tuple[str, dict[int, Progress]]:
-    """Take parts through those of the steps after sweep `first` that they have not taken.
+    fit: str, parts: list[int], t: int, message: bytes
+) -> tuple[str, dict[int, bytes | None]]:
+    """Take parts through step `t`, if they have not taken it: a task may run twice.
 
-    Returns where that is, and how far they are. A task that runs twice finds the work done.
+    Returns where that is, and the sums of each part, None if it is not here.
     """
-    worker, steps = get_worker(), pickle.loads(messages)
-    absent: dict[int, Progress] = dict.fromkeys(parts, (None, None))
+    worker, sums = get_worker(), dict[int, bytes | None].fromkeys(parts)
     here = _FITS.get(worker, {}).get(fit)
-    if here is None:
-        return worker.address, absent
-    with here.lock, LocalEngine(worker.state.nthreads) as engine:
-        here.touch(worker)
-        for t in range(first, first + len(steps)):
+    if here is not None:
+        with here.lock, LocalEngine(worker.state.nthreads) as engine:
+            here.touch(worker)
             behind = [i for i in parts if i in here.parts and here.parts[i].t == t]
             if behind:
-                here.advance(engine, behind, steps[t - first :])
-        here.used = time.monotonic()
-        found = {i: (here.parts[i].t, here.parts[i].sums) for i in parts if i in here.parts}
-    return worker.address, absent | found
+                here.advance(engine, behind, t, message)
+            here.used = time.monotonic()
+            done = {i: part.sums for i, part in here.parts.items() if part.t == t + 1}
+            sums |= {i: done[i] for i in parts if i in done}
+    return worker.address, sums
 
 
 async def drop(fit: str, dask_worker: Any) -> None:

@@ -19,7 +19,7 @@ from inldl.engines.base import (
     in_runs,
     row_blocks,
     start_block,
-    take_steps,
+    take_step,
     total,
 )
 from inldl.engines.blas import limit_new_thread, one_blas_thread
@@ -102,7 +102,7 @@ class LocalEngine(Engine):
         return total(sums)
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
-        take = partial(take_steps, self._problem, [(step, contiguous(message))])
+        take = partial(take_step, self._problem, step, contiguous(message))
         self._parts, sums = self.map_parts(take, self._parts)
         return total(sums)
 

@@ -2,22 +2,18 @@
 
 from inldl.lazy import lazy_names
 
-_HOMES = {
-    "ExtraTrees": "trees",
-    "add_boosted": "trees",
-    "boost_softmax": "trees",
-    "forest_mean": "trees",
-    "grow_forest": "trees",
-    "l1_distances": "products",
-    "lane_count": "vectors",
-    "masked_softmax_rows": "simplex",
-    "narrow_fitted": "products",
-    "narrow_moments": "products",
-    "project_between": "simplex",
-    "project_columns": "simplex",
-    "weighted_simplex_columns": "simplex",
-    "winldl_step": "winldl",
+_KERNELS = {
+    "products": ("l1_distances", "narrow_fitted", "narrow_moments"),
+    "simplex": (
+        "masked_softmax_rows",
+        "project_between",
+        "project_columns",
+        "weighted_simplex_columns",
+    ),
+    "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
+    "vectors": ("lane_count",),
+    "winldl": ("winldl_step",),
 }
 __getattr__, __dir__, __all__ = lazy_names(
-    __name__, {name: f"inldl.kernels.{home}" for name, home in _HOMES.items()}
+    __name__, {name: f"{__name__}.{home}" for home, names in _KERNELS.items() for name in names}
 )

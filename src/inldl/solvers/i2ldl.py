@@ -22,7 +22,14 @@ import numpy as np
 
 from inldl import kernels
 from inldl.engines import Sums
-from inldl.solvers.linear import Array, FeatureSums, LinearProblem, check_finite
+from inldl.solvers.linear import (
+    Array,
+    FeatureSums,
+    LinearProblem,
+    check_finite,
+    join_bias,
+    split_bias,
+)
 from inldl.solvers.loop import Sweep
 from inldl.solvers.low_rank import LowRankBlock, shrink_singular_values
 
@@ -45,6 +52,9 @@ class I2LDLBlock(LowRankBlock):
         return float(squares.sum() if self.weights is None else squares @ self.weights.own)
 
 
+Stepped = tuple[I2LDLBlock, Sums]
+
+
 class TwoMaps:
     """Find W and Q from what they are regressed onto; X'X is decomposed once.
 
@@ -52,27 +62,14 @@ class TwoMaps:
     unit is the mean eigenvalue of X'X, so that no term drowns another, however X is scaled.
     """
 
-    def __init__(
-        self, sums: FeatureSums, part: float, shrinkage: float, fit_intercept: bool
-    ) -> None:
-        gram = sums.gram
-        if fit_intercept:
-            border = sums.total[:, None]
-            gram = np.block([[gram, border], [border.T, np.array([[sums.n]])]])
-        squares, self.directions = np.linalg.eigh(check_finite(gram))
+    def __init__(self, sums: FeatureSums, part: float, shrinkage: float, bias: bool) -> None:
+        gram = check_finite(sums.gram_with_bias(bias))
+        squares, self.directions = np.linalg.eigh(gram)
         squares = np.where(squares > NO_DIRECTION * squares[-1], squares, 0.0)
-        self.fit_intercept, self.part, self.squares = fit_intercept, part, squares
+        self.bias, self.part, self.squares = bias, part, squares
         self.own = (1 + part) * squares + max(shrinkage, NO_DIRECTION)
         self.unit = max(float(squares.mean()), NO_DIRECTION)
         self.determinant = (squares + self.unit) * self.own - squares**2
-
-    def stacked(self, of_features: Array, of_bias: Array) -> Array:
-        """Return both side by side, if there is a bias."""
-        return np.column_stack([of_features, of_bias]) if self.fit_intercept else of_features
-
-    def split(self, W: Array) -> tuple[Array, Array]:
-        """Return coefficients and intercept."""
-        return (W[:, :-1], W[:, -1].copy()) if self.fit_intercept else (W, np.zeros(len(W)))
 
     def alone(self, XP: Array) -> Array:
         """Return W if there is no Q, with a slight ridge."""
@@ -81,10 +78,8 @@ class TwoMaps:
 
     def __call__(self, XP: Array, XG: Array, S: Array) -> tuple[Array, Array]:
         """Return W and Q from (X'P)', (X'G)' and S."""
-        first, second = (
-            (XP + self.unit * S) @ self.directions,
-            (XP + self.part * XG) @ self.directions,
-        )
+        first = (XP + self.unit * S) @ self.directions
+        second = (XP + self.part * XG) @ self.directions
         W = (self.own * first - self.squares * second) / self.determinant
         Q = ((self.squares + self.unit) * second - self.squares * first) / self.determinant
         return W @ self.directions.T, Q @ self.directions.T
@@ -105,12 +100,12 @@ class I2LDLShared:
     @property
     def coef(self) -> Array:
         """The coefficients of what is predicted."""
-        return self.maps.split(self.W + self.Q)[0]
+        return split_bias(self.W + self.Q, self.maps.bias)[0]
 
     @property
     def intercept(self) -> Array:
         """Its bias."""
-        return self.maps.split(self.W + self.Q)[1]
+        return split_bias(self.W + self.Q, self.maps.bias)[1]
 
 
 @dataclass(frozen=True)
@@ -129,9 +124,7 @@ class I2LDLProblem(LinearProblem):
         """The penalty of XQ - G, relative to rho: G is shrunk by no less than `STRIDE`."""
         return min(max(self.lam3 / (self.rho * STRIDE), LEAST_PART), 1.0)
 
-    def start(
-        self, X: Any, y: Array, sample_weight: Array | None = None
-    ) -> tuple[I2LDLBlock, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> Stepped:
         """Start without multipliers, at distributions that are nothing but observed."""
         block = I2LDLBlock.of(X, y, sample_weight)
         zero = np.zeros_like(block.Y)
@@ -144,15 +137,15 @@ class I2LDLProblem(LinearProblem):
         *features, XP, P1, XG, G1, _, _, _ = sums.added
         shrinkage = 2 * self.lam2 / self.rho
         maps = TwoMaps(FeatureSums(*features), self.part, shrinkage, self.fit_intercept)
-        W = maps.alone(maps.stacked(XP, P1))
+        W = maps.alone(join_bias(XP, P1, maps.bias))
         zero = np.zeros_like(W)
         return self._regressed(I2LDLShared(maps, W, zero, W, zero, 0.0, 0.0), XP, P1, XG, G1)
 
     def message(self, shared: I2LDLShared) -> tuple[Array, ...]:
         """Return coefficients and intercepts of W + Q and of Q."""
-        return shared.coef, shared.intercept, *shared.maps.split(shared.Q)
+        return shared.coef, shared.intercept, *split_bias(shared.Q, shared.maps.bias)
 
-    def step(self, block: I2LDLBlock, *both: Array) -> tuple[I2LDLBlock, Sums]:
+    def step(self, block: I2LDLBlock, *both: Array) -> Stepped:
         """Find the next P and G of the rows, and move their multipliers."""
         return self._rows(block, block.fitted(*both[:2]), block.fitted(*both[2:]))
 
@@ -169,7 +162,7 @@ class I2LDLProblem(LinearProblem):
             "dual_residual": float(self.rho * np.sqrt(move + shared.move) / size),
         }
 
-    def _rows(self, block: I2LDLBlock, F: Array, H: Array) -> tuple[I2LDLBlock, Sums]:
+    def _rows(self, block: I2LDLBlock, F: Array, H: Array) -> Stepped:
         """Do the work on rows, for F = X(W + Q) and H = XQ."""
         seen, rho = ~np.isnan(block.Y), F.dtype.type(self.rho)
         P = np.where(seen, block.Y, 0) + rho * (F + block.A)
@@ -186,7 +179,8 @@ class I2LDLProblem(LinearProblem):
         self, shared: I2LDLShared, XP: Array, P1: Array, XG: Array, G1: Array
     ) -> I2LDLShared:
         maps = shared.maps
-        W, Q = maps(maps.stacked(XP, P1), maps.stacked(XG, G1), shared.S - shared.T)
+        XP, XG = join_bias(XP, P1, maps.bias), join_bias(XG, G1, maps.bias)
+        W, Q = maps(XP, XG, shared.S - shared.T)
         threshold = 2 * self.lam1 / (self.rho * maps.unit)
         S = shrink_singular_values(W + shared.T, threshold)[0]
         gap, move = (maps.unit * float((A**2).sum()) for A in (W - S, S - shared.S))

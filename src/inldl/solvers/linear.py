@@ -125,6 +125,23 @@ class FeatureSums(NamedTuple):
             ones = w[None].astype(X.dtype)
         return cls(gram(X, w), moments(ones, X)[0], n, n * float(np.finfo(X.dtype).eps))
 
+    def gram_with_bias(self, bias: bool) -> Array:
+        """Return X'X, of X and a column of ones if there is a `bias`."""
+        if not bias:
+            return self.gram
+        border = self.total[:, None]
+        return np.block([[self.gram, border], [border.T, np.array([[self.n]])]])
+
+
+def join_bias(of_features: Array, of_bias: Array, bias: bool) -> Array:
+    """Return both side by side, if there is a `bias`."""
+    return np.column_stack([of_features, of_bias]) if bias else of_features
+
+
+def split_bias(W: Array, bias: bool) -> tuple[Array, Array]:
+    """Return coefficients and intercept, which is 0 without a `bias`."""
+    return (W[:, :-1], W[:, -1].copy()) if bias else (W, np.zeros(len(W)))
+
 
 class Regression:
     """W = (X'X + ridge I)^-1 X'R, with or without a bias column; X'X is factored once.
@@ -133,31 +150,23 @@ class Regression:
     """
 
     def __init__(self, sums: FeatureSums, ridge: float, fit_intercept: bool, free: bool = False):
-        G = sums.gram
-        penalty = np.full(len(G) + fit_intercept, float(ridge))
-        if fit_intercept:
-            border = sums.total[:, None]
-            G = np.block([[G, border], [border.T, np.array([[sums.n]])]])
-            penalty[-1] = 0.0 if free else ridge
+        G = sums.gram_with_bias(fit_intercept)
+        penalty = np.full(len(G), float(ridge))
+        if fit_intercept and free:
+            penalty[-1] = 0.0
         self._solve = ridge_solver(G, penalty, sums.rounding / sums.n)
         self._gram, self._fit_intercept, self.n = G, fit_intercept, sums.n
         self.ridge = float(ridge)
 
     def __call__(self, moments: Array, total: Array) -> tuple[Array, Array]:
         """Return coefficients and intercept from (X'R)' and R'1."""
-        return self.split(self._solve(self._stacked(moments, total)))
+        bias = self._fit_intercept
+        return split_bias(self._solve(join_bias(moments, total, bias)), bias)
 
     def map(self, coef: Array, intercept: Array) -> "LinearMap":
         """Return XW + b as a linear map of X, or of X and a bias column."""
-        W = self._stacked(coef, intercept)
+        W = join_bias(coef, intercept, self._fit_intercept)
         return LinearMap(W, W @ self._gram)
-
-    def split(self, W: Array) -> tuple[Array, Array]:
-        """Return coefficients and intercept of the columns that were regressed onto."""
-        return (W[:, :-1], W[:, -1].copy()) if self._fit_intercept else (W, np.zeros(len(W)))
-
-    def _stacked(self, of_features: Array, of_bias: Array) -> Array:
-        return np.column_stack([of_features, of_bias]) if self._fit_intercept else of_features
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from inldl.solvers.linear import (
     RowWeights,
     fitted_with_bias,
     moments,
+    split_bias,
 )
 from inldl.solvers.loop import Sweep
 
@@ -95,6 +96,9 @@ class LowRankBlock:
         return np.matmul(A, A.T).astype(np.float64, copy=False)
 
 
+Stepped = tuple[LowRankBlock, Sums]
+
+
 @dataclass(frozen=True)
 class Proximal:
     """Coefficients, and the objective before."""
@@ -121,9 +125,7 @@ class ProximalProblem(LowRank):
 
     watched: ClassVar = ("objective_change",)
 
-    def start(
-        self, X: Any, y: Array, sample_weight: Array | None = None
-    ) -> tuple[LowRankBlock, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> Stepped:
         """Start at P = 0, where G holds the observed degrees."""
         block = LowRankBlock.of(X, y, sample_weight)
         block.A = np.where(np.isnan(block.Y), X.dtype.type(0), block.Y)
@@ -139,9 +141,7 @@ class ProximalProblem(LowRank):
         """Return the coefficients and the intercept."""
         return shared.coef, shared.intercept
 
-    def step(
-        self, block: LowRankBlock, coef: Array, intercept: Array
-    ) -> tuple[LowRankBlock, Sums]:
+    def step(self, block: LowRankBlock, coef: Array, intercept: Array) -> Stepped:
         """Compute P = XW, its loss and its Gram matrix, and G with the Gram matrix of that."""
         P = block.fitted(coef, intercept)
         block.A = np.where(np.isnan(block.Y), P, block.Y)
@@ -172,7 +172,7 @@ class ProximalProblem(LowRank):
         coef, intercept = regression(*sweep("project", factor).added)
         return Proximal(coef, intercept, regression, before)
 
-    def project(self, block: LowRankBlock, factor: Array) -> tuple[LowRankBlock, Sums]:
+    def project(self, block: LowRankBlock, factor: Array) -> Stepped:
         """Shrink the singular values, project onto the simplex, and sum for the regression."""
         M = np.matmul(factor.astype(block.A.dtype, copy=False), block.A)
         kernels.project_columns(M, np.ones(M.shape[1], M.dtype))
@@ -205,9 +205,7 @@ class AlternatingProblem(LowRank):
     rho: float
     watched: ClassVar = ("primal_residual", "dual_residual")
 
-    def start(
-        self, X: Any, y: Array, sample_weight: Array | None = None
-    ) -> tuple[LowRankBlock, Sums]:
+    def start(self, X: Any, y: Array, sample_weight: Array | None = None) -> Stepped:
         """Start at Z = U = 0 with the first M."""
         block = LowRankBlock.of(X, y, sample_weight)
         M = self._distributions(block, np.zeros_like(block.Y))
@@ -222,11 +220,9 @@ class AlternatingProblem(LowRank):
 
     def message(self, shared: Alternating) -> tuple[Array, ...]:
         """Return the coefficients of what draws M: rho (Z - U)."""
-        return shared.regression.split(self.rho * (shared.Z.W - shared.U.W))
+        return split_bias(self.rho * (shared.Z.W - shared.U.W), self.fit_intercept)
 
-    def step(
-        self, block: LowRankBlock, coef: Array, intercept: Array
-    ) -> tuple[LowRankBlock, Sums]:
+    def step(self, block: LowRankBlock, coef: Array, intercept: Array) -> Stepped:
         """Find the next M."""
         M = self._distributions(block, block.fitted(coef, intercept))
         return block, Sums(block.regressed(M))

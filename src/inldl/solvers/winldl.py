@@ -51,6 +51,9 @@ class WInLDLBlock:
     ratios: "RatiosInLanes | None" = None
 
 
+Stepped = tuple[WInLDLBlock, Sums]
+
+
 @dataclass
 class RatiosInLanes:
     """The ratios of rows, of which Y are some multiple, also as the kernel has them."""
@@ -164,7 +167,7 @@ class WInLDLProblem(LinearProblem):
 
     def start(
         self, X: Any, y: Array, sample_weight: Array | None = None, **known: Array
-    ) -> tuple[WInLDLBlock, Sums]:
+    ) -> Stepped:
         """Start at U = 0 and Z = 1/C or what is predicted; return sums of features and degrees.
 
         `known` are the bounds and sums of missing degrees, as `PartialRows.block` takes them.
@@ -214,7 +217,7 @@ class WInLDLProblem(LinearProblem):
         p = fixed_point(lambda p: sweep("settle", p).added, len(sums.added[-1]))
         return Sums((*sums.added[:-1], sweep("settle", p).added[-1]))
 
-    def settle(self, block: WInLDLBlock, p: Array) -> tuple[WInLDLBlock, Sums]:
+    def settle(self, block: WInLDLBlock, p: Array) -> Stepped:
         """Scale rows of ratios by one distribution; return sums of completed rows and degrees."""
         assert block.ratios is not None
         rows = block.ratios.rows
@@ -240,9 +243,7 @@ class WInLDLProblem(LinearProblem):
         """Return coefficients, intercept and the ratios of the missing degrees."""
         return shared.coef, shared.intercept, shared.missing
 
-    def step(
-        self, block: WInLDLBlock, coef: Array, intercept: Array, missing: Array
-    ) -> tuple[WInLDLBlock, Sums]:
+    def step(self, block: WInLDLBlock, coef: Array, intercept: Array, missing: Array) -> Stepped:
         """Update Z and U of a block; the products and the row work in one pass over its X.
 
         The sums are (X'R)', R'1 and the largest change of Z.
