@@ -1,8 +1,5 @@
 """Constants that are chosen by degrees hidden on purpose."""
 
-import sqlite3
-from contextlib import closing
-
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -158,18 +155,6 @@ def test_results_record_what_was_chosen(tmp_path):
     chosen = store.frame().set_index("method")["chosen"]
     assert chosen["winldl(ridge='tuned')"].startswith("ridge=")
     assert chosen["winldl"] == ""
-
-
-def test_older_results_get_the_column(tmp_path):
-    store = Store(tmp_path / "run.sqlite")
-    cells = grid(["random(n=60)"], ["constant-mean"], rates=[0.5], splits=2, recipe="raw")
-    store.add(measure(cells[0]))
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute("ALTER TABLE cells DROP COLUMN chosen")
-    assert store.frame()["chosen"].isna().all()
-    store.check()
-    store.add(measure(cells[1]))
-    assert store.frame()["chosen"].fillna("none").tolist() == ["none", ""]
 
 
 def test_files(tmp_path):

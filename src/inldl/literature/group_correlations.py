@@ -79,6 +79,12 @@ class EDLLRL(SoftmaxDistributionEstimator):
     --------
     LDM : Labels that explain each other, in groups of rows with similar degrees.
 
+    Notes
+    -----
+    `as_published` returns the setting of the public program. It differs from the description in
+    the loss (unobserved degrees count as 0), the gradient and the threshold, and has no bias, a
+    random start and nearly no regularisation.
+
     References
     ----------
     Jia, Zheng, Li, Zhang and Li, "Facial emotion distribution learning by exploiting low-rank
@@ -103,21 +109,11 @@ class EDLLRL(SoftmaxDistributionEstimator):
     random_state: object = 0
 
     tunable: ClassVar = {"lam1": (1e-4, 1e-3, 1e-2, 0.1), "lam2": (1e-2, 0.1, 1.0)}
-
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the estimator with the setting of the public program.
-
-        `changes` are parameters with other values. It differs from the method's description in the
-        loss (unobserved degrees count as 0), the gradient and the threshold, and has no bias, a
-        random start and nearly no regularisation.
-        """
-        program = {
-            "lam1": 1e-7, "lam2": 1e-7, "rho": 1e-6, "rho_growth": 1.1,
-            "max_iter": 50, "inner_iter": 10, "tol": 0.0, "fit_intercept": False, "loss": "zero",
-            "gradient": "diagonal", "threshold": "hard", "start": "uniform",
-        }  # fmt: skip
-        return cls(**program | changes)
+    published: ClassVar = {
+        "lam1": 1e-7, "lam2": 1e-7, "rho": 1e-6, "rho_growth": 1.1,
+        "max_iter": 50, "inner_iter": 10, "tol": 0.0, "fit_intercept": False, "loss": "zero",
+        "gradient": "diagonal", "threshold": "hard", "start": "uniform",
+    }  # fmt: skip
 
     def _solve(self, features, y, weights):
         seed = seed_from(self.random_state)
@@ -195,6 +191,10 @@ class LDM(SoftmaxDistributionEstimator):
 
     Notes
     -----
+    `as_published` returns the setting that comes nearest to the printed results, for unscaled
+    features: 600 alternations of one step of steepest descent, no bias and a random start. The
+    released program allows 100 alternations of 600 steps each.
+
     The released program makes its groups from the complete degrees even where degrees are
     hidden from the fit; here only what is observed is used.
 
@@ -218,20 +218,10 @@ class LDM(SoftmaxDistributionEstimator):
     random_state: object = 0
 
     tunable: ClassVar = {"l1": (1e-4, 1e-2, 1.0), "l2": (0.1, 1.0, 10.0)}
-
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the estimator with the setting that comes nearest to the printed results.
-
-        `changes` are parameters with other values. It has 600 alternations of one step of steepest
-        descent, no bias and a random start, and is meant for unscaled features. The released
-        program allows 100 alternations of 600 steps each.
-        """
-        published = {
-            "max_iter": 600, "inner_iter": 1, "tol": 0.0, "fit_intercept": False,
-            "solver": "steepest", "start": "uniform",
-        }  # fmt: skip
-        return cls(**published | changes)
+    published: ClassVar = {
+        "max_iter": 600, "inner_iter": 1, "tol": 0.0, "fit_intercept": False,
+        "solver": "steepest", "start": "uniform",
+    }  # fmt: skip
 
     def _solve(self, features, y, weights):
         seed = seed_from(self.random_state)
@@ -249,7 +239,7 @@ class LDM(SoftmaxDistributionEstimator):
         return solve_ldm(problem, V, step=STEPS[self.solver](), **limits)
 
 
-def group_rows(A, n_groups, seed, weights=None):
+def group_rows(A, n_groups, seed, weights=None) -> list[np.ndarray]:
     """Return the row numbers of each group that k-means finds, at most `n_groups`, none empty."""
     from sklearn.cluster import KMeans  # time that other methods need not pay
 

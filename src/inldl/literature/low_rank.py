@@ -63,19 +63,17 @@ class InLDLProx(_InLDL):
     history_ : dict of str to ndarray of shape (n_iter_,)
         "objective" and "objective_change".
 
+    Notes
+    -----
+    `as_published` returns the setting behind the published numbers, for features without any
+    preprocessing: no ridge, no bias, lam = 1e-3.
+
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
     """
 
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the setting behind the published numbers: no ridge, no bias, lam = 1e-3.
-
-        `changes` are parameters with other values. It is meant for features as they are, without
-        any preprocessing.
-        """
-        return cls(**{"lam": 1e-3, "ridge": 0.0, "fit_intercept": False} | changes)
+    published: ClassVar = {"lam": 1e-3, "ridge": 0.0, "fit_intercept": False}
 
     def _problem(self):
         return ProximalProblem(self.lam, self.ridge, bool(self.fit_intercept))
@@ -96,6 +94,11 @@ class InLDLADMM(_InLDL):
     tol : float, default=1e-3
         Stop when both residuals, relative to the size of what they compare, are below it.
 
+    Notes
+    -----
+    `as_published` returns the setting behind the published numbers, for features without any
+    preprocessing: no ridge, no bias.
+
     References
     ----------
     M. Xu and Z.-H. Zhou, "Incomplete Label Distribution Learning", IJCAI 2017.
@@ -103,14 +106,7 @@ class InLDLADMM(_InLDL):
 
     rho: Positive = 1.0
 
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the setting behind the published numbers: no ridge, no bias.
-
-        `changes` are parameters with other values. It is meant for features as they are, without
-        any preprocessing.
-        """
-        return cls(**{"ridge": 0.0, "fit_intercept": False} | changes)
+    published: ClassVar = {"ridge": 0.0, "fit_intercept": False}
 
     def _problem(self):
         return AlternatingProblem(self.lam, self.ridge, bool(self.fit_intercept), self.rho)

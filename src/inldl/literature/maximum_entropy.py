@@ -93,6 +93,10 @@ class BFGSLDL(SoftmaxDistributionEstimator):
 
     Notes
     -----
+    `as_published` has no penalty, no bias and the start "eye". The row of BFGS-LDL on SBU_3DFE in
+    the WInLDL paper is that of the start itself, before any iteration:
+    ``BFGSLDL.as_published(max_iter=0)`` on unscaled features.
+
     A negative degree counts as 0: the cross-entropy would have no minimum with it.
 
     References
@@ -107,16 +111,7 @@ class BFGSLDL(SoftmaxDistributionEstimator):
     start: Literal["zero", "eye"] = "zero"
 
     tunable: ClassVar = {"l2": (1e-4, 1e-3, 1e-2, 0.1, 1.0)}
-
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the estimator as it was published: no penalty, no bias, the start "eye".
-
-        `changes` are parameters with other values. The row of BFGS-LDL on SBU_3DFE in the WInLDL
-        paper is that of the start itself, before any iteration:
-        ``BFGSLDL.as_published(max_iter=0)`` on unscaled features.
-        """
-        return cls(**{"l2": 0.0, "fit_intercept": False, "start": "eye"} | changes)
+    published: ClassVar = {"l2": 0.0, "fit_intercept": False, "start": "eye"}
 
     def _solve(self, features, y, weights):
         start = features.start(self.start, y.shape[1])
@@ -174,6 +169,9 @@ class IISLDL(SoftmaxDistributionEstimator):
 
     Notes
     -----
+    `as_published` has 10 iterations, no bias and the start "eye". With unscaled features it gives
+    the row of IIS-LDL on SBU_3DFE in the WInLDL paper.
+
     A negative degree counts as 0: the cross-entropy would have no minimum with it.
 
     Where a root lies at infinity, for example for a label whose observed degrees are all 0, the
@@ -191,16 +189,7 @@ class IISLDL(SoftmaxDistributionEstimator):
     start: Literal["zero", "eye"] = "zero"
 
     tunable: ClassVar = {"max_iter": (5, 10, 20, 50, 100)}
-
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the estimator as it was published: 10 iterations, no bias, the start "eye".
-
-        `changes` are parameters with other values. With unscaled features it gives the row of
-        IIS-LDL on SBU_3DFE in the WInLDL paper.
-        """
-        preset = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}
-        return cls(**preset | changes)
+    published: ClassVar = {"max_iter": 10, "tol": 0.0, "fit_intercept": False, "start": "eye"}
 
     def _solve(self, features, y, weights):
         return scale_iteratively(

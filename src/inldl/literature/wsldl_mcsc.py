@@ -77,6 +77,9 @@ class WSLDLMCSC(DistributionEstimator):
 
     Notes
     -----
+    `as_published` returns the setting of the public program: gamma = 0.1, lam = 1, edges of
+    distances.
+
     The method is transductive: it was published for rows to predict that are there when it is
     fitted. To use it so, give them to `fit` with NaN as degrees and read `recovered_`. `predict`
     adds each new row by itself instead, holding what was found for the others, so that the
@@ -101,14 +104,7 @@ class WSLDLMCSC(DistributionEstimator):
     tunable: ClassVar = {
         "mu": (1e-3, 1e-2, 0.1), "gamma": (0.1, 1.0, 10.0), "lam": (0.01, 0.1, 1.0)
     }  # fmt: skip
-
-    @classmethod
-    def as_published(cls, **changes):
-        """Return the setting of the public program: gamma = 0.1, lam = 1, edges of distances.
-
-        `changes` are parameters with other values.
-        """
-        return cls(**{"gamma": 0.1, "lam": 1.0, "edges": "distance"} | changes)
+    published: ClassVar = {"gamma": 0.1, "lam": 1.0, "edges": "distance"}
 
     def _learn(self, X, y, weights):
         rows = distinct_rows(X, y, weights)

@@ -1,7 +1,7 @@
 """What every estimator of label distributions shares."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
@@ -46,8 +46,15 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     # Constants that `TunedLDL` may choose, and the candidates of each
     tunable: ClassVar[dict] = {}
+    # Parameters of its paper or public program, where they differ from the defaults
+    published: ClassVar[dict] = {}
     known = "degrees"  # what a row with holes tells; else only their "ratios"
     _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """Return the estimator with the settings of its paper, but for `changes` of parameters."""
+        return cls(**cls.published | changes)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -56,7 +63,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X, y, sample_weight=None) -> Self:
         """Fit the model.
 
         Parameters
@@ -95,7 +102,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.n_labels_ = y.shape[1]
         return X, y, weights
 
-    def predict(self, X):
+    def predict(self, X) -> Any:
         """Predict a distribution for each row.
 
         Parameters
@@ -113,7 +120,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return self._predict(X)
 
-    def complete(self, X, y, *, lower=None, upper=None, sums=None):
+    def complete(self, X, y, *, lower=None, upper=None, sums=None) -> Any:
         """Fill the unobserved degrees of `y` near what `X` predicts.
 
         Methods that predict their training rows without having seen them (``cross_fit=5`` where
@@ -232,7 +239,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "how far off that is, so there are no intervals and no draws; leave them out."
             )
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X, y, sample_weight=None) -> float:
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
 
         Rows without an observed degree are left out.

@@ -16,7 +16,7 @@ from inldl.rows.inputs import validate_chunk_features
 from inldl.rows.partial import PartialRows
 
 
-def check_shape(y, shape):
+def check_shape(y, shape) -> None:
     """Refuse degrees that do not have the shape of what is predicted."""
     if y.shape != shape:
         raise ValueError(
@@ -25,7 +25,7 @@ def check_shape(y, shape):
         )
 
 
-def light(model):
+def light(model) -> Any:
     """Return a model without what its new rows do not need, as it may have to travel to them."""
     found = copy(model)
     found.n_labels_ = model.n_labels_
@@ -35,7 +35,7 @@ def light(model):
     return found
 
 
-def complete_chunks(model, X, y, limits, coverage=None):
+def complete_chunks(model, X, y, limits, coverage=None) -> Any:
     """Return the lazy array of completed degrees; with a `coverage`, also the ends of intervals.
 
     `limits` are the bounds and sums that a user gave, by name.

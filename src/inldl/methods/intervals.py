@@ -4,7 +4,7 @@ import math
 import numbers
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -35,7 +35,7 @@ class IntervalMixin(DistributionEstimator):
 
     examples_ = None
 
-    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None):
+    def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None) -> Self:
         """Fit the model.
 
         Parameters
@@ -132,7 +132,7 @@ class IntervalMixin(DistributionEstimator):
             return predicted
         return self.examples_.replace_predictions(X, predicted)
 
-    def predict_interval(self, X, coverage=0.9):
+    def predict_interval(self, X, coverage=0.9) -> tuple[Any, Any]:
         r"""Predict an interval for each degree.
 
         An interval reaches from the prediction p downwards and upwards by multiples of s(p), the
@@ -326,9 +326,9 @@ def _both_bounds(model, coverage, X):
     return np.hstack(model.predict_interval(X, coverage))
 
 
-def check_coverage(coverage):
+def check_coverage(coverage) -> None:
     """Refuse a coverage that is not between 0 and 1."""
-    good = isinstance(coverage, numbers.Real) and 0 < coverage < 1
+    good = isinstance(coverage, numbers.Real) and 0 < float(coverage) < 1
     if not good:
         raise ValueError(
             f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 asks for intervals "

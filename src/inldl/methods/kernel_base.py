@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from inldl.methods.missing_degrees import NOTES, fill_limited, fill_selected
 from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
+from inldl.rows.density import count_known
 from inldl.rows.inputs import as_weights, check_predictable
 from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
@@ -48,21 +49,21 @@ class Prepared:
     weights: np.ndarray | None = None
 
     @cached_property
-    def scaled(self):
+    def scaled(self) -> np.ndarray:
         """The scaled columns."""
         return self.columns.scaled(self.dense)
 
     @cached_property
-    def single(self):
+    def single(self) -> np.ndarray:
         """The scaled columns in single precision, which is half the bytes."""
         return self.scaled.astype(np.float32)
 
     @property
-    def affordable(self):
+    def affordable(self) -> np.ndarray:
         """The scaled columns, in single precision if rows are many: noise outweighs rounding."""
         return self.single if len(self.y) > MANY else self.scaled
 
-    def width(self, kernel):
+    def width(self, kernel) -> float:
         """Return the median distance of rows, by the distance of a kernel."""
         if kernel not in self._widths:
             self._widths[kernel] = median_distance(self.scaled, kernel, self.seed)
@@ -72,7 +73,7 @@ class Prepared:
     def _widths(self):
         return {}
 
-    def take(self, rows):
+    def take(self, rows) -> Self:
         """Return some of the rows."""
         if len(rows) == len(self.y):
             return self
@@ -221,3 +222,13 @@ def _predict_rows(model, X):
             check_predictable(rows, first_row)
             first_row += len(rows)
     return out
+
+
+def error_of(y, predicted, weights=None) -> float:
+    """Return the root mean square of the error at what is known of the rows."""
+    known, there = PartialRows(y).cells(predicted)
+    squares = (known - there) ** 2
+    if weights is None:
+        return float(np.sqrt(np.nanmean(squares)))
+    total = float((weights @ np.nan_to_num(squares)).sum())
+    return float(np.sqrt(total / count_known(y, weights)))

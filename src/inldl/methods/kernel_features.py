@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -40,7 +41,7 @@ class Columns:
 
     quantiles_ = None
 
-    def fit(self, X, seed, weights=None):
+    def fit(self, X, seed, weights=None) -> Self:
         """Learn the components and the scale of `X`; the weights of rows count in the scale."""
         if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
             raise ValueError(TOO_LARGE)
@@ -54,7 +55,7 @@ class Columns:
             self.scaler_ = StandardScaler().fit(varying, sample_weight=weights)
         return self
 
-    def with_quantiles(self, dense):
+    def with_quantiles(self, dense) -> Self:
         """Return columns that are scaled to normal quantiles, whatever their distribution is."""
         made = copy(self)
         if self.varying_.size:
@@ -63,13 +64,13 @@ class Columns:
             made.scaler_ = StandardScaler().fit(made._normal(varying))
         return made
 
-    def dense(self, X):
+    def dense(self, X) -> np.ndarray:
         """Return the columns as an array, reduced if they have to be."""
         if self.reducer_ is not None:
             return self.reducer_.transform(X)
         return X.toarray() if sparse.issparse(X) else X
 
-    def scaled(self, dense):
+    def scaled(self, dense) -> np.ndarray:
         """Return scaled columns of what `dense` returned; a single 0 if all are constant."""
         if not self.varying_.size:
             return np.zeros((len(dense), 1))
@@ -104,7 +105,7 @@ def _reducer(X, seed):
     return PCA(size, random_state=seed) if X.shape[1] > WIDE else None
 
 
-def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None):
+def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None) -> Any:
     """Return the map to the features of a kernel whose width is the median distance.
 
     Those of the "linear" kernel are the columns, divided such that rows have a length of about 1.
@@ -116,7 +117,7 @@ def kernel_features(Z, kernel, scale, n_landmarks, seed, width=None):
     return KernelFeatures.of(LandmarkKernel(kernel, float(scale / width), Z[rows]))
 
 
-def median_distance(Z, kernel, seed):
+def median_distance(Z, kernel, seed) -> float:
     """Return the median distance between rows that differ, or 1 if none do."""
     rows = np.random.default_rng(seed).permutation(len(Z))[:PAIRS_FROM]
     distances = pdist(Z[rows], DISTANCES[kernel])
@@ -124,7 +125,7 @@ def median_distance(Z, kernel, seed):
     return np.median(distances) if distances.size else 1.0
 
 
-def sample_rows(y, size, seed):
+def sample_rows(y, size, seed) -> np.ndarray:
     """Return at most about `size` rows, in order, in which also rare labels are observed."""
     if len(y) <= size:
         return np.arange(len(y))
@@ -162,11 +163,11 @@ class KernelTrials:
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
 
-    def best(self, candidates, n_landmarks):
+    def best(self, candidates, n_landmarks) -> Any:
         """Return the kernel and scale with the smallest error."""
-        return min(candidates, key=lambda each: self.error(*each, n_landmarks))
+        return min(candidates, key=lambda tried: self.error(tried[0], tried[1], n_landmarks))
 
-    def best_scale(self, first):
+    def best_scale(self, first) -> float:
         """Return the scale with which RBF is best, from the first one on where errors fall."""
         found = first
         for scales in (SCALES[: SCALES.index(first)][::-1], SCALES[SCALES.index(first) + 1 :]):
@@ -178,7 +179,7 @@ class KernelTrials:
                 break
         return found
 
-    def error(self, kernel, scale, n_landmarks):
+    def error(self, kernel, scale, n_landmarks) -> float:
         """Return the root of the mean squared residual, at the best penalty."""
         if kernel not in self.widths:
             self.widths[kernel] = median_distance(self.Z, kernel, self.seed)
@@ -195,7 +196,7 @@ class KernelTrials:
 
 def choose_kernel(
     Z, y, seed, n_jobs=None, *, kernel="auto", scale="auto", weights=None, normal=None
-):
+) -> KernelChoice:
     """Choose the kernel and its scale, where "auto", by the smallest leave-one-out error.
 
     The scale is chosen with few landmarks, then RBF is compared with the L1 kernel. If there are
@@ -222,7 +223,7 @@ def choose_kernel(
     return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
 
-def choose_alpha(features, y, seed, n_jobs=None, weights=None):
+def choose_alpha(features, y, seed, n_jobs=None, weights=None) -> float:
     """Return the penalty with the smallest leave-one-out error."""
     rows = sample_rows(y, ROWS_FOR_ALPHA, seed)
     if len(rows) < len(y):
@@ -238,7 +239,7 @@ class KernelMap:
     scales features, and `nystroem_` maps them.
     """
 
-    def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None):
+    def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None) -> Self:
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
         some = sample(rows, seed)
         weights = some.arrays.get("sample_weight")
@@ -252,7 +253,7 @@ class KernelMap:
         return self
 
     @property
-    def n_features_out_(self):
+    def n_features_out_(self) -> int:
         """The number of features."""
         return self.nystroem_.normalization_.shape[1]
 
@@ -266,7 +267,7 @@ class KernelMap:
         return features.astype(X.dtype, copy=False)
 
 
-def sample(rows, seed):
+def sample(rows, seed) -> Any:
     """Return at most `MAP_SAMPLE` random rows of a source that have a weight, in memory."""
     n = rows.X.shape[0]
     if n > MAP_SAMPLE:

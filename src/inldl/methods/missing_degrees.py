@@ -17,7 +17,7 @@ NOTES = {
 }
 
 
-def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
+def fill_selected(scaled, y, mechanism, seed, n_jobs=None) -> tuple[str, np.ndarray]:
     """Return why degrees are missing, and the degrees to learn from.
 
     Holes are left to the method if a feature explains that small degrees are missing: the
@@ -34,7 +34,7 @@ def fill_selected(scaled, y, mechanism, seed, n_jobs=None):
     return mechanism, _fill_expected(scaled, PartialRows(y), seed, n_jobs, by_size=True)
 
 
-def fill_limited(scaled, rows, seed, n_jobs=None):
+def fill_limited(scaled, rows, seed, n_jobs=None) -> np.ndarray:
     """Return degrees of which those that have limits are filled with what is expected of them.
 
     That is learned from all rows; from rows with similar features, if these tell much. Other holes

@@ -10,6 +10,7 @@ from functools import partial
 from inspect import cleandoc
 from typing import (
     Annotated,
+    Any,
     ClassVar,
     Literal,
     dataclass_transform,
@@ -65,7 +66,7 @@ True"""
 
 
 @dataclass_transform(eq_default=False)
-def parameters(cls):
+def parameters(cls) -> Any:
     """Give a class the constructor that scikit-learn asks for: it stores the annotated attributes.
 
     Parameters that several classes share are annotated, and documented, in a base of theirs; they
@@ -133,7 +134,7 @@ def _with_default(entry, cls):
     return entry.replace(stated[0], f"default={default!r}", 1)
 
 
-def check_parameters(self):
+def check_parameters(self) -> None:
     """Refuse values that a parameter does not take."""
     for name, kind in type(self)._kinds.items():
         if get_origin(kind) is Literal:

@@ -91,10 +91,10 @@ _add("incomldl-lr", "literature.recovery:IncomLDLLR",
      "holes from neighbours in PCA space, softmax")
 _add("auto", "methods.auto.estimator:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
-_add("kernel-ridge", "methods.kernel_ridge:KernelRidgeLDL",
+_add("kernel-ridge", "methods.kernel_methods:KernelRidgeLDL",
      "kernel ridge, penalty by leave-one-out")
-_add("kernel-softmax", "methods.kernel_softmax:KernelSoftmaxLDL", "softmax of kernel features")
-_add("forest", "methods.forest:ForestLDL", "extra trees on completed distributions")
+_add("kernel-softmax", "methods.kernel_methods:KernelSoftmaxLDL", "softmax of kernel features")
+_add("forest", "methods.trees:ForestLDL", "extra trees on completed distributions")
 # fmt: on
 for _name, _weights in [
     ("inldl-u", "uniform"),
@@ -113,7 +113,7 @@ for _name, _regressor, _arguments in [
 ]:
     _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
     _add(
-        _name, "methods.regressor:RegressorLDL", _about, arguments=_arguments, regressor=_regressor
+        _name, "methods.baselines:RegressorLDL", _about, arguments=_arguments, regressor=_regressor
     )
 register(
     Method(
@@ -133,7 +133,7 @@ for _name, _about in [
     ("uniform", "1/C, for every row"),
 ]:
     _arguments = {"strategy": _name}
-    _add(f"constant-{_name}", "methods.constant:ConstantLDL", _about, arguments=_arguments)
+    _add(f"constant-{_name}", "methods.baselines:ConstantLDL", _about, arguments=_arguments)
 
 
 def classes() -> dict[str, str]:

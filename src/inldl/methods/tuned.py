@@ -97,12 +97,12 @@ class TunedLDL(DistributionEstimator):
         return tags
 
     @property
-    def known(self):
+    def known(self) -> str:  # type: ignore[override]
         """What rows with holes tell, "degrees" or "ratios": a parameter of the method."""
         return getattr(self._base(), "known", "degrees")
 
     @property
-    def chosen_(self):
+    def chosen_(self) -> str:
         """The chosen constants in one line, as results of `inldl bench` record them."""
         return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
 

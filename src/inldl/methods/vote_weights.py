@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from inldl.errors import DataError
-from inldl.methods.kernel_ridge import KernelRidgeLDL
+from inldl.methods.kernel_methods import KernelRidgeLDL
 from inldl.rows.checks import as_degrees, check_number
 from inldl.rows.inputs import check_rows
 from inldl.uncertainty.heldout import predict_held_out
@@ -17,7 +17,7 @@ from inldl.uncertainty.heldout import predict_held_out
 REWEIGHTINGS = 10  # of weighing the regression by what it found before
 
 
-def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5):
+def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5) -> np.ndarray:
     r"""Weigh rows by how sure their shares are.
 
     Shares of 3 votes say less than those of 300, but not a hundred times less: a model does not
@@ -80,7 +80,7 @@ def vote_weights(X, y, votes=None, *, estimator=None, n_folds=5):
     return weights_by_votes(y[voted], predicted, votes, voted)
 
 
-def weights_by_votes(y, predicted, votes, rows):
+def weights_by_votes(y, predicted, votes, rows) -> np.ndarray:
     """Return the weights of all rows, from held-out predictions of some `rows` of degrees y."""
     errors = (y - predicted) ** 2
     seen = ~np.isnan(errors)
@@ -99,7 +99,7 @@ def _shares_and_votes(y, votes):
     return y, checked_votes(votes, len(y))
 
 
-def checked_votes(votes, n):
+def checked_votes(votes, n) -> np.ndarray:
     """Return the numbers of votes of n rows, or refuse them."""
     votes = np.asarray(votes, dtype=np.float64)
     if votes.shape != (n,):
@@ -153,7 +153,7 @@ class VoteNoise:
     lasting: float
     of_one_vote: float
 
-    def weights(self, votes):
+    def weights(self, votes) -> np.ndarray:
         """Return the weights of rows, of mean 1 where there are votes; 0 where there are none."""
         voted = votes > 0
         variance = self.lasting + self.of_one_vote / np.where(voted, votes, 1)
@@ -161,7 +161,7 @@ class VoteNoise:
         return found / found[voted].mean() if voted.any() else found
 
 
-def estimate_vote_noise(squares, votes):
+def estimate_vote_noise(squares, votes) -> VoteNoise:
     """Estimate the noise from the mean squared errors of held-out rows, NaN where there are none.
 
     The regression of the squares on 1 and 1/N, with N the votes that the shares of a row rest on,

@@ -7,22 +7,19 @@ from typing import Annotated, Literal
 import numpy as np
 
 from inldl.engines import open_rows
-from inldl.methods.auto.boosted import Boosted
+from inldl.methods.auto.all_rows import fit_large, is_large
 from inldl.methods.auto.fitting import (
     CONSTANT,
     LIGHTEST,
     RIVAL,
     Fitting,
-    error_of,
     stacked,
 )
-from inldl.methods.auto.rows import fit_large, is_large
-from inldl.methods.forest import ForestLDL
-from inldl.methods.kernel_base import KernelDistributionEstimator
-from inldl.methods.kernel_ridge import KernelRidgeLDL
-from inldl.methods.kernel_softmax import KernelSoftmaxLDL, scale_ratios
+from inldl.methods.kernel_base import KernelDistributionEstimator, error_of
+from inldl.methods.kernel_methods import KernelRidgeLDL, KernelSoftmaxLDL, scale_ratios
 from inldl.methods.missing_degrees import NOTES
 from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
+from inldl.methods.trees import Boosted, ForestLDL
 from inldl.metrics import METRICS
 from inldl.rows.checks import check_choice
 from inldl.rows.density import mean_degrees, quantiles
@@ -299,7 +296,7 @@ def _held_out_mean(y, weights):
     return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))
 
 
-def choose_recalibration(metric, y, held_out, weights=None):
+def choose_recalibration(metric, y, held_out, weights=None) -> Recalibration:
     """Return the recalibration with the best value of `metric` on rows predicted without them."""
     rows = slice(None, None, -(-len(y) // RECALIBRATION_ROWS))
     y, held_out = y[rows], held_out[rows]

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from inldl.engines import row_blocks
 from inldl.errors import warn_user
-from inldl.methods.kernel_features import ROWS_FOR_KERNEL, choose_kernel, sample_rows
+from inldl.methods.kernel_base import error_of
+from inldl.methods.kernel_features import ROWS_FOR_KERNEL, KernelChoice, choose_kernel, sample_rows
 from inldl.progress import report
 from inldl.rows.density import count_known
 from inldl.rows.partial import PartialRows
@@ -99,48 +101,38 @@ class Notes:
         self.parts, self._begun = 1, 0
 
     @property
-    def elapsed(self):
+    def elapsed(self) -> float:
         """Seconds since the fit began."""
         return perf_counter() - self.started
 
-    def begin(self, text):
+    def begin(self, text) -> None:
         """Say what begins, one of so many `parts`."""
         report(text, min(self._begun / self.parts, 1.0))
         self._begun += 1
 
-    def say(self, text):
+    def say(self, text) -> None:
         """Say what is done."""
         report(text)
         if self.verbose:
             print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
 
-    def add(self, text):
+    def add(self, text) -> None:
         """Say it, and keep it for the report."""
         self.kept.append(text)
         self.say(text)
 
-    def cut(self, text):
+    def cut(self, text) -> None:
         """Note what was cut to keep the time budget."""
         self._cuts.append(f"{text}, to keep the time budget.")
         self.add(self._cuts[-1])
 
-    def warn(self):
+    def warn(self) -> None:
         """Warn of what was cut."""
         if self._cuts:
             warn_user(" ".join(self._cuts))
 
 
-def error_of(y, predicted, weights=None):
-    """Return the root mean square of the error at what is known of the rows."""
-    known, there = PartialRows(y).cells(predicted)
-    squares = (known - there) ** 2
-    if weights is None:
-        return float(np.sqrt(np.nanmean(squares)))
-    total = float((weights @ np.nan_to_num(squares)).sum())
-    return float(np.sqrt(total / count_known(y, weights)))
-
-
-def stacked(y, held_out, names, weights=None):
+def stacked(y, held_out, names, weights=None) -> dict[Any, float]:
     """Return the weights, not negative and of sum 1, with the least error at what is known.
 
     `weights` are those of rows.
@@ -154,7 +146,7 @@ def stacked(y, held_out, names, weights=None):
     return dict(zip(names, simplex_weights(parts, known[seen], each).tolist(), strict=True))
 
 
-def predicted(member, data):
+def predicted(member, data) -> np.ndarray:
     """Return what a member, or the whole model, predicts for prepared rows."""
     out = np.empty(data.y.shape)
     for dense, part in row_blocks(data.dense, out):
@@ -172,15 +164,15 @@ class Budget:
         self.seconds, self.started = seconds, started
 
     @property
-    def elapsed(self):
+    def elapsed(self) -> float:
         """Seconds since the fit began."""
         return perf_counter() - self.started
 
-    def allows(self, seconds):
+    def allows(self, seconds) -> bool:
         """Say whether so many seconds more are within the budget."""
         return self.seconds is None or self.elapsed + seconds < self.seconds
 
-    def rows(self, trial, n, share):
+    def rows(self, trial, n, share) -> int:
         """Return how many of `n` rows fit into a share of the time that is left, 0 if too few.
 
         `trial` does the work on a given number of rows, and returns the seconds that all other
@@ -216,7 +208,7 @@ class Race:
             self.judge(ours, rows)
         return not (self.lost or (self.ends and self.won))
 
-    def judge(self, ours, rows):
+    def judge(self, ours, rows) -> None:
         """Judge by held-out predictions of some rows."""
         part = self.data.take(rows)
         both = {0: self.theirs[rows], 1: ours}
@@ -226,7 +218,7 @@ class Race:
         self.lost = own >= FAR_BEHIND * error and weight <= LIGHTEST
         self.won = own < FAR_BEHIND * error or weight > NOT_LIGHT
 
-    def explain(self, name):
+    def explain(self, name) -> str:
         """Return why the member is left out."""
         return (
             f"On {self.judged} rows the error of {name} is {self.gap:.0%} larger than that of "
@@ -247,7 +239,7 @@ class Fitting:
         if len(self.rows) < len(data.y):
             self.notes.add(f"Learned from a sample of {len(self.rows)} of {len(data.y)} rows.")
 
-    def choose_kernel(self):
+    def choose_kernel(self) -> KernelChoice:
         """Return the kernel with the smallest leave-one-out error."""
         self.notes.begin("choosing a kernel")
         found = []
@@ -274,7 +266,7 @@ class Fitting:
         self.notes.say(f"{self.choice.kernel} kernel of scale {self.choice.scale:g}")
         return self.choice
 
-    def fit(self, name, member, share, rival=None):
+    def fit(self, name, member, share, rival=None) -> np.ndarray | None:
         """Fit a member; return its held-out predictions, or None if it is not worth the time.
 
         That is so if the time budget ends, or if it falls far behind its rival.
@@ -319,7 +311,7 @@ class Fitting:
             self.notes.add(race.explain(name))
         return race.lost
 
-    def report(self, held_out, weights, combined):
+    def report(self, held_out, weights, combined) -> AutoReport:
         """Return the report."""
         members, y = {}, self.data.y
         for name, predicted in held_out.items():
@@ -337,8 +329,8 @@ class Fitting:
         if light:
             self.notes.add(f"Adds nothing to the others, so not used: {', '.join(light)}.")
         errors = [(*tried, error) for tried, error in self.choice.errors.items()]
-        chosen = (self.choice.kernel, self.choice.scale, errors)
-        return AutoReport(len(y), *chosen, members, self._error(combined), self.notes.kept)
+        kernel = self.choice.kernel, self.choice.scale, errors
+        return AutoReport(len(y), *kernel, members, self._error(combined), self.notes.kept)
 
     def _error(self, predicted):
         return error_of(self.data.y, predicted, self.data.weights)

@@ -1,8 +1,8 @@
-"""Any regressor of scikit-learn as a method for incomplete label distributions."""
+"""What every method must beat: constant predictors, and ordinary regressors."""
 
 from functools import partial
 from numbers import Integral
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -12,18 +12,74 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from inldl.errors import DataError
 from inldl.methods.base import TO_EXPORT, DistributionEstimator
-from inldl.methods.parameters import Jobs, parameters
-from inldl.rows.checks import FLOATS
+from inldl.methods.parameters import Jobs, Known, parameters
+from inldl.rows.checks import FLOATS, check_ratios
+from inldl.rows.density import mean_degrees
 from inldl.rows.inputs import as_weights, validate_features, validate_fit
+from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 
-TUNABLE = {
+TUNABLE: dict[str, dict[str, tuple]] = {
     "Ridge": {"alpha": (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)},
     "KNeighborsRegressor": {"n_neighbors": (5, 10, 20, 40)},
     "ExtraTreesRegressor": {"min_samples_leaf": (1, 2, 5), "max_features": (0.3, 1.0)},
     "HistGradientBoostingRegressor": {"learning_rate": (0.03, 0.1), "max_leaf_nodes": (7, 31)},
 }
 MOST_COPIES = 100  # of a row, for a regressor that knows no weights
+
+
+@parameters
+class ConstantLDL(DistributionEstimator):
+    """Predict the same distribution for every row, whatever its features.
+
+    Parameters
+    ----------
+    strategy : {"mean", "uniform"}, default="mean"
+        "mean" predicts the mean of the observed degrees of each label, scaled to sum to 1;
+        "uniform" predicts 1/C.
+    known : {"degrees", "ratios"}, default="degrees"
+        What a row with holes tells. With "ratios", for rows whose missing labels were dropped and
+        the others divided by their sum, "mean" is the distribution that agrees best with them.
+
+    Attributes
+    ----------
+    distribution_ : ndarray of shape (n_labels,)
+        What is predicted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from inldl.methods import ConstantLDL
+    >>> y = np.array([[0.2, 0.3, 0.5], [0.4, np.nan, np.nan]])
+    >>> ConstantLDL().fit(np.zeros((2, 1)), y).distribution_.round(3)
+    array([0.273, 0.273, 0.455])
+    """
+
+    strategy: Literal["mean", "uniform"] = "mean"
+    known: Known = "degrees"
+
+    def _to_onnx(self, graph, features):
+        return graph.repeated(features, self.distribution_)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _learn(self, X, y, weights):
+        means = np.zeros(self.n_labels_)
+        if self.known == "ratios":
+            check_ratios(y)
+        if self.strategy == "mean" and self.known == "ratios":
+            means = PartialRows(y, weight=weights).constant_distribution()
+        elif self.strategy == "mean":
+            means = np.maximum(mean_degrees(y, weights), 0)
+        uniform = np.full(self.n_labels_, 1 / self.n_labels_)
+        self.distribution_ = means / means.sum() if means.sum() > 0 else uniform
+
+    def _predict(self, X):
+        X = validate_features(self, X, accept_sparse="csr")
+        return np.tile(self.distribution_, (X.shape[0], 1))
 
 
 def _check_part(name, part, method, example):
@@ -97,7 +153,7 @@ class RegressorLDL(DistributionEstimator):
     n_jobs: Jobs = None
 
     @property
-    def tunable(self):
+    def tunable(self) -> dict[str, Any]:  # type: ignore[override]
         """Constants of the regressor that `TunedLDL` may choose, and the candidates of each."""
         known = TUNABLE.get(type(self.regressor).__name__, {})
         return {f"regressor__{name}": values for name, values in known.items()}

@@ -8,9 +8,9 @@ from inldl.engines import MemoryRows, disk
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.disk import DiskRows
 from inldl.errors import DataError
+from inldl.methods.auto import all_rows as _auto_rows
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto import rows as _auto_rows
-from inldl.methods.auto.rows import drawn, is_large
+from inldl.methods.auto.all_rows import drawn, is_large
 
 N = 5000
 RNG = np.random.default_rng(0)

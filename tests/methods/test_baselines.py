@@ -29,7 +29,7 @@ from sklearn.utils import get_tags
 from inldl import WInLDL, evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.methods import ConstantLDL
-from inldl.methods.regressor import RegressorLDL
+from inldl.methods.baselines import RegressorLDL
 from plain_numpy import project
 
 REGRESSORS = [
