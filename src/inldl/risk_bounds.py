@@ -170,8 +170,8 @@ def _checked(**arguments):
     """Return the arguments as arrays, in order, after checking their ranges and shapes."""
     arrays = {name: _number(name, value) for name, value in arguments.items()}
     for name, array in arrays.items():
-        words, inside = _RANGES.get(name, _AT_LEAST_0)
-        bad = array[~(np.isfinite(array) & inside(array))]
+        words, allowed = _RANGES.get(name, _AT_LEAST_0)
+        bad = array[~(np.isfinite(array) & allowed(array))]
         if bad.size:
             raise ValueError(f"{name} must be a finite number {words}, got {bad[0]:g}.")
     try:

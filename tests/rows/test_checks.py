@@ -24,22 +24,22 @@ def test_facts_are_put_into_the_sentence(error):
 
 
 def test_facts_can_be_told_in_other_words(error):
-    told = error.told(label="joy", row="line 7", array="the table")
+    told = error.with_facts(label="joy", row="line 7", array="the table")
     assert str(told) == "the table has {row} for 'joy' in line 7."
     assert (told.row, told.label) == ("line 7", "joy")
     assert error.row == 5
 
 
 def test_rows_can_be_placed_in_a_file(error):
-    placed = error.placed(lambda row: f"Line {row + 2}")
+    placed = error.with_place(lambda row: f"Line {row + 2}")
     assert str(placed) == "y has {row} for 2 in line 7."
-    assert placed.placed(str) is placed
+    assert placed.with_place(str) is placed
 
 
 def test_errors_travel_between_processes(error):
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
-    assert str(again.told(row="line 7")) == str(error.told(row="line 7"))
+    assert str(again.with_facts(row="line 7")) == str(error.with_facts(row="line 7"))
 
 
 @pytest.mark.parametrize(

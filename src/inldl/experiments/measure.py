@@ -107,7 +107,7 @@ def _measure(cell: Cell) -> Row:
     try:
         metrics = evaluate(fold.y_test, predicted)
     except DataError as error:
-        return replace(row, status="invalid", reason=str(error.told(array="the prediction")))
+        return replace(row, status="invalid", reason=str(error.with_facts(array="the prediction")))
     except (ValueError, TypeError) as error:
         return replace(row, status="invalid", reason=str(error))
     details = row.details | errors_by_size(fold.y_test, np.asarray(predicted))

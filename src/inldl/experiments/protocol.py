@@ -302,8 +302,8 @@ def load_dataset(text: str) -> tuple[Array, Array]:
         X, y = check_X_y(X, y, multi_output=True, accept_sparse="csr", ensure_min_samples=5)
         evaluate(y, y, ["cosine"])  # refuses rows that are not distributions
     except Exception as error:
-        told = error.told(array="y") if isinstance(error, DataError) else error
-        problem = str(told).splitlines()[0]
+        named = error.with_facts(array="y") if isinstance(error, DataError) else error
+        problem = str(named).splitlines()[0]
         raise ValueError(f"{spec} does not return a dataset (X and y): {problem}") from error
     return X, y
 

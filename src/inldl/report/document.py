@@ -83,9 +83,9 @@ class Header:
 
     def cell(self, value: Any) -> "ShownValue":
         """Return what is shown of a value, or of a value with its mark; a dash is for NaN."""
-        value, mark, *beside = value if isinstance(value, tuple) else (value, "")
+        value, mark, *small = value if isinstance(value, tuple) else (value, "")
         mark = mark or ("text" if self.words else "")
-        return ShownValue(self._text(value), mark, *beside)
+        return ShownValue(self._text(value), mark, *small)
 
     def _text(self, value: Any) -> str:
         if isinstance(value, str):
@@ -99,7 +99,7 @@ class ShownValue(NamedTuple):
 
     text: str
     mark: str = ""
-    beside: str = ""  # said below it in small letters, such as its interval
+    small: str = ""  # written below it in small letters, such as its interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,7 +78,7 @@ def table_data(table) -> dict[str, Any]:
 
 
 def _cell_data(cell):
-    return list(cell) if cell.beside else [cell.text, cell.mark] if cell.mark else cell.text
+    return list(cell) if cell.small else [cell.text, cell.mark] if cell.mark else cell.text
 
 
 def script_json(data) -> str:

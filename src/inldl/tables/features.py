@@ -46,8 +46,8 @@ def _described(name, column, where, date_order):
     try:
         choice = choose(name, column, MAX_LEVELS, date_order)
     except DataError as error:
-        placed = error if where is None else error.placed(where)
-        return error.facts["kind"], placed.worded(error.facts["problem"]), False
+        placed = error if where is None else error.with_place(where)
+        return error.facts["kind"], placed.format(error.facts["problem"]), False
     remark = ""
     if choice.reason:
         remark = f"is left out: {choice.reason}"

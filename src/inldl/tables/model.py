@@ -261,7 +261,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         except DataError as error:
             if not isinstance(error.label, int):  # methods know labels by their number
                 raise
-            raise error.told(label=self.label_names_[error.label]) from error
+            raise error.with_facts(label=self.label_names_[error.label]) from error
         except ValueError as error:
             if isinstance(self.estimator_, DistributionEstimator) or not rows.holes.any():
                 raise

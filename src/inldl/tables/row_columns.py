@@ -219,7 +219,7 @@ def take_weights(features, name, file, rows=None) -> np.ndarray | None:
             value="no number" if pd.isna(cell) else shown,
             row=int(bad[0]),
         )
-        raise error.placed(file.place_of(rows))
+        raise error.with_place(file.place_of(rows))
     if not weights.any():
         raise ValueError(f"All weights in column {name!r} are 0; {WEIGHTLESS.partition('; ')[2]}")
     return weights / weights.mean()

@@ -347,8 +347,8 @@ def _placed(where, labels=()):
         yield
     except DataError as error:
         if labels and isinstance(error.label, int):
-            error = error.told(label=labels[error.label])
-        raise error.placed(where) from None
+            error = error.with_facts(label=labels[error.label])
+        raise error.with_place(where) from None
 
 
 def _completed(rows, coverage):

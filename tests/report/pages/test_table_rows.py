@@ -33,7 +33,7 @@ def table_of(page):
 def small(page):
     """Return what stands below the shares of each row."""
     table = table_of(page)
-    return [[cell.beside for cell in row[1:]] for row in table.cells(table.rows)]
+    return [[cell.small for cell in row[1:]] for row in table.cells(table.rows)]
 
 
 def page_of(before, after, ends=(), coverage=None):

@@ -13,12 +13,12 @@ function element(name, text, attributes = {}) {
 // Tables ------------------------------------------------------------------------------------
 
 function cell(content, tag = "td", attributes = {}) {
-  const [text, mark, beside] = Array.isArray(content) ? content : [content, ""];
+  const [text, mark, small] = Array.isArray(content) ? content : [content, ""];
   const made = element(tag, "", mark ? { ...attributes, class: mark } : attributes);
   const inner = { best: "strong", second: "u" }[mark];
   if (inner) made.append(element(inner, text));
   else made.textContent = text;
-  if (beside) made.append(" ", element("small", beside));
+  if (small) made.append(" ", element("small", small));
   return made;
 }
 

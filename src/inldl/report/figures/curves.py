@@ -211,16 +211,16 @@ def mu_study(
         The mu to which the scores are compared, in percent: so metrics of any scale share a panel.
     """
     need_columns(frame, "mu", "metric", "mean", "std")
-    beside = width >= 5
-    figure = new_figure(width, 2.2 if beside else 4.4)
+    side_by_side = width >= 5
+    figure = new_figure(width, 2.2 if side_by_side else 4.4)
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
-    scores, speed = figure.subplots(*((1, 2) if beside else (2, 1)))
-    room = (width / 2 if beside else width) - 0.7
+    scores, speed = figure.subplots(*((1, 2) if side_by_side else (2, 1)))
+    room = (width / 2 if side_by_side else width) - 0.7
     heights = [
         legend_over(scores, _draw_scores(scores, frame, reference), room),
         legend_over(speed, _draw_histories(speed, histories, label), room),
     ]
-    figure.set_figheight(figure.get_figheight() + (max(heights) if beside else sum(heights)))
+    figure.set_figheight(figure.get_figheight() + (max(heights) if side_by_side else sum(heights)))
     return figure
 
 

@@ -46,7 +46,7 @@ def completion_map(before, after, labels, *, width=FULL) -> Drawing:
     Parameters
     ----------
     before, after : array-like of shape (n, C)
-        Degrees, NaN = hole; about 60 rows can be told apart. If `after` is a frame, its index
+        Degrees, NaN = hole; about 60 rows can be distinguished. If `after` is a frame, its index
         names the rows.
     labels : sequence of str
         Names of the columns. Many labels put the maps one above the other.
@@ -55,18 +55,18 @@ def completion_map(before, after, labels, *, width=FULL) -> Drawing:
     before, after = _pair(before, after, labels)
     figure = new_figure(width, 1)
     space = width - 0.5 - widest(figure, _row_names(rows))
-    beside = space / 2 / len(labels) > TEXT_LINE + 0.01
-    slot = space / (2 if beside else 1) / len(labels)
-    panels = figure.subplots(*((1, 2) if beside else (2, 1)))
+    side_by_side = space / 2 / len(labels) > TEXT_LINE + 0.01
+    slot = space / (2 if side_by_side else 1) / len(labels)
+    panels = figure.subplots(*((1, 2) if side_by_side else (2, 1)))
     scale = _scale(before, after)
     for axes, degrees, title in zip(panels, (before, after), ("before", "after"), strict=True):
         image = _squares(axes, degrees, cmap=SHADES, norm=scale)
         axes.set_title(title)
         names = name_columns(axes, labels, slot)
-    for axes in panels[:1] if beside else panels:
+    for axes in panels[:1] if side_by_side else panels:
         _name_rows(axes, rows, before)
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
-    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if beside else 2) + SCALE)
+    figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if side_by_side else 2) + SCALE)
     _colour_bar(image, panels, "share")
     legend_above(figure, handles)
     return figure
@@ -79,7 +79,7 @@ def predicted_map(predicted, labels, *, width=FULL) -> Drawing:
     Parameters
     ----------
     predicted : array-like of shape (n, C)
-        Degrees; about 60 rows can be told apart. The index of a frame names them.
+        Degrees; about 60 rows can be distinguished. The index of a frame names them.
     labels : sequence of str
         Names of the columns.
     """
@@ -215,7 +215,7 @@ def most_influential(frame) -> pd.DataFrame:
 def missing_map(observed, labels, *, counts=None, missing=None, width=FULL) -> Drawing:
     """Draw which cells of a table are observed, and above it the share missing of each label.
 
-    Rows with few holes stand at the top, rows with the same holes beside each other. Of
+    Rows with few holes stand at the top, rows with the same holes next to each other. Of
     many rows, 400 at even steps are drawn; the shares are those of all rows.
 
     Parameters

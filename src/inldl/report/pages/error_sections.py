@@ -1,4 +1,4 @@
-"""What is said about errors and features, wherever a model is shown."""
+"""Sentences and sections on the errors of a model, and on its features."""
 
 from functools import partial
 
@@ -78,13 +78,15 @@ def _by_label(held_out):
         "explained": Header("explained", ".1%"),
         "bias": Header("bias", form),
     }
-    told = (
+    numbers = (
         f"The same in numbers{in_unit(held_out.unit)}. Explained: by how much the squared error "
         "is smaller than that of the mean; below zero it is larger. Bias: predicted minus "
         "observed, on average."
     )
     draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
-    return picture_and_table(draw, caption, ShownTable.of(frame, columns, told, "errors-by-label"))
+    return picture_and_table(
+        draw, caption, ShownTable.of(frame, columns, numbers, "errors-by-label")
+    )
 
 
 def _reliability(held_out, coverage):

@@ -1,4 +1,4 @@
-"""What is said about a table before anything is learned from it."""
+"""The page of a table before anything is learned from it."""
 
 from functools import partial
 
@@ -19,14 +19,14 @@ from inldl.report.style import FULL, shortened
 from inldl.tables.audit import form_of, in_unit
 from inldl.text import counted, listed
 
-MOST = 30
+MOST_LISTED = 30
 """Rows of a list in which the first are the most important ones."""
 
-MOST_COLUMNS = 1000
+MOST_LISTED_COLUMNS = 1000
 
 
 def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> Document:
-    """Return what is said about a table before anything is learned from it.
+    """Return the page of a table before anything is learned from it.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def _missing_sums(size, unit):
     names = ["mean", "expected", "difference", "from", "to"]
     columns = [Header("sum"), *(Header(name, form_of(unit)) for name in names)]
     row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
-    told = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
-    table = ShownTable([*columns, Header("p value", ".3g")], [[*row, size.p_value]], **told)
+    about = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
+    table = ShownTable([*columns, Header("p value", ".3g")], [[*row, size.p_value]], **about)
     return [Paragraph(how), *picture_and_table(draw, caption, table)]
 
 
@@ -194,9 +194,9 @@ def _dependence(found):
     caption = (
         "Is a label missing more often (correlation above 0) or less often (below 0) where a "
         "feature has this value? Rank correlations, and p values that take the number of "
-        f"comparisons into account.{_first(MOST, found)}"
+        f"comparisons into account.{_first(MOST_LISTED, found)}"
     )
-    return ShownTable.of(found.head(MOST), columns, caption=caption, name="dependence")
+    return ShownTable.of(found.head(MOST_LISTED), columns, caption=caption, name="dependence")
 
 
 def _first(most, frame):
@@ -226,14 +226,16 @@ def _features(inspection):
         "distinct": Header("distinct values"),
         "remark": Header("remark", words=True),
     }
-    shown = features.head(MOST_COLUMNS)
+    shown = features.head(MOST_LISTED_COLUMNS)
     marks = ["" if usable else "bad" for usable in shown["usable"]]
     shown = shown.assign(
         marked=list(zip(shown["kind"], marks, strict=True)),
         remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
     )
     caption = "What each column is taken for. Red: it must be changed or left out."
-    return ShownTable.of(shown, columns, caption + _first(MOST_COLUMNS, features), "columns")
+    return ShownTable.of(
+        shown, columns, caption + _first(MOST_LISTED_COLUMNS, features), "columns"
+    )
 
 
 def _remark(each, copies):

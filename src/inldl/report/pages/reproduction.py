@@ -89,7 +89,7 @@ def write_reproduction(found, folder) -> tuple[Document, list[Path]]:
 
 
 def reproduction_page(found) -> Document:
-    """Return what is said about a `Reproduction` of the paper."""
+    """Return the page of a `Reproduction` of the paper."""
     counts = [(f"Table {number}", _counts(table)) for number, table in found.tables.items()]
     tables = [
         Section(TITLES[number], [_table(number, table)], page_only=True)

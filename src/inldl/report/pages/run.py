@@ -1,4 +1,4 @@
-"""What a run says: what was run, scores, tests, times, failures, how to do it again."""
+"""The page of a run: what was run, scores, tests, times, failures, how to do it again."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

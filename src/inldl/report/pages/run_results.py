@@ -29,7 +29,7 @@ MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_
 """The metrics of which figures are drawn: all metrics would make the page too large."""
 
 SETTING = ["recipe", "mechanism", "splits"]
-MOST_LINES = 8  # methods in one figure of curves: more cannot be told apart
+MOST_LINES = 8  # methods in one figure of curves: more cannot be distinguished
 _LONGEST = 30
 
 
@@ -237,9 +237,9 @@ def _rate_figures(rows, views, metrics, settings):
     if rows["rate"].nunique() < 2:
         return figures
     drawn = listed(_spoken(name) for name in metrics if name in MAIN_METRICS)
-    told = f"This figure is drawn for {drawn} only."
+    text = f"This figure is drawn for {drawn} only."
     others = [at for at, name in enumerate(metrics) if name not in MAIN_METRICS]
-    return figures + [Note(told, when=f"{at}-*-*") for at in others]
+    return figures + [Note(text, when=f"{at}-*-*") for at in others]
 
 
 def _leading(views, metric, setting):

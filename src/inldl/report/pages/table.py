@@ -187,8 +187,8 @@ def _of_holes(written, held_out):
     if written.n_exact == written.n_filled or written.size.answer == "zeros":
         return notes_on_zeros(written.size)
     earlier = held_out is None
-    told = {"earlier": earlier, "estimated": not earlier and not held_out.unknown}
-    return notes_on_completing(written.size, written.below_recorded, **told)
+    known = {"earlier": earlier, "estimated": not earlier and not held_out.unknown}
+    return notes_on_completing(written.size, written.below_recorded, **known)
 
 
 def _measured_at(learned):
