@@ -12,7 +12,7 @@ from inldl.files.replacing import write_text
 from inldl.progress import report
 from inldl.report.html import pictures, table_data
 from inldl.tables.audit import form_of
-from inldl.tables.columns.values import level_name
+from inldl.tables.columns.cells import level_name
 from inldl.tables.scale import WHOLE
 
 MOST_OTHERS = 40  # columns beside the labels

@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "CategoryColumn": "inldl.tables.columns.kinds",
         "ColumnOptions": "inldl.tables.options",
         "Comparison": "inldl.tables.comparison",
-        "DateColumn": "inldl.tables.columns.date",
+        "DateColumn": "inldl.tables.columns.dates",
         "Evaluation": "inldl.tables.results",
         "FeatureEncoder": "inldl.tables.columns.encoder",
         "FileOptions": "inldl.tables.options",

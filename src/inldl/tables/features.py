@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from inldl.errors import DataError
-from inldl.tables.columns.kinds import MAX_LEVELS, choose
-from inldl.tables.columns.values import Cells
+from inldl.tables.columns.cells import Cells
+from inldl.tables.columns.encoder import MAX_LEVELS, choose
 from inldl.tables.gathering import gathered
 from inldl.text import counted
 

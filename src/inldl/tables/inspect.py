@@ -7,8 +7,8 @@ import pandas as pd
 
 from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
 from inldl.rows.inputs import check_rows
+from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.dates import ORDERS
-from inldl.tables.columns.values import as_table, named_columns
 from inldl.tables.features import describe_features, find_copies
 from inldl.tables.findings import list_findings
 from inldl.tables.missingness import (

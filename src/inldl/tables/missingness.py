@@ -18,7 +18,7 @@ from inldl.rows.missingness import (
     t_test,
 )
 from inldl.rows.partial import PartialRows
-from inldl.tables.columns.values import Cells
+from inldl.tables.columns.cells import Cells
 
 PERCENT = "percent"
 CONFIDENCE = 0.95

@@ -31,8 +31,8 @@ from inldl.rows.checks import (
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
+from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.columns.values import as_table, named_columns
 from inldl.tables.row_columns import (
     PredictedRows,
     RowsToFill,

@@ -15,8 +15,7 @@ from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
-from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
-from inldl.tables.columns.values import level_name
+from inldl.tables.columns.cells import ID, NEARLY_ID, RUNNING, level_name
 from inldl.text import counted, listed
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too

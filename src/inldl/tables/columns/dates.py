@@ -1,9 +1,23 @@
-"""Dates: which day a text is, whether the day or the month comes first, and the calendar."""
+"""Columns of dates: which days texts are, and their encoding by the calendar."""
 
-import datetime
 import re
+from dataclasses import dataclass
+from functools import partialmethod
 
 import numpy as np
+import pandas as pd
+
+from inldl.tables.columns.cells import (
+    CONSTANT,
+    NEARLY_ALL,
+    Choice,
+    column_error,
+    holds_times,
+    level_name,
+)
+from inldl.tables.columns.kinds import NumberColumn
+from inldl.tables.numbers import is_hole
+from inldl.text import shortened
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = f"(?P<name>{'|'.join(_MONTHS)})[a-z]*"
@@ -29,13 +43,180 @@ _FORMS = [
     re.compile(rf"\s*{form}\s*", re.IGNORECASE | re.ASCII)
     for form in [*(f"{day}(?:(?:t|,? +){_TIME})?" for day in _DAYS), *_PERIODS]
 ]
-_EPOCH = datetime.date(1970, 1, 1).toordinal()
 _CENTURY = 69  # two digits from here on are of the last century, as in C and Python
 DAY_FIRST, MONTH_FIRST = "day first", "month first"
 ORDERS = {"auto": None, "day-first": DAY_FIRST, "month-first": MONTH_FIRST}  # as users name them
 
 
-def found_order(texts):
+_ENDS_OF_MONTHS = 4  # days of the month that monthly dates can have: the 28th to the 31st
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+@dataclass(frozen=True)
+class DateColumn(NumberColumn):
+    """Encode dates as their trend, and as year, month and weekday where these vary.
+
+    The trend is the number of days since 1970, scaled as numbers are; the year is scaled, too.
+    Months and weekdays have a column of zeros and ones each.
+
+    Attributes
+    ----------
+    name, center, scale, fill, indicator, low, high
+        As for numbers, of the days.
+    order : str
+        Whether the day or the month comes first in dates such as 5/1/2024; "" if there are none.
+    year : tuple of float
+        Median, mean and standard deviation of the years; empty if they are not used: there is one
+        year only, or one date in each.
+    months, weekdays : tuple of int
+        Those that have a column: months from 1, weekdays from 0, which is Monday. There are none
+        if all are the same. Weekdays are not used if the dates are those of months.
+    """
+
+    kind = "date"
+    as_text = True
+
+    order: str
+    year: tuple[float, ...]
+    months: tuple[int, ...]
+    weekdays: tuple[int, ...]
+
+    @classmethod
+    def recognise(cls, cells, max_levels):
+        """Take dates by their type, and text that is dates in nearly all cells."""
+        if cells.stored is not None or not (_are_dates(cells) or _read_like_dates(cells)):
+            return None
+        order = "" if _are_dates(cells) else _settled_order(cells)
+        days = _days(cells, order, "holds dates, but {row} holds {cell}")
+        observed = days[~np.isnan(days)]
+        if not len(observed):
+            return None
+        if observed.min() == observed.max() and len(observed) == len(days):
+            return CONSTANT
+        days = NumberColumn.of(cells.name, observed, len(observed) < len(days))
+        return Choice(cls(**vars(days), order=order, **_varying_parts(observed)), cls.kind)
+
+    @property
+    def outputs(self):
+        """Return the names of the encoded columns."""
+        names = [self.name] + [f"{self.name} year"] * bool(self.year)
+        names += [f"{self.name} month={month}" for month in self.months]
+        names += [f"{self.name} weekday={_WEEKDAYS[day]}" for day in self.weekdays]
+        return names + [f"{self.name} missing"] * self.indicator
+
+    @property
+    def scaling(self):
+        """Return fill, center and scale of the days and years; zeros and ones stay."""
+        scaled = [(self.fill, self.center, self.scale)] + [self.year] * bool(self.year)
+        return scaled + [(0.0, 0.0, 1.0)] * (len(self.outputs) - len(scaled))
+
+    def read(self, cells):
+        """Return the days since 1970, NaN where a cell is missing."""
+        return _days(cells, self.order, "held dates when the model was fitted, but {row} holds "
+                     "{cell}")  # fmt: skip
+
+    def write(self, read, out):
+        """Put days and years, and a 1 for the month and the weekday, into an array of zeros."""
+        rows = np.flatnonzero(~np.isnan(read))
+        years, months, weekdays = calendar(read[rows])
+        out[:, 0] = read
+        if self.year:
+            out[:, 1] = np.nan
+            out[rows, 1] = years
+        start = 1 + bool(self.year)
+        for found, known in ((months, self.months), (weekdays, self.weekdays)):
+            out[rows, start : start + len(known)] = found[:, None] == np.array(known, int)
+            start += len(known)
+        if self.indicator:
+            out[:, -1] = np.isnan(read)
+
+    def add_to(self, graph):
+        """Add the days since 1970 as an input of numbers, and the calendar."""
+        days = graph.add_input(self.name, 1)
+        years, months, weekdays = calendar_nodes(graph, days)
+        parts = [days, years] if self.year else [days]
+        for found, known in ((months, self.months), (weekdays, self.weekdays)):
+            if known:
+                parts.append(graph.add_flags("Equal", found, np.array([known], np.float64)))
+        return [*parts, graph.add_flags("IsNaN", days)] if self.indicator else parts
+
+
+def _are_dates(cells):
+    return cells.series.dtype.kind == "M" or cells.dates
+
+
+def _read_like_dates(cells):
+    """Return whether nearly all cells are dates, of those that do not mean missing."""
+    sizes = {text: size for text, size in cells.sizes().items() if not is_hole(text)}
+    dates = sum(size for text, size in sizes.items() if is_date(text))
+    return 0 < dates >= NEARLY_ALL * sum(sizes.values())
+
+
+def _settled_order(cells):
+    """Return whether days or months come first, or refuse dates that leave it open."""
+    texts = [value for value in cells.seen if isinstance(value, str)]
+    order = _order_of(texts)
+    if order is not None:
+        return order
+    if cells.date_order is not None:
+        return cells.date_order
+    raise column_error(
+        cells.name,
+        "date",
+        "holds dates such as {cell}, and nothing tells whether the day or the month comes first; "
+        "say --dates day-first or --dates month-first, write them as 2024-12-31, or leave the "
+        "column out with --ignore {column}",
+        cell=repr(shortened(texts[0])),
+    )
+
+
+def _days(cells, order, problem):
+    """Return the days since 1970, NaN where a cell is missing; refuse what is no date."""
+    dtype = cells.series.dtype
+    if dtype.kind == "M" and isinstance(dtype, np.dtype | pd.DatetimeTZDtype):  # quicker
+        zoned = not isinstance(dtype, np.dtype)
+        return _since_1970(cells.series.dt.tz_localize(None) if zoned else cells.series)
+    written = [_in_digits(value, order) for value in cells.values]
+    form = {"format": "%Y-%m-%d %H:%M:%S", "errors": "coerce"}
+    days = _since_1970(pd.to_datetime(pd.Series(written, dtype=object), **form))
+    known = dict(zip(cells.values, days.tolist(), strict=True))
+    for value in cells.seen if np.isnan(days).any() else ():
+        text = value if isinstance(value, str) else ""
+        if np.isnan(known[value]) and not (text and is_hole(text)):
+            if cells.dates and text and not is_date(text):
+                raise holds_times(cells.name)
+            raise column_error(
+                cells.name,
+                "date",
+                f"{problem}; give a date or leave the cell empty",
+                row=cells.first_row(value),
+                cell=repr(shortened(level_name(value))),
+            )
+    return np.append(days, np.nan)[cells.codes]
+
+
+def _since_1970(series):
+    """Return times as days since 1970, NaN where one is missing."""
+    times = series.to_numpy("datetime64[us]")
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 86_400e6)
+
+
+def _varying_parts(days):
+    """Return how years are scaled, and which months and weekdays there are, where these vary."""
+    years, months, weekdays = calendar(days)
+    scaled = NumberColumn.of("", years.astype(float), False)
+    several = 1 < len(np.unique(years)) < len(np.unique(np.floor(days)))
+    dates = np.floor(days).astype("datetime64[D]")
+    daily = len(np.unique((dates - dates.astype("datetime64[M]")).astype(int))) > _ENDS_OF_MONTHS
+    months, weekdays = (np.unique(part).tolist() for part in (months, weekdays))
+    return {
+        "year": (scaled.fill, scaled.center, scaled.scale) if several else (),
+        "months": tuple(months) if len(months) > 1 else (),
+        "weekdays": tuple(weekdays) if len(weekdays) > 1 and daily else (),
+    }
+
+
+def _order_of(texts):
     """Return what comes first in dates such as 5/1/2024: a constant above, "" or None.
 
     It is "" if there are no such dates, and None if they can be read in both ways.
@@ -56,40 +237,28 @@ def found_order(texts):
     return None
 
 
-def day_number(text, order):
-    """Return the days from 1970 to a date with its time of day; None if it is no date.
+def _in_digits(text, order):
+    """Return a date as year, month, day and time, whatever the form, or None if it has none.
 
-    A month or a quarter is its first day.
+    A month or a quarter is its first day, and the zone of a time does not matter.
     """
-    parts = _match(text)
+    parts = _match(text) if isinstance(text, str) else None
     if parts is None:
         return None
-    first, second = parts.get("first"), parts.get("second")
-    day, month = (second, first) if order == MONTH_FIRST else (first, second)
+    day, month = parts.get("day", parts.get("first", 1)), parts.get("month", parts.get("second"))
+    if order == MONTH_FIRST and "first" in parts:
+        day, month = month, day
     if "name" in parts:
         month = 1 + _MONTHS.index(parts["name"].lower())
     if "quarter" in parts:
         month = 3 * int(parts["quarter"]) - 2
-    try:
-        date = datetime.date(
-            _year(parts["year"]), int(parts.get("month", month)), int(parts.get("day", day or 1))
-        )
-        return date.toordinal() - _EPOCH + _time(parts)
-    except ValueError:  # such as February 30
-        return None
-
-
-def calendar(days):
-    """Return the years, the months from 1 and the weekdays from 0, which is Monday."""
-    dates = np.floor(days).astype("datetime64[D]")
-    months = dates.astype("datetime64[M]").astype(int)
-    return months // 12 + 1970, months % 12 + 1, (np.floor(days).astype(int) + 3) % 7
-
-
-def days_of_month(days):
-    """Return the days of the month, from 1."""
-    dates = np.floor(days).astype("datetime64[D]")
-    return (dates - dates.astype("datetime64[M]")).astype(int) + 1
+    year, hour = int(parts["year"]), int(parts.get("hour", 0))
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= _CENTURY else 2000
+    if "half" in parts:
+        hour = hour % 12 + 12 * (parts["half"] in "pP")
+    time = f"{hour}:{parts.get('minute', 0)}:{parts.get('seconds', 0)}"
+    return f"{year:04}-{month}-{day} {time}"
 
 
 def is_date(text):
@@ -111,18 +280,11 @@ def _match(text):
     return found and {name: part for name, part in found.groupdict().items() if part is not None}
 
 
-def _year(text):
-    year = int(text)
-    return year if len(text) == 4 else year + (1900 if year >= _CENTURY else 2000)
-
-
-def _time(parts):
-    """Return the time of day as a part of a day; the zone does not matter."""
-    hour = int(parts.get("hour", 0))
-    if "half" in parts:
-        hour = hour % 12 + 12 * (parts["half"] in "pP")
-    time = datetime.time(hour, int(parts.get("minute", 0)), int(parts.get("seconds", 0)))
-    return (time.hour * 3600 + time.minute * 60 + time.second) / 86400
+def calendar(days):
+    """Return the years, the months from 1 and the weekdays from 0, which is Monday."""
+    dates = np.floor(days).astype("datetime64[D]")
+    months = dates.astype("datetime64[M]").astype(int)
+    return months // 12 + 1970, months % 12 + 1, (np.floor(days).astype(int) + 3) % 7
 
 
 class _Days:
@@ -135,14 +297,9 @@ class _Days:
         other = other.name if isinstance(other, _Days) else np.array([[float(other)]])
         return _Days(self.graph, self.graph.add(operator, self.name, other))
 
-    def __add__(self, other):
-        return self._with("Add", other)
-
-    def __sub__(self, other):
-        return self._with("Sub", other)
-
-    def __mul__(self, other):
-        return self._with("Mul", other)
+    __add__ = partialmethod(_with, "Add")
+    __sub__ = partialmethod(_with, "Sub")
+    __mul__ = partialmethod(_with, "Mul")
 
     def __floordiv__(self, other):
         return self._with("Div", other).floor()

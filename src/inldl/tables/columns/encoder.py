@@ -6,15 +6,23 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from inldl.files.audit import trust
 from inldl.rows.checks import check_choice, check_number
-from inldl.tables.columns.date import DateColumn
-from inldl.tables.columns.dates import ORDERS
-from inldl.tables.columns.kinds import MAX_LEVELS, CategoryColumn, NumberColumn, choose
-from inldl.tables.columns.values import Cells, as_table, holds_infinity, named_columns
+from inldl.tables.columns.cells import (
+    Cells,
+    Choice,
+    Column,
+    as_table,
+    holds_infinity,
+    named_columns,
+)
+from inldl.tables.columns.dates import ORDERS, DateColumn
+from inldl.tables.columns.kinds import CategoryColumn, NumberColumn
 from inldl.text import listed
 
-__all__ = ["CategoryColumn", "DateColumn", "FeatureEncoder", "NumberColumn"]
-
+KINDS: list[type[Column]] = [DateColumn, NumberColumn, CategoryColumn]
+"""The kinds of columns, in the order in which they are asked whether a column is theirs."""
+MAX_LEVELS = 250  # of text, each with a column: enough for all states, departments or countries
 _ENTRIES = 1 << 18  # of a block of rows: it stays in the cache while its columns are filled
 NO_FEATURES = (
     "No feature column tells rows apart: shares are filled in from the other shares of their "
@@ -23,6 +31,26 @@ NO_FEATURES = (
 _LARGEST = np.finfo(np.float64).max
 
 LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+
+
+def register(kind: type[Column]) -> type[Column]:
+    """Add a kind of column from outside, which is asked first; return it, to decorate a class.
+
+    One of the same name and module is replaced: it may stand in a cell of a notebook.
+    """
+    same = next((other for other in KINDS if other.__name__ == kind.__name__), None)
+    if same is not None and same.__module__ != kind.__module__:
+        raise ValueError(f"There is another {kind.__name__} already; rename this one.")
+    KINDS[:] = [kind, *(other for other in KINDS if other is not same)]
+    trust(kind)
+    return kind
+
+
+def choose(name, series, max_levels=MAX_LEVELS, date_order=None) -> Choice:
+    """Return the `Choice` for a column; infinite numbers are refused."""
+    cells = Cells(name, series, date_order)
+    choices = (kind.recognise(cells, max_levels) for kind in KINDS)
+    return next(choice for choice in choices if choice is not None)
 
 
 class FeatureEncoder(TransformerMixin, BaseEstimator):

@@ -1,18 +1,19 @@
-"""The kinds of columns: how each is recognised, encoded, explained and exported.
-
-A new kind is a frozen dataclass that inherits from `Column`; nothing else has to know of it. That
-of dates has a module of its own.
-"""
+"""Columns of numbers and of text: how each is recognised, encoded and exported."""
 
 import re
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
-from inldl.files.audit import trust
-from inldl.tables.columns.values import (
-    Cells,
+from inldl.tables.columns.cells import (
+    CONSTANT,
+    EMPTY,
+    ID,
+    NEARLY_ALL,
+    NEARLY_ID,
+    RUNNING,
+    Choice,
+    Column,
     as_number,
     as_written_number,
     column_error,
@@ -23,98 +24,11 @@ from inldl.tables.columns.values import (
 )
 from inldl.text import shortened
 
-MAX_LEVELS = 250  # of text, each with a column: enough for all states, departments or countries
 _FEW_ROWS = 20  # fewer may well differ, or go up by one, by chance
-_NEARLY_ALL = 0.9
 _UNSEEN, _MISSING = -1, -2  # cells that no encoded column stands for
 _ID_NAME = re.compile(
     r"(?i:|id|.*[_ .-]id|index|row([_ .-]?(number|num|nr|no|index))?|unnamed: 0)|.*[a-z](Id|ID)"
 )
-
-
-class Column:
-    """A kind of column, fitted to the cells of one. It keeps no table.
-
-    A subclass is a frozen dataclass with the field `name`; a model file holds its fields. Kinds
-    are asked in turn whether a column is theirs, the newest first. A subclass states
-
-    - ``recognise(cells, max_levels)``, a class method: the `Choice` for a column, or None if it
-      is of another kind. `cells` is a `Cells`, with `numbers`, `values` and `codes`;
-    - ``outputs``, a property: the names of the encoded columns;
-    - ``read(cells)``: the cells of new rows as one array. Missing ones are always possible;
-    - ``write(read, out)``: put some of that into an array of zeros, a column per output;
-
-    and those of the following methods that differ.
-
-    Attributes
-    ----------
-    kinds : list of type
-        All kinds, in the order in which they are asked.
-    kind : str
-        What people call it, in one word.
-    as_text : bool
-        Whether a file must keep its cells as text, even where they all look like numbers.
-    ordered : bool
-        Whether its cells have a range, from `low` to `high`, that new cells can lie outside of.
-    """
-
-    kinds: ClassVar[list] = []
-    kind: ClassVar[str]
-    as_text: ClassVar[bool] = True
-    ordered: ClassVar[bool] = False
-
-    def __init_subclass__(cls):
-        super().__init_subclass__()
-        others = {kind.__name__: kind for kind in Column.kinds}
-        earlier = others.pop(cls.__name__, cls)  # of a cell in a notebook that is run again
-        if earlier.__module__ != cls.__module__:
-            raise ValueError(f"There is another {cls.__name__} already; rename this one.")
-        Column.kinds[:] = [cls, *others.values()]
-        trust(cls)
-
-    @property
-    def scaling(self):
-        """Return for each output what NaN is taken as, what is subtracted, and what divides."""
-        return [(0.0, 0.0, 1.0)] * len(self.outputs)
-
-    def unfamiliar(self, read):
-        """Return which cells hold what the fit has not seen, such as those outside its range."""
-        if self.ordered:
-            return (read < self.low) | (read > self.high)
-        return np.zeros(len(read), bool)
-
-    def add_to(self, graph):
-        """Add an input and nodes to an ONNX graph; return the tensors of what `write` writes."""
-        raise ValueError(f"Column {self.name!r} ({self.kind}) cannot be exported to ONNX.")
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How a column is encoded, or why it is left out.
-
-    `kind` is what people call such a column, in one word. A column of text has a number of levels,
-    and if nearly all its cells are numbers, `stray` is the first that is not, and its row.
-    """
-
-    column: Column | None
-    kind: str
-    reason: str = ""
-    n_levels: int = 0
-    stray: tuple[str, int] | None = None
-
-
-EMPTY = Choice(None, "empty", "it has no observed cell")
-CONSTANT = Choice(None, "constant", "every cell is the same")
-ID = Choice(None, "id", "every cell is different, like an id")
-NEARLY_ID = Choice(None, "id", "nearly every cell is different, like an id or free text")
-RUNNING = Choice(None, "id", "it is a running number")
-
-
-def choose(name, series, max_levels, date_order=None):
-    """Return the `Choice` for a column; infinite numbers are refused."""
-    cells = Cells(name, series, date_order)
-    choices = (kind.recognise(cells, max_levels) for kind in Column.kinds)
-    return next(choice for choice in choices if choice is not None)
 
 
 @dataclass(frozen=True)
@@ -223,7 +137,7 @@ def _text_id(name, n_levels, total):
     """Return the choice for text that tells rows apart and no groups of rows, or None."""
     if n_levels == total > 1 and (total > _FEW_ROWS or _ID_NAME.fullmatch(name)):
         return ID
-    nearly = total > _FEW_ROWS and n_levels > _NEARLY_ALL * total
+    nearly = total > _FEW_ROWS and n_levels > NEARLY_ALL * total
     return NEARLY_ID if nearly else None
 
 
@@ -234,7 +148,7 @@ def _share(sizes, holds):
 
 def _stray(cells, sizes):
     """Return the first cell that is no number and its row, if nearly all others are numbers."""
-    if not _NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
+    if not NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
         return None
     stray = [not _is_written_number(level_name(value)) for value in cells.values]
     row = int(np.argmax(np.append(stray, False)[cells.codes]))
@@ -260,7 +174,7 @@ class NumberColumn(Column):
     indicator : bool
         Whether a second column says where cells are missing: some were in the fit.
     low, high : float
-        The smallest and the largest cell of the fit; old model files lack them.
+        The smallest and the largest cell of the fit.
     """
 
     kind = "number"
@@ -272,8 +186,8 @@ class NumberColumn(Column):
     scale: float
     fill: float
     indicator: bool
-    low: float = -np.inf
-    high: float = np.inf
+    low: float
+    high: float
 
     @classmethod
     def recognise(cls, cells, max_levels):
