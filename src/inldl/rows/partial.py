@@ -28,6 +28,7 @@ from inldl.rows import checks, inputs
 Array = np.ndarray
 LEAST_SCALE = 1e-3  # of a row of ratios: what is predicted to be nothing at all has been seen
 LEAST_PREDICTED = float(np.finfo(float).tiny) ** 0.5  # labels predicted as 0 share evenly
+LEAST_SPREAD = 1e-12  # of a hole, relative to the largest of its row
 PER_ROW = ("y", "lower", "upper", "sums", "weight", "spread_features", "features", "number")
 
 
@@ -255,39 +256,35 @@ class PartialRows:
         return rows, self.holes[rows], self.rest[rows]
 
     def project(self, values: Array, spread: Array | float = 1.0) -> Array:
-        """Return the rows with their holes filled near `values`, within bounds and sums.
+        r"""Return the rows with their holes filled near `values`, within bounds and sums.
 
-        Observed degrees stay as they are; holes are 0 where these sum to 1 or more. `spread`, one
-        number or of shape (n_labels,) or (n, n_labels), are expected squared errors of the values:
-        degrees move in proportion to them.
+        The filled holes z minimise :math:`\sum_j (z_j - v_j)^2 / s_j`, where v are the values and
+        s is `spread`: their expected squared errors, one number or of shape (n_labels,) or
+        (n, n_labels). Observed degrees stay as they are; holes are 0 where these sum to 1 or more.
         """
-        some = self.limited_rows
+        spread, some = np.asarray(spread, dtype=np.float64), self.limited_rows
         if len(some) == len(self) and len(self):
             return self._project_between(values, spread).astype(self.y.dtype, copy=False)
-        out = self._project_onto_rest(values, spread)
-        if len(some):
-            spread = spread if np.ndim(spread) < 2 else np.asarray(spread)[some]
-            out[some] = self.take(some)._project_between(values[some], spread)
-        return out
-
-    def _project_onto_rest(self, values: Array, spread: Array | float) -> Array:
-        """Share out what values lack to the rest; then project onto what is not negative."""
         out = np.where(self.holes, 0, self.y).astype(self.y.dtype, copy=False)
         rows, holes, rest = self._open
-        near = values[rows].astype(np.float64, copy=False)
-        if np.ndim(spread):
-            lacking = rest - np.where(holes, near, 0).sum(axis=1)
-            share = holes * np.broadcast_to(spread, self.y.shape)[rows]
-            near = near + share * (lacking / share.sum(axis=1))[:, None]
-        filled = np.ascontiguousarray(np.where(holes, near, -np.inf).T)
-        kernels.project_columns(filled, rest)
-        out[rows] = np.where(holes, filled.T, out[rows])
+        near = values[rows].astype(np.float64)
+        if spread.ndim:
+            high = np.where(holes, rest[:, None], 0)
+            spreads = np.broadcast_to(spread, self.y.shape)[rows]
+            kernels.project_between(near, _relative(spreads, holes), 0 * high, high, rest)
+        else:  # the same, faster
+            columns = np.ascontiguousarray(np.where(holes, near, -np.inf).T)
+            kernels.project_columns(columns, rest)
+            near = columns.T
+        out[rows] = np.where(holes, near, out[rows])
+        if len(some):
+            part = spread if spread.ndim < 2 else spread[some]
+            out[some] = self.take(some)._project_between(values[some], part)
         return out
 
-    def _project_between(self, values: Array, spread: Array | float) -> Array:
-        """Find the nearest rows within all bounds and sums."""
-        spread = np.broadcast_to(np.asarray(spread, dtype=np.float64), values.shape)
-        spread = spread / spread.max(axis=1, keepdims=True)
+    def _project_between(self, values: Array, spread: Array) -> Array:
+        """Do the same where all rows have bounds or sums of groups."""
+        spread = _relative(np.broadcast_to(spread, values.shape), self.holes)
         out = self.y.astype(np.float64)
         for cells, low, high, total in self._boxes:
             near = np.array(values, dtype=np.float64, order="C")
@@ -429,6 +426,13 @@ def fixed_point(
         if np.abs(p - before).max() < small_change:
             break
     return p
+
+
+def _relative(spread: Array, holes: Array) -> Array:
+    """Return spreads relative to the largest of the holes of a row; never 0."""
+    largest = np.where(holes, spread, 0).max(axis=1, keepdims=True, initial=0)
+    spread = spread / np.where(largest > 0, largest, 1)
+    return np.where(holes, np.maximum(spread, LEAST_SPREAD), 1)
 
 
 def add_slack(values: Array) -> Array:
