@@ -11,7 +11,7 @@ import inldl
 from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
 from inldl.rows.partial import PartialRows
 from inldl.tables.ask import Prices, suggestion
-from inldl.tables.row_columns import RowsToFill, TrainingRows
+from inldl.tables.table_rows import RowsToFill, TrainingRows
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
 

@@ -16,7 +16,7 @@ from inldl.progress import listening
 from inldl.rows.partial import PartialRows
 from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
-from inldl.tables.row_columns import TrainingRows
+from inldl.tables.table_rows import TrainingRows
 from inldl.tables.trial import Errors, completing_trials, predicting_trials, run_trial
 
 NAN = np.nan

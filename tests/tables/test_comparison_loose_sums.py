@@ -7,7 +7,7 @@ import pytest
 from inldl import hide
 from inldl.rows.partial import PartialRows
 from inldl.tables import compare
-from inldl.tables.row_columns import TrainingRows
+from inldl.tables.table_rows import TrainingRows
 from inldl.tables.trial import completing_trials, divided
 
 

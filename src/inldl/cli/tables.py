@@ -60,7 +60,7 @@ def complete(
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.pages.table import completion_page
-    from inldl.tables.streaming import draw_paths
+    from inldl.tables.results import draw_paths
     from inldl.tables.tasks import check_completion, complete_table, method_for
 
     fitted = None if model is None else o.load_model_of_table(model, filling)

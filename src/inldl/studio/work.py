@@ -25,7 +25,7 @@ from inldl.tables.gathering import gathered
 from inldl.tables.inspect import inspect_file
 from inldl.tables.options import AskOptions, ScaleOptions, ShareOptions, names
 from inldl.tables.questions import Answers, ask_table
-from inldl.tables.streaming import draw_paths
+from inldl.tables.results import draw_paths
 from inldl.tables.tasks import (
     check_completion,
     complete_table,

@@ -12,7 +12,7 @@ from inldl.completion.asking import RowErrors, choose_questions
 from inldl.methods.intervals import check_coverage
 from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
 from inldl.tables.model import TableModel
-from inldl.tables.row_columns import RowsToFill
+from inldl.tables.table_rows import RowsToFill
 
 ASKED_BY = ("cell", "row")  # what is asked for
 ASKING = (

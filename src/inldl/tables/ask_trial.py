@@ -14,8 +14,8 @@ from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.ask import Prices, check_asked, errors_of
 from inldl.tables.audit import POINTS
 from inldl.tables.model import TableModel
-from inldl.tables.row_columns import RowsToFill, sample_rows
 from inldl.tables.scale import whole_of
+from inldl.tables.table_rows import RowsToFill, sample_rows
 
 ASK = "ask"
 ALL_ROUNDS = 0.5  # of the hidden degrees are asked for in all rounds together

@@ -13,14 +13,14 @@ from inldl.rows.partial import PartialRows
 from inldl.tables.audit import POINTS, error
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.options import ShareOptions
-from inldl.tables.row_columns import (
+from inldl.tables.scale import whole_of
+from inldl.tables.table_rows import (
     TrainingRows,
-    copies_note,
+    copies_notes,
     notes_on_counts,
     sample_rows,
     take_weights,
 )
-from inldl.tables.scale import whole_of
 from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
 
 COMPARING = (
@@ -182,7 +182,7 @@ def compare(
     if len(table) < FEW:
         notes.append(f"With fewer than {FEW} rows, chance may decide which method is best.")
     n_rows, table = len(table), _without_copies(table, dates)
-    notes += [copies_note(n_rows - len(table))] if len(table) < n_rows else []
+    notes += copies_notes(n_rows - len(table))
     completing = completing_trials(table, hidden, random_state)
     trials = [*completing, *predicting_trials(table, folds, random_state)]
     attempts = {}

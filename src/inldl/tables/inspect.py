@@ -20,9 +20,9 @@ from inldl.tables.missingness import (
     size_test,
 )
 from inldl.tables.options import ScaleOptions
-from inldl.tables.row_columns import notes_on_counts, sample_rows, take_weights
 from inldl.tables.scale import whole_of
 from inldl.tables.table import Table
+from inldl.tables.table_rows import notes_on_counts, sample_rows, take_weights
 
 LEAST_CORRELATED = 1000  # rows, whatever the number of features
 CORRELATED_CELLS = 1_000_000  # of the features for correlations: more tell nothing new

@@ -33,7 +33,7 @@ from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.row_columns import (
+from inldl.tables.table_rows import (
     PredictedRows,
     RowsToFill,
     TrainingRows,

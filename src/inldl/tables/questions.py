@@ -13,9 +13,9 @@ from inldl.tables.ask import Prices, Suggestion, suggestion
 from inldl.tables.audit import POINTS
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
-from inldl.tables.row_columns import id_columns, id_texts
+from inldl.tables.results import pieces_for
 from inldl.tables.scale import whole_of
-from inldl.tables.streaming import pieces_for
+from inldl.tables.table_rows import id_columns, id_texts
 from inldl.tables.writing import row_wholes, write_cells, write_frame
 from inldl.text import listed
 

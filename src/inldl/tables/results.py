@@ -1,17 +1,33 @@
-"""What comes of a table in a file: a model, a file that was written, an evaluation."""
+"""Results of tables in files, and what is collected for them while the pieces pass by."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from inldl.completion.loose_sums import largest_sum
+from inldl.progress import report
+from inldl.rows.checks import check_number
+from inldl.rows.partial import PartialRows, add_slack
 from inldl.tables import audit
-from inldl.tables.missingness import SizeTest
+from inldl.tables.formats.registry import plain_name
+from inldl.tables.missingness import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
 from inldl.tables.model import TableModel
 from inldl.tables.scale import whole_of
+from inldl.tables.table import Piece
+from inldl.tables.table_rows import id_texts
+from inldl.tables.writing import TableWriter
 
-MOST_SHUFFLED = 100  # that are shuffled
+MOST_SHUFFLED = 100  # columns whose influence is measured
+SHOWN_ROWS = 48  # rows of a picture
+TALLIED_ROWS = 200_000  # that tell why degrees are missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +120,153 @@ class Evaluation:
     # How predictions agree with cells that have bounds, such as <5; the measures leave them out.
     bounded: Any = None
     n_learned: int = 0  # rows that the model was fitted to, as far as it remembers them
+
+
+def pieces_for(model, file, others, step, text=None) -> Iterator[Piece]:
+    """Yield the pieces of a file with the columns that a model needs, and some `others`.
+
+    Those in `text` are read as text; by default the others that the model does not use. The name
+    of the `step` and the share of the rows that came so far are reported.
+    """
+    columns = model.encoder_.columns_
+    names = [column.name for column in columns if column.name in file.features]
+    text = {*others} - {*names} if text is None else {*text}
+    text |= {column.name for column in columns if column.as_text}
+    bound = max(1, file.source.most_rows())
+    for piece in file.pieces(list(dict.fromkeys([*names, *others])), text):
+        yield piece
+        report(step, min(1.0, piece.rows.stop / bound))
+
+
+class ShownRows:
+    """Keep some rows for a picture, evenly drawn from all pieces, in the units of the file."""
+
+    def __init__(self, file, labels, whole, ids=()) -> None:
+        self._labels, self._whole, self._ids = labels, whole, list(ids)
+        self._step = max(1, -(-file.source.most_rows() // SHOWN_ROWS))
+        self._kept: tuple[list[pd.DataFrame], ...] = [], [], [], []
+
+    def keep(self, piece, before, after, ends=()) -> None:
+        """Keep the rows of a piece that are shown: degrees, and the ends of their intervals."""
+        chosen = np.arange(-piece.first % self._step, piece.size, self._step)
+        names = self._names(piece, chosen)
+        for kept, values in zip(self._kept, (before, after, *ends), strict=False):
+            part = np.asarray(values)[chosen] * self._whole
+            kept.append(pd.DataFrame(part, index=names, columns=self._labels))
+
+    def _names(self, piece, chosen):
+        """Return the ids of the rows, and the number of a row that has none."""
+        numbers = piece.first + chosen + 1
+        if not self._ids:
+            return numbers
+        texts = id_texts(piece.features.iloc[chosen], self._ids)
+        names = [text or f"row {number}" for text, number in zip(texts, numbers, strict=True)]
+        return pd.Index(names, name=", ".join(self._ids))
+
+    def frames(self) -> dict[str, Any]:
+        """Return the rows, by the names in `WriteResult`."""
+        empty = [pd.DataFrame(columns=self._labels, dtype=float)]
+        before, after = (pd.concat(kept or empty) for kept in self._kept[:2])
+        ends = tuple(pd.concat(kept) for kept in self._kept[2:] if kept)
+        return {"before": before, "after": after, "ends": ends}
+
+
+class Tally:
+    """Count the degrees that a model fills in, and keep what tells why they were missing."""
+
+    def __init__(self, file, model, scale):
+        self._labels, self._scale, self._whole = file.labels, scale, whole_of(scale)
+        self._step = max(1, -(-file.source.most_rows() // TALLIED_ROWS))
+        self._loose = model.examples_ is not None and model.examples_.loose
+        self._ratios = model.known == "ratios"
+        self._completer = None if self._ratios else model.learn_completion()
+        self._counts, self._most_errors = np.zeros(5, int), 0.0
+        self._rows = [np.empty((0, len(file.labels)))]
+
+    def add(self, piece, y, completed, rows) -> None:
+        """Add a piece, of which `y` are the degrees as fractions, and `rows` are to be filled."""
+        missing, exact = np.isnan(y), 0
+        if not (self._loose or self._ratios):
+            exact = missing.sum() - np.isnan(PartialRows(y).forced()).sum()
+        bounded = 0 if piece.bounds is None else piece.bounds.given().sum()
+        self._counts += piece.size, missing.sum(), exact, missing.any(axis=1).sum(), bounded
+        if self._completer is not None:
+            most = self._completer.most_errors(y, completed)
+            if rows.constrained:
+                low, high = rows.possible
+                worst = np.where(missing, np.maximum(completed - low, high - completed), 0)
+                most = np.minimum(most, worst.sum(axis=1))
+            self._most_errors += most.sum()
+        given = piece.values / self._whole if self._loose else y
+        if rows.constrained:  # bounds say why these are missing
+            given = np.where(rows.limited, completed, given)
+        self._rows.append(given[-piece.first % self._step :: self._step])
+
+    def results(self) -> dict[str, Any]:
+        """Return what is known of the filled degrees, by the names in `WriteResult`."""
+        names = ("n_rows", "n_filled", "n_exact", "n_filled_rows", "n_bounded")
+        found = dict(zip(names, self._counts.tolist(), strict=True))
+        if self._ratios:  # sums of rows tell nothing then
+            return found | {"ratios": True}
+        rows, completer = np.concatenate(self._rows), self._completer
+        found["size"] = size_of_holes(rows, self._labels, self._scale, self._loose)
+        if completer is not None:
+            found["below_recorded"] = completer.top_k_ is not None
+            if unsure := found["n_filled"] - found["n_exact"]:
+                found["most_error"] = self._whole * self._most_errors / unsure
+        return found
+
+
+def size_of_holes(y, labels, scale, loose, ratios=False) -> SizeTest:
+    """Return what the sums of rows tell about the sizes of missing degrees, a `SizeTest`."""
+    y = np.asarray(y, dtype=np.float64)
+    if loose:  # then a row hides what it lacks, too
+        y, labels = add_slack(y / largest_sum(y)), [*labels, "what is lacking"]
+    untestable = UNKNOWN_TOTALS if scale == "count" else UNKNOWN_SCALES if ratios else ""
+    return size_test(y, labels, untestable=untestable)
+
+
+def draw_paths(path, n_draws) -> list[Path]:
+    """Return the files of the draws: beside the completed table, and named in their order."""
+    check_number("n_draws", n_draws, low=0, integer=True)
+    path, width = Path(path), len(str(n_draws))
+    stem = plain_name(path).stem  # of survey.csv.gz, too
+    ending = path.name.removeprefix(stem)
+    return [path.with_name(f"{stem}-draw{i:0{width}}{ending}") for i in range(1, n_draws + 1)]
+
+
+@contextmanager
+def completed_files(file, path, plain, extra, *, n_draws, seed, **how) -> Iterator[Callable]:
+    """Give a function that writes the next rows of a completed table, and of its draws.
+
+    It takes a piece, the degrees that stay, the completed ones, their scale, values of the
+    `extra` columns, and `RowsToFill`. The table also goes to the file `plain` without the extra
+    columns, if that is not None. Each file is a `TableWriter`, made with `how`; the files appear
+    when all pieces are there.
+    """
+    with ExitStack() as stack:
+        writer = stack.enter_context(TableWriter(file, path, extra=extra, **how))
+        paths = [*([] if plain is None else [plain]), *draw_paths(plain or path, n_draws)]
+        others = [stack.enter_context(TableWriter(file, other, **how)) for other in paths]
+
+        def write(piece, kept, completed, scale, added, rows):
+            writer.write(piece, kept, completed, scale, added)
+            tables = [*([] if plain is None else [completed])]
+            tables += [*rows.draw(n_draws, seed, piece.first)] if n_draws else []
+            for other, table in zip(others, tables, strict=True):
+                other.write(piece, kept, table, scale)
+
+        yield write
+
+
+def paired_ends(lower, upper) -> np.ndarray:
+    """Return the ends of the intervals, both of a label side by side."""
+    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
+
+
+def rounded_rows(values) -> np.ndarray:
+    """Return rows of nine decimals that keep their sum: the largest takes the rest."""
+    rounded = np.round(values, 9)
+    rows, largest = np.arange(len(values)), np.argmax(values, axis=1)
+    rounded[rows, largest] += np.round(values.sum(axis=1) - rounded.sum(axis=1), 9)
+    return rounded

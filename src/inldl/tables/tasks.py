@@ -15,30 +15,12 @@ from inldl.rows.checks import check_ratios
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
-from inldl.tables import audit
+from inldl.tables import audit, results, table_rows
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
-from inldl.tables.row_columns import (
-    TrainingRows,
-    copies_note,
-    id_columns,
-    take_column,
-    take_weights,
-    votes_of,
-    weights_notes,
-)
 from inldl.tables.scale import whole_of
-from inldl.tables.streaming import (
-    ShownRows,
-    Tally,
-    completed_files,
-    draw_paths,
-    paired_ends,
-    pieces_for,
-    rounded_rows,
-    size_of_holes,
-)
+from inldl.tables.table_rows import TrainingRows
 from inldl.tables.writing import TableWriter, check_writable, row_wholes
 
 LEARNED_NUMBERS = 100_000_000  # that are learned from at once: 800 MB
@@ -79,8 +61,8 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
     rows, n_left_out = prepared.rows, n_read - len(prepared)
     weight, missing, partly = held_out.rows.weight, rows.holes, sampled or n_left_out
     notes = [*notes, *([_SAMPLED.format(len(rows))] if sampled else [])]
-    notes += weights_notes(options.weight, n_left_out, weight, held_out.votes)
-    notes += [*model.encoder_.notes_, *([copies_note(model.n_copies_)] if model.n_copies_ else [])]
+    notes += table_rows.weights_notes(options.weight, n_left_out, weight, held_out.votes)
+    notes += [*model.encoder_.notes_, *table_rows.copies_notes(model.n_copies_)]
     return FitResult(
         model,
         scale,
@@ -108,11 +90,11 @@ def _training_rows(table, options):
     Columns that are about the rows are taken from the features.
     """
     features, file = table.features, table.file
-    weight = take_weights(features, options.weight, file, table.rows)
+    weight = table_rows.take_weights(features, options.weight, file, table.rows)
     groups = None
     if options.group is not None:
-        groups = take_column(features, options.group, file, "--group")
-    votes = votes_of(table) if options.votes else None
+        groups = table_rows.take_column(features, options.group, file, "--group")
+    votes = table_rows.votes_of(table) if options.votes else None
     with _placed(file.place_of(table.rows)):
         rows = PartialRows.of(table.y, **table.known.limits, names=table.labels)
     number = np.arange(len(rows)) if table.rows is None else table.rows
@@ -130,7 +112,7 @@ def _size_of_holes(training, labels, scale, ratios):
     given = rows.y if divisors is None else rows.y * divisors[:, None]
     if rows.constrained:  # bounds say why these are missing
         given = np.where(rows.limited, rows.feasible(), given)
-    return size_of_holes(given, labels, scale, divisors is not None, ratios)
+    return results.size_of_holes(given, labels, scale, divisors is not None, ratios)
 
 
 def complete_table(
@@ -183,14 +165,14 @@ def complete_table(
     """
     options = FillOptions.of(options, **keywords)
     coverage, ratios, whole = options.coverage, model.known == "ratios", whole_of(scale)
-    extra, ids = _added_to_completed(file, options), id_columns(file, model)
-    shown = ShownRows(file, file.labels, whole, ids)
+    extra, ids = _added_to_completed(file, options), table_rows.id_columns(file, model)
+    shown = results.ShownRows(file, file.labels, whole, ids)
     how = {"filled": file.labels if holes is None or ratios else holes, "whole": options.whole}
     how |= {"overwrite": overwrite, "n_draws": options.n_draws, "seed": random_state}
-    with completed_files(file, path, plain, extra, **how) as write:
+    with results.completed_files(file, path, plain, extra, **how) as write:
         report("learning how the shares of a row go together")
-        tally = Tally(file, model, scale)
-        for piece in pieces_for(model, file, ids, "filling in rows"):
+        tally = results.Tally(file, model, scale)
+        for piece in results.pieces_for(model, file, ids, "filling in rows"):
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
@@ -212,7 +194,7 @@ def _kept(y):
 
 def _pairs(ends, units):
     """Return the ends of intervals as columns to be added, none without any."""
-    return [paired_ends(*(end * units for end in ends))] if ends else []
+    return [results.paired_ends(*(end * units for end in ends))] if ends else []
 
 
 def _marks(piece, y):
@@ -226,7 +208,7 @@ def check_completion(file, path, options=None, *, overwrite=False, **keywords) -
     options = FillOptions.of(options, **keywords)
     extra = _added_to_completed(file, options)
     check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
-    for each in draw_paths(path, options.n_draws):
+    for each in results.draw_paths(path, options.n_draws):
         check_writable(file, each, overwrite=overwrite)
 
 
@@ -257,17 +239,17 @@ def predict_table(file, model, path, *, coverage=None, overwrite=False) -> Write
     taken = file.source.names
     names = [f"{name}_predicted" if name in taken else name for name in labels]
     extra = names + _interval_names(labels, coverage)
-    ids, n_rows, unfamiliar = id_columns(file, model), 0, np.zeros(2, int)
-    shown = ShownRows(file, labels, whole, ids)
+    ids, n_rows, unfamiliar = table_rows.id_columns(file, model), 0, np.zeros(2, int)
+    shown = results.ShownRows(file, labels, whole, ids)
     with TableWriter(file, path, extra=extra, overwrite=overwrite) as writer:
-        for piece in pieces_for(model, file, ids, "predicting rows"):
+        for piece in results.pieces_for(model, file, ids, "predicting rows"):
             with _placed(file.place_of(first=piece.first)):
                 rows = model.predict_rows(piece.features)
                 predicted = rows.predicted
                 check_predictable(predicted)
             unfamiliar += [which.sum() for which in rows.unfamiliar]
             ends = () if coverage is None else rows.interval(coverage)
-            added = [rounded_rows(predicted * whole)]
+            added = [results.rounded_rows(predicted * whole)]
             added += [pairs * whole for pairs in _pairs(ends, 1.0)]
             shown.keep(piece, np.full(predicted.shape, np.nan), predicted, ends)
             nothing = np.zeros(piece.values.shape)  # no holes, so no degree is filled
@@ -308,7 +290,7 @@ def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Ev
     """
     options = ShareOptions.of(options, **keywords)
     table = file.read(scale=options.scale, normalize=options.normalize, least_rows=1)
-    weights = take_weights(table.features, options.weight, file)
+    weights = table_rows.take_weights(table.features, options.weight, file)
     y, ratios = table.y, model.known == "ratios"
     with _placed(file.place_of()):
         rows = model.predict_rows(table.features)

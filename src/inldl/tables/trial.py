@@ -16,7 +16,7 @@ from inldl.datasets import hide
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
 from inldl.tables.model import TableModel
-from inldl.tables.row_columns import TrainingRows
+from inldl.tables.table_rows import TrainingRows
 from inldl.uncertainty.heldout import with_every_label
 
 HIDINGS = 3

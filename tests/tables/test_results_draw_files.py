@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inldl.tables.streaming import draw_paths
+from inldl.tables.results import draw_paths
 
 
 @pytest.mark.parametrize(

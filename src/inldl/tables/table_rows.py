@@ -1,4 +1,4 @@
-"""Columns about the rows of a table: ids, weights, groups; and rows that equal each other."""
+"""Rows of a table: to learn from, to fill, predicted; and columns that are about the rows."""
 
 from __future__ import annotations
 
@@ -251,11 +251,11 @@ def weights_notes(name, n_left_out, weights, votes) -> list[str]:
     if votes is not None:
         least, most = int(votes.argmin()), int(votes.argmax())
         ratio = weights[most] / weights[least] if weights[least] > 0 else np.inf
-        told = "Rows count by their votes"
+        note = "Rows count by their votes"
         if votes[most] > votes[least] and name is None and np.isfinite(ratio):
-            told += f": one of {votes[most]:,.0f} counts {ratio:.2g} times as much as one of "
-            told += f"{votes[least]:,.0f}"
-        notes.append(f"{told}.")
+            note += f": one of {votes[most]:,.0f} counts {ratio:.2g} times as much as one of "
+            note += f"{votes[least]:,.0f}"
+        notes.append(f"{note}.")
     return notes
 
 
@@ -270,10 +270,12 @@ def group_numbers(groups, n) -> np.ndarray:
     return np.unique(groups.astype(str), return_inverse=True)[1]
 
 
-def copies_note(n_copies) -> str:
-    """Return a sentence on rows that stand in a table more than once."""
+def copies_notes(n_copies) -> list[str]:
+    """Return a sentence on rows that stand in a table more than once, if there are some."""
+    if not n_copies:
+        return []
     equal = "equals" if n_copies == 1 else "equal"
-    return f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."
+    return [f"{counted(n_copies, 'row')} {equal} an earlier one and did not count again."]
 
 
 def means_of_labels(rows, ratios=False) -> np.ndarray:
