@@ -3,6 +3,8 @@
 What is known are degrees, and bounds of unknown degrees.
 """
 
+from __future__ import annotations  # the pages of the API are built without PyTorch
+
 import math
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The loss of sparse targets, the paper's weights as a loss, and two ways onto the simplex."""
 
+from __future__ import annotations  # the pages of the API are built without PyTorch
+
 from typing import Any
 
 import numpy as np
