@@ -375,10 +375,10 @@ class Slow(ConstantLDL):
 def start(tmp_path, survey):
     (tmp_path / "own_methods.py").write_text(METHODS)
     (tmp_path / "temporary").mkdir()
-    survey.assign(region="Köln").to_csv(tmp_path / "old.csv", index=False, encoding="cp1252")
+    survey.to_csv(tmp_path / "old.csv.gz", index=False)  # it is unpacked to a temporary file
     command = (
         "complete",
-        "old.csv",
+        "old.csv.gz",
         "-l",
         LABELS,
         "-o",
