@@ -65,7 +65,7 @@ def read(path, labels, **options):
 
 
 def limits_of(table):
-    return table.known.limits
+    return table.known.arguments()
 
 
 def fit(model, X, y, **known):

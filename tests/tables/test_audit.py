@@ -6,9 +6,9 @@ import pytest
 
 from inldl import TableModel, hide
 from inldl.datasets import load_budget_shares
+from inldl.rows.partial import PartialRows
 from inldl.tables import audit
 from inldl.tables.audit import HeldOut, measure_bounds
-from inldl.tables.limits import Known
 from inldl.tables.trial import hide_more
 
 
@@ -145,7 +145,7 @@ def test_test_rows(budget):
 )
 def test_predictions_beside_bounds(weights, within, distance):
     y = np.array([[0.5, np.nan, np.nan], [np.nan, np.nan, 0.9]])
-    known = Known(
+    known = PartialRows.of(
         y,
         lower=np.array([[np.nan, 0.1, np.nan], [np.nan, 0.02, np.nan]]),
         upper=np.array([[np.nan, 0.2, 0.3], [0.05, 0.1, np.nan]]),
@@ -157,7 +157,7 @@ def test_predictions_beside_bounds(weights, within, distance):
     assert (found.n, found.unit) == (4, "percentage points")
     assert found.within == pytest.approx(within)
     assert found.distance == pytest.approx(distance)
-    assert measure_bounds(Known(y), predicted) is None
+    assert measure_bounds(PartialRows(y), predicted) is None
     assert measure_bounds(known, np.array([[0, 0.1, 0.3], [0.05, 0.1, 0.85]])).distance == 0
 
 

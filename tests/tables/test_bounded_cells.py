@@ -128,14 +128,13 @@ def written(tmp_path, ending):
 def test_every_format_has_bounds(tmp_path, ending):
     long = "id=x,label=label,value=value" if "long" in ending else None
     table = read_table(written(tmp_path, ending), "a,b,c", long=long)
-    y = [[0.5, 0.4, 0.1], [0.9, NAN, NAN], [NAN, NAN, 0.88], [NAN, 0.2, 0.2]]
+    y = np.array([[0.5, 0.4, 0.1], [0.9, NAN, NAN], [NAN, NAN, 0.88], [NAN, 0.2, 0.2]])
     np.testing.assert_array_equal(table.y, y)
-    lower = np.full((4, 3), NAN)
+    lower, upper = np.where(np.isnan(y), 0, y), np.where(np.isnan(y), 1, y)
     lower[2, 0], lower[3, 0] = 0.01, 0.6
-    np.testing.assert_array_equal(table.lower, lower)
-    upper = np.full((4, 3), NAN)
+    np.testing.assert_array_equal(table.known.lower, lower)
     upper[1:3, 1], upper[2, 0] = 0.05, 0.09
-    np.testing.assert_array_equal(table.upper, upper)
+    np.testing.assert_array_equal(table.known.upper, upper)
     assert table.scale == "percent"
     assert table.notes[-1].startswith("4 cells such as ")
     assert " are read as bounds: between " in table.notes[-1]
@@ -144,9 +143,8 @@ def test_every_format_has_bounds(tmp_path, ending):
 def test_a_table_without_such_cells_has_no_bounds(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n0.5,0.5\n0.9,\n")
     table = read_table(tmp_path / "t.csv", "a,b")
-    assert table.lower is None
-    assert table.upper is None
-    assert table.known.limits == {}
+    assert not table.known.constrained
+    assert table.known.arguments() == {}
 
 
 def test_pieces_and_samples_keep_bounds_beside_their_rows(tmp_path, monkeypatch):
@@ -161,14 +159,14 @@ def test_pieces_and_samples_keep_bounds_beside_their_rows(tmp_path, monkeypatch)
     assert bounded.bounds.upper[2500 - bounded.first, 0] == 7
     known = file.known(bounded, "percent")
     assert known.upper[2500 - bounded.first, 0] == 0.07
-    assert known.lower is None
+    assert np.argwhere(known.bounded).tolist() == [[2500 - bounded.first, 0]]
     table = file.read(most_rows=2000)
     at = np.flatnonzero(~np.isnan(table.y).all(axis=1) & np.isnan(table.y[:, 0]))
     if len(at):
         assert table.rows[at[0]] == 2500
-        assert table.upper[at[0], 0] == 0.07
+        assert table.known.upper[at[0], 0] == 0.07
     whole = file.read()
-    assert np.argwhere(~np.isnan(whole.upper)).tolist() == [[2500, 0]]
+    assert np.argwhere(whole.known.bounded).tolist() == [[2500, 0]]
 
 
 def refusal(tmp_path, text, **options):
@@ -206,14 +204,14 @@ def test_bounds_settle_the_signs_of_numbers_and_are_settled_by_them(tmp_path):
     assert "'<1.000' could mean <1000 or <1.000" in told
     (tmp_path / "t.csv").write_text("a;b;c\n50;40;10\n90;<2,5;\n")
     table = read_table(tmp_path / "t.csv", "a,b,c")
-    assert table.upper[1, 1] == 0.025
+    assert table.known.upper[1, 1] == 0.025
     assert "The decimal sign is a comma." in table.notes
 
 
 def test_what_rounding_explains_is_no_contradiction(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n50,40,10\n97.4,1.5,<1\n")
     table = read_table(tmp_path / "t.csv", "a,b,c")
-    assert np.nansum(table.y[1]) + table.upper[1, 2] == pytest.approx(1)
+    assert np.nansum(table.y[1]) + table.known.upper[1, 2] == pytest.approx(1)
     assert "miss the whole, as rounded numbers do: 1." in " ".join(table.notes)
 
 
@@ -245,9 +243,10 @@ def test_a_table_of_any_cells_is_read_or_refused(tmp_path_factory, rows, delimit
     if known is None:
         assert told.endswith(".")
         return
-    y, no_bound = known.y, np.full(known.y.shape, NAN)
-    lower, upper = (no_bound if end is None else end for end in (known.lower, known.upper))
-    assert not (~np.isnan(lower + upper) & ~np.isnan(y)).any()  # only holes have bounds
+    y, (lower, upper) = known.y, known.box
+    seen = ~np.isnan(y)
+    assert (lower[seen] == y[seen]).all()  # only holes have bounds
+    assert (upper[seen] == y[seen]).all()
     assert not (lower > upper + 1e-9).any()
     assert not ((lower < 0) | (upper > 1 + 1e-9)).any()
     # Each cell is a number, a hole, or a bound, as its text says.
@@ -262,7 +261,7 @@ def test_words_for_missing_come_first(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n50,40,10\n90,<5,\n")
     table = read_table(tmp_path / "t.csv", "a,b,c", na="<5")
     assert np.isnan(table.y[1, 1])
-    assert table.upper is None
+    assert not table.known.constrained
 
 
 def test_features_keep_such_cells_as_text(tmp_path):

@@ -68,7 +68,7 @@ def test_a_file_is_learned_from_with_its_bounds(data, tmp_path):
     table = read_table(tmp_path / "t.csv", LABELS)
     learned = fit_table(table.file, "winldl")
     assert "'<20' are read as bounds: between 0 and 20." in " ".join(learned.notes)
-    model = TableModel("winldl").fit(table.features, table.degrees, **table.known.limits)
+    model = TableModel("winldl").fit(table.features, table.degrees, **table.known.arguments())
     found = (each.examples_.degrees for each in (learned.model, model))
     np.testing.assert_array_equal(*found)
     assert not np.isnan(model.examples_.degrees).any()  # they are expected, not missing

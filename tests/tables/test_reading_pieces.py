@@ -63,7 +63,7 @@ def test_pieces_make_up_the_table(path, frame):
     np.testing.assert_array_equal(found["x"], frame["x"])
     assert found["word"].fillna("").tolist() == frame["word"].fillna("").tolist()
     assert found.index.tolist() == list(range(500))
-    fractions = [file.fractions(piece, "fraction") for piece in pieces]
+    fractions = [file.known(piece, "fraction").y for piece in pieces]
     np.testing.assert_array_equal(np.concatenate(fractions), table.y)
 
 

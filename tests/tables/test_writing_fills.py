@@ -1,7 +1,6 @@
 """What is written at holes: within bounds, with the sums of groups, and whole where asked."""
 
 import itertools
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inldl.rows.partial import PartialRows
 from inldl.tables import read_table, write_table
 from inldl.tables.writing import HoleFilling
 
@@ -51,7 +51,9 @@ def test_fills_stay_within_their_limits(row):
     counts, holes, lower, upper, group, _ = row
     wanted, total = completed_within(*row), counts.sum()
     y = np.where(holes, NAN, counts)[None] / total
-    limits = SimpleNamespace(lower=lower[None], upper=upper[None], groups=group)
+    ends = np.where(np.isnan(lower), 0, lower), np.where(np.isnan(upper), np.inf, upper)
+    sums = np.array([*group.values()]).T if group else None
+    limits = PartialRows(y, *(end[None] for end in ends), tuple(map(np.array, group)), sums)
     fills = HoleFilling(y, wanted[None] / total, np.array([total]), limits)
     for found in (fills.rounded()[0], fills.whole(str)[0]):
         assert (np.isnan(found) == ~holes).all()
@@ -102,7 +104,7 @@ TEXT = 'x;a;b;c;n\r\n"q";50;"<5";1–9;60\r\n2; 3 ;4;5;12\r\n;10;;;20\r\n'
 def test_counts_are_written_within_bounds_and_all_else_stays(tmp_path, whole, expected):
     (tmp_path / "t.csv").write_bytes(TEXT.encode())
     table = read_table(tmp_path / "t.csv", "a,b,c", total="n")
-    assert table.upper[0].tolist()[1:] == [4 / 60, 9 / 60]
+    assert table.known.upper[0].tolist()[1:] == [4 / 60, 9 / 60]
     full = table.y.copy()
     full[0, 1:], full[2, 1:] = [3.3 / 60, 6.7 / 60], 0.25
     write_table(table, full, tmp_path / "out.csv", whole=whole)
@@ -128,7 +130,7 @@ def test_bounded_cells_of_other_formats_are_filled(tmp_path, ending, kind):
     write_table(table, [[0.5, 0.4, 0.1], [0.9, 0.04, 0.06]], out)
     back = read_table(out, "a,b,c")
     np.testing.assert_allclose(back.y, [[0.5, 0.4, 0.1], [0.9, 0.04, 0.06]])
-    assert back.upper is None
+    assert not back.known.constrained
 
 
 def test_long_tables_are_filled_within_bounds_and_below(tmp_path):

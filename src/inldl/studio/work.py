@@ -21,7 +21,7 @@ from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
-from inldl.tables.gathering import gathered
+from inldl.tables.gathering import gather
 from inldl.tables.inspect import inspect_file
 from inldl.tables.options import AskOptions, ScaleOptions, ShareOptions, names
 from inldl.tables.questions import Answers, ask_table
@@ -209,7 +209,7 @@ def export(task: Task) -> None:
     task.step("Reading", 2)
     source = Path(task.given["file"])
     file = TableFile(source, None, options.reading(task.settings))
-    _, frame, _, _ = gathered(file)
+    frame = gather(file)[0].features
     if task.given["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
         raise ValueError(
             f"An Excel sheet holds {MOST_SHEET_ROWS:,} rows, and the table has {len(frame):,}; "

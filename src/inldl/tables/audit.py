@@ -254,13 +254,11 @@ def measure_test_rows(model, y, predicted, ends=(), weights=None, constant=None)
 
 def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded | None:
     """Compare predictions with bounds of missing degrees, which `known` has; None without any."""
-    if not known.n_bounded:
+    at, (low, high) = known.bounded, known.box
+    if not at.any():
         return None
-    free = np.full(predicted.shape, np.nan)
-    low, high = (free if bounds is None else bounds for bounds in (known.lower, known.upper))
-    at = np.nonzero(~(np.isnan(low) & np.isnan(high)))
-    off = np.fmax(np.fmax(low - predicted, predicted - high), 0)[at]
-    weights = None if weights is None else weights[at[0]]
+    off = np.maximum(np.maximum(low - predicted, predicted - high), 0)[at]
+    weights = None if weights is None else weights[np.nonzero(at)[0]]
     outside = _mean(off > BOUND_TOLERANCE, weights)
     distance = _mean(off, weights) / outside if outside else 0.0
     unit = POINTS if whole_of(scale) > 1 else ""

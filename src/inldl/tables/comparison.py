@@ -212,7 +212,7 @@ def compare_file(
     read = file.read(scale=options.scale, normalize=options.normalize)
     weights = take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}
-    how |= {"sample_weight": weights, "divisors": read.sums, **read.known.limits}
+    how |= {"sample_weight": weights, "divisors": read.sums, **read.known.arguments()}
     found = compare(read.features, read.degrees, methods, **how)
     return found, [*file.notes, *notes_on_counts(read), *_notes_on_sums(read)]
 
@@ -225,8 +225,8 @@ def _notes_on_sums(read):
         "Complete rows do not all have the same sum. Completing takes this into account, as inldl "
         "complete does; predictions are compared with rows that are divided by their sums."
     ]
-    bounded = read.lower is not None or read.upper is not None
-    unused = ["bounds"] * bounded + ["sums of labels"] * bool(read.groups)
+    bounded = bool(read.known.bounded.any())
+    unused = ["bounds"] * bounded + ["sums of labels"] * bool(read.known.groups)
     if unused:
         notes.append(
             f"Methods are compared without the {' and '.join(unused)} of missing shares; inldl "

@@ -8,7 +8,7 @@ import pandas as pd
 from inldl.errors import DataError
 from inldl.tables.columns.cells import Cells
 from inldl.tables.columns.encoder import MAX_LEVELS, choose
-from inldl.tables.gathering import gathered
+from inldl.tables.gathering import gather
 from inldl.text import counted
 
 NEARLY_EMPTY = 0.95
@@ -131,7 +131,8 @@ def suggest_roles(file) -> ColumnRoles:
     which a model would say that they are ids seem to name the rows. If the file has labels, these
     are the labels.
     """
-    values, frame, _, _ = gathered(file, ROLE_ROWS)
+    piece, _ = gather(file, ROLE_ROWS)
+    values, frame = piece.values, piece.features
     if file.labels:
         frame = pd.DataFrame(values, columns=file.labels).join(frame)
     if not len(frame):

@@ -1,15 +1,18 @@
 """Read the rows of a file into memory, all of them or some."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from inldl.tables.bounded_cells import Bounds
+from inldl.tables.table import Piece
 
 FEWEST = 20  # observed degrees of a label in a sample of rows, where there are as many
 
 
-def gathered(file, most_rows=None):
-    """Return labels, features, the numbers of the rows kept, and what stands beside them.
+def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
+    """Return the rows of a file as one piece, and their numbers if only some are kept.
 
     About `most_rows` are drawn, or all are taken. Memory is taken once: floats go to their place,
     columns of another kind are joined later.
@@ -21,13 +24,16 @@ def gathered(file, most_rows=None):
         most += FEWEST * len(file.labels)
     values, floats = np.empty((most, len(file.labels))), np.empty((len(file.features), most))
     columns = dict(zip(file.features, floats, strict=True))
-    others, text, rows, done, beside = {}, {}, [], 0, _Beside(len(file.labels))
+    others: dict[str, list] = {}
+    text: dict[str, None] = {}
+    rows: list[Any] = []
+    done, parts = 0, []
     for piece in file._pieces(file.features, None):
         rows.append(slice(None) if keep is None else keep(piece))
-        kept = piece.values[rows[-1]]
-        beside.add(piece, rows[-1], len(kept))
-        place = slice(done, done + len(kept))
-        values[place] = kept
+        part = piece.without_features(rows[-1])
+        place = slice(done, done + part.size)
+        values[place] = part.values
+        parts.append(replace(part, values=values[place]))
         text |= dict.fromkeys(name for name in file.features if name not in piece.features)
         if not (others or text) and (piece.features.dtypes == np.float64).all():  # all at once
             floats[:, place], done = piece.features.to_numpy()[rows[-1]].T, place.stop
@@ -43,11 +49,11 @@ def gathered(file, most_rows=None):
     numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
     if not (others or text):
         features = pd.DataFrame(floats[:, :done].T, columns=file.features, copy=False)
-        return values[:done], features, numbered, beside
+        return Piece.joined(parts, values[:done], features), numbered
     columns = {name: column[:done] for name, column in columns.items()}
     columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
     columns |= _texts(file.source, list(text), rows)
-    return values[:done], pd.DataFrame(columns), numbered, beside
+    return Piece.joined(parts, values[:done], pd.DataFrame(columns)), numbered
 
 
 def _texts(source, names, rows):
@@ -55,37 +61,6 @@ def _texts(source, names, rows):
     pieces = zip(source.pieces((), names, names), rows, strict=True) if names else ()
     parts = [piece.features[kept] for piece, kept in pieces]
     return dict(pd.concat(parts, ignore_index=True)) if parts else {}
-
-
-class _Beside:
-    """Gather what pieces have beside their degrees; see `Piece` for its attributes."""
-
-    def __init__(self, n_labels):
-        self._n_labels, self._bounds, self._totals, self._sums = n_labels, [], [], []
-
-    def add(self, piece, rows, size):
-        """Take some rows of a piece."""
-        bounds = None if piece.bounds is None else piece.bounds.at(rows)
-        self._bounds.append(((size, self._n_labels), bounds))
-        if piece.totals is not None:
-            self._totals.append(piece.totals[rows])
-        self._sums.append({members: sums[rows] for members, sums in piece.sums.items()})
-
-    @property
-    def bounds(self):
-        """Return the bounds of all rows, or None."""
-        return Bounds.joined(self._bounds)
-
-    @property
-    def totals(self):
-        """Return the totals of all rows, or None."""
-        return np.concatenate(self._totals) if self._totals else None
-
-    @property
-    def sums(self):
-        """Return the sums of all rows."""
-        names = self._sums[0] if self._sums else ()
-        return {each: np.concatenate([part[each] for part in self._sums]) for each in names}
 
 
 class _Draw:

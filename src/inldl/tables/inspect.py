@@ -201,7 +201,8 @@ def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, lis
     read = file.read(scale=options.scale, check=False)
     take_weights(read.features, weight, file)
     how = {"totals": read.scale != "count" or read.totals is not None, "scale": read.scale}
-    how |= {"lower": read.lower, "upper": read.upper, "dates": options.dates}
+    lower, upper = (np.where(read.known.bounded, end, np.nan) for end in read.known.box)
+    how |= {"lower": lower, "upper": upper, "dates": options.dates}
     found = inspect_table(read.features, read.degrees, file.source.where, **how)
     notes = [*read.notes, *notes_on_counts(read)]
     if weight is not None:

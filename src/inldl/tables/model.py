@@ -327,8 +327,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
             given = self._degrees_given(given, predicted)
         check_shape(given, predicted.shape)
         check_fillable(given)
-        self._refuse_limits(*known.limits.values())
-        rows = PartialRows.of(given, **known.limits, names=self.label_names_)
+        self._refuse_limits(*known.arguments().values())
+        rows = PartialRows.of(given, **known.arguments(), names=self.label_names_)
         if self.examples_ is not None:
             rows = replace(rows, **self.examples_.side_information(encoded))
         return RowsToFill(self, rows, predicted)

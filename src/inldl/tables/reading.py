@@ -4,18 +4,17 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from inldl.rows.checks import check_choice
+from inldl.rows.partial import PartialRows
 from inldl.tables.formats.hints import check_skipped, long_table_hint
 from inldl.tables.formats.long import Keys, LongTable
 from inldl.tables.formats.registry import load_format, readable_twice, unpacked
-from inldl.tables.gathering import gathered
+from inldl.tables.gathering import gather
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
 from inldl.tables.scale import Degrees, ScaleEvidence
 from inldl.tables.selection import (
-    BesideColumns,
+    TotalColumns,
     are_whole,
     check_columns,
     check_named_once,
@@ -121,7 +120,7 @@ class TableFile:
         Names of the label columns, of the feature columns, and of those that name the rows.
     things : sequence of str
         The columns that name the things of a table with one row per thing and label.
-    beside : BesideColumns
+    totals : TotalColumns
         Which columns hold totals, or sums of labels.
     notes : list of str
         Sentences that tell what was detected about the file.
@@ -155,7 +154,7 @@ class TableFile:
             self.things, named = source.keys.id, named or source.ids
         self.source = source
         self.ids = named_by(source.names, named or (), "id columns")
-        self.beside = BesideColumns(source.names, options.total, options.sums)
+        self.totals = TotalColumns(source.names, options.total, options.sums)
         self._select(labels, options)
         self.source.find_signs(self.labels, *signs)
         self.notes, self.format = list(self.source.notes), self.source.format
@@ -167,9 +166,9 @@ class TableFile:
         if options.long is not None and labels is None:
             labels = [name for name in self.source.categories if name not in unused]
         self.labels = [] if labels is None else self._labels(labels, unused)
-        self.beside.check(self.labels)
+        self.totals.check(self.labels)
         named = split_names(options.features)
-        unused += [name for name in self.beside.columns if name not in named]
+        unused += [name for name in self.totals.columns if name not in named]
         self.features = select_features(names, self.labels, options.features, unused)
 
     @staticmethod
@@ -185,7 +184,7 @@ class TableFile:
         """Return the label columns; if there are none, say whether the table looks long."""
         check_named_once(labels, unused)
         try:
-            return select_labels(self.source.names, labels, [*unused, *self.beside.columns])
+            return select_labels(self.source.names, labels, [*unused, *self.totals.columns])
         except ValueError as error:
             hint = long_table_hint(self.source, labels) or getattr(self.source, "other_sheets", "")
             if hint:
@@ -211,35 +210,39 @@ class TableFile:
         Table
         """
         check_choice("scale", scale, SCALE_TITLES)
-        values, features, rows, beside = gathered(self, most_rows)
-        if len(values) < least_rows:
-            problem = "only one row" if len(values) else "a header but no rows"
+        piece, rows = gather(self, most_rows)
+        if piece.size < least_rows:
+            problem = "only one row" if piece.size else "a header but no rows"
             needed = "at least two rows are needed to learn from" if least_rows > 1 else "add rows"
             raise ValueError(f"{self.path} has {problem}; {needed}.")
-        told = [] if (total := refused_total(self.labels, values)) is None else [total]
-        if check and told:
-            raise ValueError(total)
+        notes = [*self.notes, *self._doubts(piece.values, check)]
         if scale == "auto" and self.format.percent:
-            scale, told = "percent", [*told, _SIGNED]
-        self.beside.check_scale(scale, normalize, self.format.percent)
-        beside = self._beside(beside)
-        degrees = Degrees(values, self.labels, self.place_of(rows), check=check, beside=beside)
-        y, scale, notes = degrees.fractions(scale, normalize=normalize)
-        notes = [*self.notes, *told, *self.beside.notes(), *notes, *beside.notes(scale)]
-        known, votes = degrees.known, None
-        if scale == "count":
-            votes = beside.votes(values, self.labels)
+            scale = "percent"
+            notes.append(_SIGNED)
+        where = self.place_of(rows)
+        shares = self._shares(piece, where, scale, normalize=normalize, check=check)
+        notes += [*self.totals.notes(), *shares.notes]
+        y = None if shares.scale == "count" else shares.known.y
         if not most_rows:
-            given = values, beside.totals, None if scale == "count" else y, features
-            notes += notes_on_total_row(*given, self.place_of())
+            notes += notes_on_total_row(piece.values, piece.totals, y, piece.features, where)
+        votes = piece.votes(self.labels) if shares.scale == "count" else None
         return Table(
-            self.labels, y, features, scale, notes, self, rows, degrees.sums, votes,
-            known.lower, known.upper, known.groups, degrees.totals,
+            self.labels, shares.known, piece.features, shares.scale, notes, self, rows,
+            shares.divisors, votes, shares.totals,
         )  # fmt: skip
 
-    def _beside(self, rows):
-        """Return what is known beside the degrees of a `Piece` or of more rows."""
-        return self.beside.of(rows, lambda: self._are_whole)
+    def _doubts(self, values, check):
+        """Return a sentence about a label that is a total, in a list, or refuse it."""
+        problem = refused_total(self.labels, values)
+        if check and problem is not None:
+            raise ValueError(problem)
+        return [] if problem is None else [problem]
+
+    def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
+        self.totals.check_scale(scale, normalize, self.format.percent)
+        whole = {"whole_numbers": lambda: self._are_whole}
+        degrees = Degrees(piece, self.totals, where, check=check, **whole)
+        return degrees.shares(scale, normalize=normalize, part=part)
 
     @cached_property
     def _are_whole(self):
@@ -257,11 +260,11 @@ class TableFile:
         """
         if self.format.percent:
             return "percent", _SIGNED
-        if self.beside.totals:
-            return "count", *self.beside.notes()
+        if self.totals.given:
+            return "count", *self.totals.notes()
         evidence = ScaleEvidence()
         for piece in self.pieces():
-            evidence.add(self.beside.of(piece).summed(piece.values, self.labels))
+            evidence.add(piece.grouped_values(self.labels))
         return evidence.scale()
 
     def pieces(self, features=(), text=()):
@@ -285,18 +288,14 @@ class TableFile:
 
     def _pieces(self, features, text):
         """Yield pieces, with totals and sums of labels apart from the labels."""
-        columns = [*self.labels, *self.beside.columns]
+        columns = [*self.labels, *self.totals.columns]
         for piece in self.source.pieces(columns, features, text):
             place = self.place_of(first=piece.first)
-            apart = self.beside.columns or self.beside.totals
-            yield self.beside.apart(piece, place) if apart else piece
+            apart = self.totals.columns or self.totals.given
+            yield self.totals.apart(piece, place) if apart else piece
 
-    def fractions(self, piece, scale, *, normalize=False):
-        """Return the degrees of a piece as fractions, or refuse them as `read_table` does."""
-        return self.known(piece, scale, normalize=normalize).y
-
-    def known(self, piece, scale, *, normalize=False):
-        """Return the degrees of a piece, bounds, and sums of labels, as fractions: a `Known`.
+    def known(self, piece, scale, *, normalize=False) -> PartialRows:
+        """Return the degrees of a piece, bounds, and sums of labels, as fractions.
 
         Parameters
         ----------
@@ -307,15 +306,12 @@ class TableFile:
         normalize : bool
             As in `read_table`.
         """
-        self.beside.check_scale(scale, normalize, self.format.percent)
-        place, beside = self.place_of(first=piece.first), self._beside(piece)
-        degrees = Degrees(piece.values, self.labels, place, beside=beside)
-        degrees.fractions(scale, normalize=normalize, part=True)
-        return degrees.known
+        where = self.place_of(first=piece.first)
+        return self._shares(piece, where, scale, normalize=normalize, part=True).known
 
-    def written_limits(self, piece, scale):
-        """Return the `Limits` of what is written at the holes of a piece, in units of the file."""
-        return self._beside(piece).limits(self.labels, np.ones(piece.size), scale)
+    def written_limits(self, piece, scale) -> PartialRows:
+        """Return the bounds and sums at the holes of a piece, in units of the file."""
+        return piece.limits(self.labels, scale == "count" and self._are_whole)
 
     def check_unchanged(self):
         """Refuse to go on if the file has changed since it was opened."""

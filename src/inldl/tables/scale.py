@@ -1,12 +1,16 @@
 """Find out whether degrees are fractions, percentages or counts, and make them fractions."""
 
+from dataclasses import dataclass, replace
+from functools import partial
+
 import numpy as np
 
 from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
-from inldl.tables.limits import WHOLE, Beside, Known
+from inldl.rows.partial import PartialRows
 from inldl.tables.options import SCALE_TITLES
 from inldl.text import counted
 
+WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
 ROUNDING = 1e-9  # what a computation may leave of 0
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
@@ -84,28 +88,62 @@ class ScaleEvidence:
         return (fitting or ["count"])[0], reason
 
 
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """Degrees of some rows of a file as fractions."""
+
+    known: PartialRows  # degrees, bounds and sums of labels
+    scale: str  # how they stand in the file
+    notes: list[str]  # sentences on what was detected
+    # (n,) what rows were divided by because a user asked for it, if their sums vary
+    divisors: np.ndarray | None = None
+    totals: np.ndarray | None = None  # (n,) totals of counts that stand in the file
+
+
 class Degrees:
     """Check the numbers of the label columns, NaN where unobserved, and make fractions of them.
 
-    What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `where` turns
-    a row into words, such as "Line 7". Without `check`, nothing is refused. What is known of the
-    unobserved ones beside, `beside`, is in the units of the file, too.
+    What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `columns`
+    are the labels, their totals and sums. `where` turns a row into words, such as "Line 7".
+    `whole_numbers` says, when it is asked, whether all counts of the file are whole. Without
+    `check`, nothing is refused.
     """
 
-    def __init__(self, values, labels, where, *, check=True, beside=None):
-        self.values, self.labels, self.where, self.check = values, labels, where, check
-        self.sums = None  # what rows were divided by, if a user asked for it
-        self.known = None  # all that is known of the degrees, once there are fractions
-        self.totals = (beside or Beside()).totals  # None if the labels do not sum to them
-        self._beside = beside or Beside()
-        self._span = f"columns {labels[0]!r} to {labels[-1]!r}" if labels else "no columns"
+    def __init__(self, piece, columns, where, *, whole_numbers=lambda: False, check=True):
+        self.values, self.labels = piece.values, columns.labels
+        self._piece, self._columns, self.where, self.check = piece, columns, where, check
+        self._whole_numbers = whole_numbers
+        self._divisors, self._totals = None, piece.totals
+        self._span = "no columns"
+        if self.labels:
+            self._span = f"columns {self.labels[0]!r} to {self.labels[-1]!r}"
 
-    def fractions(self, scale="auto", *, normalize=False, part=False):
-        """Return the degrees as fractions, their scale in the file, and a list of notes.
-
-        A `part` of a table may lack a label altogether.
-        """
+    def shares(self, scale="auto", *, normalize=False, part=False) -> Shares:
+        """Return the degrees as fractions; a `part` of a table may lack a label altogether."""
         check_choice("scale", scale, SCALE_TITLES)
+        self._check_cells(part)
+        notes: list[str] = []
+        evidence = None
+        if self._totals is not None:
+            scale, (y, whole) = "count", self._shares_of_totals(notes)
+        else:
+            if scale == "auto":
+                evidence = ScaleEvidence()
+                evidence.add(self._piece.grouped_values(self.labels))
+                scale, note = evidence.scale()
+                notes.append(note)
+            if scale == "count":
+                y, whole = self._shares_of_counts(notes, evidence)
+            else:
+                y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
+        known = self._constrained(y, whole, scale, notes)
+        if self._piece.bounds is not None:
+            whole_numbers = scale == "count" and self._whole_numbers()
+            notes.append(self._piece.bounds.note(WHOLE.get(scale, np.nan), whole_numbers))
+        return Shares(known, scale, notes, self._divisors, self._totals)
+
+    def _check_cells(self, part):
+        """Refuse numbers that are no shares; rounding errors below 0 become 0."""
         unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
         if np.any(unseen):
             raise ValueError(
@@ -117,19 +155,6 @@ class Degrees:
         if rounded.any():
             self.values = np.where(rounded, 0, self.values)
         self._refuse_degree(np.isinf(self.values), "is not finite")
-        notes, evidence = [], None
-        if self._beside.totals is not None:
-            return self._limited(*self._shares_of_totals(notes), "count", notes), "count", notes
-        if scale == "auto":
-            evidence = ScaleEvidence()
-            evidence.add(self._beside.summed(self.values, self.labels))
-            scale, note = evidence.scale()
-            notes = [note]
-        if scale == "count":
-            y, whole = self._shares_of_counts(notes, evidence)
-        else:
-            y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
-        return self._limited(y, whole, scale, notes), scale, notes
 
     def _refuse(self, bad, problem):
         """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
@@ -163,7 +188,7 @@ class Degrees:
 
     def _shares_of_counts(self, notes, evidence):
         """Return the shares of counts, and the sums of their rows."""
-        counts = self._beside.summed(self.values, self.labels)
+        counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any():
             self._refuse(holes, lambda _, place: _missing_count(place, evidence))
@@ -178,7 +203,7 @@ class Degrees:
 
     def _shares_of_totals(self, notes):
         """Return the shares of counts whose total stands in a column, and the totals."""
-        totals, column = self._beside.totals, self._beside.total_name
+        totals, column = self._totals, self._columns.total
         name = "the total (--total)" if column is None else f"the total (column {column!r})"
         holes, sums = np.isnan(self.values).any(axis=1), np.nansum(self.values, axis=1)
         for bad, problem in (
@@ -190,11 +215,8 @@ class Degrees:
             self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
-        if (
-            self._beside.each is not None
-            and (~holes).sum() >= _SEVERAL
-            and not np.ptp(sums[~holes])
-        ):
+        several = self._columns.each is not None and (~holes).sum() >= _SEVERAL
+        if several and not np.ptp(sums[~holes]):
             gap = ROUNDING * totals  # rounded numbers would sum to several
         short = ~holes & (sums < totals - gap)
         for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
@@ -213,50 +235,83 @@ class Degrees:
 
     def _mistaken(self, short, sums, totals):
         """Forget totals that are more than their labels sum to, and return a note on them."""
-        self.totals, row = None, int(np.argmax(short))
+        self._totals, row = None, int(np.argmax(short))
         return [
             f"Complete rows whose counts sum to less than their total: {short.sum():,} "
             f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
             "from --labels? Here the totals are left aside."
         ]
 
-    def _limited(self, y, whole, scale, notes):
-        """Check what is known of missing degrees beside; keep it in `known`, and return `y`."""
-        if not self._beside.limiting:
-            self.known = Known(y)
-            return y
+    def _constrained(self, y, whole, scale, notes):
+        """Return the rows with their bounds and sums, once these are checked."""
+        if not self._piece.constrained:
+            return PartialRows(y, names=tuple(self.labels))
         whole = np.broadcast_to(np.asarray(whole, float), len(y))
-        limits, gap = self._beside.limits(self.labels, whole, scale), self._gap(whole, scale)
-        self._refuse_bounds(limits, whole, scale)
-        limits.check_groups(y, gap, whole, self.labels, self._refuse)
-        least, most = limits.reach(y)
+        gap, column = self._gap(whole, scale), whole[:, None]
+        given = self._piece.limits(self.labels, scale == "count" and self._whole_numbers())
+        holes = np.isnan(y)
+        lower = np.where(holes, given.lower / column, y)
+        upper = np.where(holes, given.upper / column, y)
+        self._refuse_bounds(np.where(holes, lower, np.nan), upper, whole, scale)
+        sums = None if given.sums is None else given.sums / column
+        self._check_groups(y, lower, upper, given.groups, sums, gap, whole)
+        least, most = _reach(lower, upper, given.groups, sums)
         self._refuse_reach(least > 1 + gap, least, whole, "at least", "correct them")
         advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
         self._refuse_reach(most < 1 - gap, most, whole, "at most", advice)
-        near = np.isnan(y).any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
-        factors = np.where(near, np.clip(1, least, most), 1)
-        limits.close(y, factors)
+        near = holes.any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
+        factors = np.where(near, np.clip(1, least, most), 1)[:, None]
         if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
             notes.append(
                 "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
                 f"{n:,}. They are divided to fit it for learning."
             )
-        self.known = limits.known(y, self.labels)
-        return y
+        return PartialRows(
+            y / factors,
+            lower / factors,
+            np.where(holes, np.minimum(upper / factors, 1), y / factors),
+            given.groups,
+            None if sums is None else sums / factors,
+            names=given.names,
+        )
+
+    def _check_groups(self, y, lower, upper, groups, sums, gap, whole):
+        """Refuse sums that their labels cannot have; round the others to what they can have.
+
+        A `gap` is what rounding explains, `whole` the units of the file, both for each row. A sum
+        of observed labels says nothing new, and is left out.
+        """
+        for j, columns in enumerate(groups):
+            low, high = lower[:, columns].sum(axis=1), upper[:, columns].sum(axis=1)
+            total = sums[:, j]
+            problem = partial(self._group_problem, columns, total * whole, high != low)
+            self._refuse(total < low - gap, partial(problem, "at least ", low * whole))
+            self._refuse(total > high + gap, partial(problem, "at most ", high * whole))
+            observed = ~np.isnan(y[:, columns]).any(axis=1)
+            sums[:, j] = np.where(observed, np.nan, np.clip(total, low, high))
+
+    def _group_problem(self, columns, given, several, word, end, at, place):
+        [row] = at
+        members = tuple(self.labels[j] for j in columns)
+        names = " and ".join(map(repr, members))
+        word = word if several[row] else ""
+        return (
+            f"{place}: column {self._columns.column_of(members)!r} has {given[row]:.6g}, but "
+            f"{names} are {word}{end[row]:.6g} together; correct one of them."
+        )
 
     def _gap(self, whole, scale):
         """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
-        numbers = np.column_stack([self.values, *self._beside.groups.values()])
-        if scale != "count" or self._beside.each is not None:  # one whole for all rows
+        numbers = np.column_stack([self.values, *self._piece.sums.values()])
+        if scale != "count" or self._columns.each is not None:  # one whole for all rows
             return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
-        if self._beside.whole():
+        if self._whole_numbers():
             return 0.05 / whole  # whole numbers sum to whole numbers
         largest = whole.max(initial=1.0)
         return rounding_gap(numbers, largest) * largest / whole
 
-    def _refuse_bounds(self, limits, whole, scale):
+    def _refuse_bounds(self, lower, upper, whole, scale):
         """Refuse bounds that no share can have."""
-        lower, upper = limits.lower, limits.upper
         none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
         shown = [each * whole[:, None] for each in (lower, upper)]
 
@@ -269,7 +324,9 @@ class Degrees:
         if scale != "count":
             above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}"
             refuse(lower > 1, f"the bound {{0:g}} {above}")
-            refuse(upper > 1, f"the bound {{1:g}} {above}")
+            refuse(
+                ~np.isnan(lower) & np.isfinite(upper) & (upper > 1), f"the bound {{1:g}} {above}"
+            )
 
     def _refuse_reach(self, bad, sums, whole, end, advice):
         words = f"the cells of the row ({self._span}) sum to {end}"
@@ -284,7 +341,7 @@ class Degrees:
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
         # No copy of a large table, unless the decimals of its numbers are asked for later.
-        y = self.values if whole == 1 and not self._beside.limiting else self.values / whole
+        y = self.values if whole == 1 and not self._piece.constrained else self.values / whole
         tolerance = sum_tolerance(y.dtype)
         advice = f"correct it, or {_if_no(scale)}"
         self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
@@ -302,7 +359,7 @@ class Degrees:
             divided = off | few
             loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
             if loose.any():
-                self.sums = np.where(divided, sums, 1)
+                self._divisors = np.where(divided, sums, 1)
                 notes.append(
                     f"Complete rows sum to {_span(sums[complete] * whole)}, so no missing share "
                     "follows from the others of its row; completed rows have such sums, too."
@@ -318,6 +375,17 @@ class Degrees:
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y
+
+
+def _reach(lower, upper, groups, sums):
+    """Return the least and the most that the degrees of each row can sum to."""
+    ends = lower.copy(), upper.copy()
+    for j, columns in enumerate(groups):
+        known = ~np.isnan(sums[:, j])
+        for end in ends:
+            end[np.ix_(known, columns)] = 0
+            end[known, columns[0]] = sums[known, j]
+    return tuple(end.sum(axis=1) for end in ends)
 
 
 def _if_no(scale):

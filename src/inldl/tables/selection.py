@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from inldl.rows.checks import rounding_gap
-from inldl.tables.limits import WHOLE, Beside
+from inldl.tables.scale import WHOLE
 from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'
@@ -114,8 +114,8 @@ def _shown(name):
     return repr(shortened(name))
 
 
-class BesideColumns:
-    """The columns with totals and with sums of labels, as a user names them.
+class TotalColumns:
+    """The label columns, and those with their totals and with sums of some of them.
 
     `total` is the column with the total of each row, or None; `each` is the total of all rows, if
     they have one; `sums` has the labels of each column with a sum, such as "alcohol=beer,wine".
@@ -126,7 +126,7 @@ class BesideColumns:
         named = total is not None and self.each is None
         self.total = _one(columns, total, "the total") if named else None
         parted = _parted(sums)
-        self._names = columns
+        self._names, self.labels = columns, []
         self.sums = {_one(columns, name, "a sum"): split_names(each) for name, each in parted}
         if len(self.sums) < len(parted) or self.total in self.sums:
             raise ValueError(
@@ -135,8 +135,8 @@ class BesideColumns:
             )
 
     @property
-    def totals(self):
-        """Return whether the totals of rows are given."""
+    def given(self) -> bool:
+        """Whether the totals of rows are given."""
         return self.total is not None or self.each is not None
 
     @property
@@ -145,8 +145,8 @@ class BesideColumns:
         return [*([] if self.total is None else [self.total]), *self.sums]
 
     def check(self, labels):
-        """Refuse sums of columns that are no labels, or that share one."""
-        seen = {}
+        """Take the labels; refuse sums of columns that are no labels, or that share one."""
+        self.labels, seen = labels, {}
         for name, wanted in self.sums.items():
             members = tuple(named_by(self._names, wanted, f"labels of the sum {name!r}"))
             strange = [each for each in members if each not in labels]
@@ -165,11 +165,15 @@ class BesideColumns:
             seen |= dict.fromkeys(members, name)
             self.sums[name] = tuple(each for each in labels if each in members)
 
+    def column_of(self, members) -> str:
+        """Return the column with the sum of some labels."""
+        return next(name for name, labels in self.sums.items() if labels == members)
+
     def check_scale(self, scale, normalize, percent):
         """Refuse a total where the shares are no counts, or are to be divided by their sums."""
         other = "percent signs" if percent else f"scale={scale!r} (--scale {scale})"
         other = "normalize=True (--normalize)" if normalize else other
-        if self.totals and (normalize or scale not in ("auto", "count")):
+        if self.given and (normalize or scale not in ("auto", "count")):
             raise ValueError(
                 f"A total (--total) is for counts, which are shares of it, but there are {other}; "
                 "leave out one of them."
@@ -177,7 +181,7 @@ class BesideColumns:
 
     def notes(self):
         """Return sentences that say what is shares of what."""
-        if not self.totals:
+        if not self.given:
             return []
         of = f"{self.each:.10g}" if self.total is None else f"in column {self.total!r}"
         return [f"The shares are read as counts: shares of the total {of}."]
@@ -185,12 +189,12 @@ class BesideColumns:
     def apart(self, piece, where):
         """Return a piece with these columns, which are its last, apart from the labels."""
         n_labels = piece.values.shape[1] - len(self.columns)
-        beside = dict(zip(self.columns, piece.values[:, n_labels:].T, strict=True))
+        columns = dict(zip(self.columns, piece.values[:, n_labels:].T, strict=True))
         bounds = piece.bounds
         if bounds is not None:
             self._refuse_bounds(bounds.given()[:, n_labels:], where)
             bounds = bounds.at(slice(None), slice(n_labels))
-        totals = beside.get(self.total)
+        totals = columns.get(self.total)
         if self.each is not None:
             totals = np.full(len(piece.values), self.each)
         return replace(
@@ -198,7 +202,7 @@ class BesideColumns:
             values=np.ascontiguousarray(piece.values[:, :n_labels]),
             bounds=bounds,
             totals=totals,
-            sums={members: beside[name] for name, members in self.sums.items()},
+            sums={members: columns[name] for name, members in self.sums.items()},
         )
 
     def _refuse_bounds(self, given, where):
@@ -208,14 +212,6 @@ class BesideColumns:
                 f"{where(row)}, column {self.columns[column]!r}: only shares can have bounds, not "
                 "their total or their sum; write a number, or leave the cell empty."
             )
-
-    def of(self, rows, whole=lambda: False):
-        """Return what is known beside the degrees of a piece or of gathered rows.
-
-        `whole` tells, when it is asked, whether all counts of the file are whole numbers.
-        """
-        names = {members: name for name, members in self.sums.items()}
-        return Beside(rows.bounds, rows.totals, self.total, rows.sums, names, whole, self.each)
 
 
 def are_whole(pieces):

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from inldl.rows.partial import PartialRows
 from inldl.tables.bounded_cells import Bounds
-from inldl.tables.limits import Known
 from inldl.tables.options import FileOptions
 
 
@@ -68,9 +68,82 @@ class Piece:
     sums: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
 
     @property
-    def rows(self):
-        """Return the place of the rows in the table."""
+    def rows(self) -> slice:
+        """The place of the rows in the table."""
         return slice(self.first, self.first + self.size)
+
+    @property
+    def constrained(self) -> bool:
+        """Whether bounds or sums of labels say something about missing degrees."""
+        return self.bounds is not None or bool(self.sums)
+
+    def without_features(self, rows: Any = slice(None)) -> "Piece":
+        """Return what some of the rows say about degrees."""
+        values = self.values[rows]
+        return Piece(
+            self.first,
+            len(values),
+            values,
+            pd.DataFrame(),
+            None,
+            None if self.bounds is None else self.bounds.at(rows),
+            None if self.totals is None else self.totals[rows],
+            {members: sums[rows] for members, sums in self.sums.items()},
+        )
+
+    @classmethod
+    def joined(
+        cls, parts: "Sequence[Piece]", values: np.ndarray, features: pd.DataFrame
+    ) -> "Piece":
+        """Return the rows of several pieces as one; values and features are joined."""
+        totals = [part.totals for part in parts if part.totals is not None]
+        return cls(
+            0,
+            len(values),
+            values,
+            features,
+            None,
+            Bounds.joined([(part.values.shape, part.bounds) for part in parts]),
+            np.concatenate(totals) if totals else None,
+            {
+                members: np.concatenate([part.sums[members] for part in parts])
+                for members in (parts[0].sums if parts else ())
+            },
+        )
+
+    def grouped_values(self, labels: Sequence[str]) -> np.ndarray:
+        """Return the values with known sums in place of labels of which one is missing.
+
+        The first label of a group gets the sum, the others 0.
+        """
+        values = self.values.copy() if self.sums else self.values
+        for members, sums in self.sums.items():
+            columns = [labels.index(name) for name in members]
+            rows = np.isnan(values[:, columns]).any(axis=1) & ~np.isnan(sums)
+            values[np.ix_(rows, columns)] = 0
+            values[rows, columns[0]] = sums[rows]
+        return values
+
+    def votes(self, labels: Sequence[str]) -> np.ndarray:
+        """Return the totals of rows of counts: those that are given, else the sums."""
+        sums = self.grouped_values(labels).sum(axis=1)
+        return sums if self.totals is None else np.where(np.isnan(self.totals), sums, self.totals)
+
+    def limits(self, labels: Sequence[str], whole_numbers: bool) -> PartialRows:
+        """Return bounds and sums of labels in the units of the file.
+
+        Bounds are 0 and infinite where there are none, and the value itself where there is one.
+        Among `whole_numbers`, <5 is at most 4; among others, at most 5.
+        """
+        lower = upper = np.full(self.values.shape, np.nan)
+        if self.bounds is not None:
+            lower, upper = self.bounds.closed(whole_numbers)
+        holes = np.isnan(self.values)
+        lower = np.where(holes, np.where(np.isnan(lower), 0, lower), self.values)
+        upper = np.where(holes, np.where(np.isnan(upper), np.inf, upper), self.values)
+        groups = tuple(np.array([labels.index(name) for name in members]) for members in self.sums)
+        sums = np.column_stack(list(self.sums.values())) if groups else None
+        return PartialRows(self.values, lower, upper, groups, sums, names=tuple(labels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +154,9 @@ class Table:
     ----------
     labels : list of str
         Names of the label columns.
-    y : ndarray of shape (n, C)
-        Degrees as fractions; NaN where the cell is empty.
+    known : PartialRows
+        What is known of the degrees, as fractions: degrees, bounds of missing ones that cells such
+        as <5 and 1-9 give, and sums of labels. ``known.arguments()`` is what a `fit` takes.
     features : DataFrame of shape (n, k)
         The other columns: numbers as float64 with NaN for holes, all else as text.
     scale : {"fraction", "percent", "count"}
@@ -97,17 +171,12 @@ class Table:
         What rows were divided by, if some sums are not those of rounded numbers.
     votes : ndarray of shape (n,) or None
         The sums of rows of counts.
-    lower, upper : ndarray of shape (n, C) or None
-        Bounds of missing degrees, as fractions, that cells such as <5 and 1-9 give; NaN where
-        there is none, None if there are none at all.
-    groups : dict of tuple of str to ndarray of shape (n,)
-        Sums of some labels, as fractions, by their names; NaN where it is not known.
     totals : ndarray of shape (n,) or None
         The total of each row, if a column holds it; NaN where that is empty.
     """
 
     labels: list[str]
-    y: np.ndarray
+    known: PartialRows
     features: pd.DataFrame
     scale: str
     notes: list[str]
@@ -115,19 +184,16 @@ class Table:
     rows: np.ndarray | None = None
     sums: np.ndarray | None = None
     votes: np.ndarray | None = None
-    lower: np.ndarray | None = None
-    upper: np.ndarray | None = None
-    groups: dict[tuple[str, ...], np.ndarray] = field(default_factory=dict)
     totals: np.ndarray | None = None
 
     @property
-    def known(self):
-        """Return the degrees with all that is known of the missing ones, a `Known`."""
-        return Known(self.y, self.lower, self.upper, self.groups)
+    def y(self) -> np.ndarray:
+        """Degrees as fractions, NaN where the cell is empty or holds bounds."""
+        return self.known.y
 
     @property
-    def degrees(self):
-        """Return `y` as a frame with the names of the labels."""
+    def degrees(self) -> pd.DataFrame:
+        """The same as a frame with the names of the labels."""
         return pd.DataFrame(self.y, columns=self.labels, copy=False)
 
 

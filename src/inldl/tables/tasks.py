@@ -95,10 +95,8 @@ def _training_rows(table, options):
     if options.group is not None:
         groups = table_rows.take_column(features, options.group, file, "--group")
     votes = table_rows.votes_of(table) if options.votes else None
-    with _placed(file.place_of(table.rows)):
-        rows = PartialRows.of(table.y, **table.known.limits, names=table.labels)
-    number = np.arange(len(rows)) if table.rows is None else table.rows
-    rows = replace(rows, weight=weight, number=number)
+    number = np.arange(len(table.y)) if table.rows is None else table.rows
+    rows = replace(table.known.simplified(), weight=weight, number=number)
     training = TrainingRows(features, rows, table.sums, votes, groups).weighted()
     place, weight = file.place_of(training.rows.number), training.rows.weight
     weight = None if weight is None else weight / weight.mean()

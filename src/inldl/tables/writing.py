@@ -140,10 +140,11 @@ class HoleFilling:
         self._left = (totals - np.nansum(y, axis=1)) * whole[:, 0]
         self._known = np.where(self._holes, 0, y) * whole
         self._lower, self._upper = np.zeros(y.shape), np.full(y.shape, np.inf)
-        self._groups = {} if limits is None else limits.groups
+        self._groups = []
         if limits is not None:
-            self._lower = np.where(np.isnan(limits.lower), 0, limits.lower)
-            self._upper = np.where(np.isnan(limits.upper), np.inf, limits.upper)
+            self._lower, self._upper = limits.box
+            if limits.groups:
+                self._groups = list(zip(limits.groups, limits.sums.T, strict=True))
 
     def rounded(self):
         """Return degrees of up to six decimals; the largest one takes the rest."""
@@ -169,7 +170,7 @@ class HoleFilling:
         out, rest, left = np.full(self._holes.shape, np.nan), self._holes.copy(), self._left.copy()
         if not rest.any():
             return out
-        for columns, sums in self._groups.items():
+        for columns, sums in self._groups:
             part = np.zeros(rest.shape, bool)
             part[:, columns] = rest[:, columns] & ~np.isnan(sums)[:, None]
             lacking = sums - self._known[:, columns].sum(axis=1)
@@ -235,7 +236,7 @@ def row_wholes(piece, scale):
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False):
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
-    if whole and not file.beside.totals:
+    if whole and not file.totals.given:
         raise ValueError(
             "Whole numbers (--whole) are filled in where counts have a total; name its column "
             "(--total, total='...' in Python)."
