@@ -21,7 +21,7 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
-from inldl.engines import Engine, MemoryRows, Sums, base, blas, disk, open_rows
+from inldl.engines import Engine, MemoryRows, Sums, base, disk, local, open_rows
 from inldl.engines import dask_worker as worker_parts
 from inldl.engines.base import in_runs, row_blocks, start_block, take_step, total
 from inldl.engines.chunks import ChunkedRows
@@ -69,7 +69,7 @@ class Toy:
         return block, Sums((block.state.sum(axis=0), block.X.T @ block.state), (block.X.max(),))
 
     def blas(self, block):
-        libraries = [library for group in blas._libraries() for library in group]
+        libraries = [library for group in local._libraries() for library in group]
         return block, Sums((0.0,), (max(float(each.get_num_threads()) for each in libraries),))
 
     def fail(self, block):

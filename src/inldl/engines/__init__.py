@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from inldl.engines.base import BlockProblem, Engine, RowSource, Sums, row_blocks
-from inldl.engines.blas import one_blas_thread
 from inldl.engines.disk import DiskRows, is_on_disk
-from inldl.engines.local import LocalEngine, MemoryRows
+from inldl.engines.local import LocalEngine, MemoryRows, one_blas_thread
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import (
     check_rows,

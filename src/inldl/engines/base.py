@@ -17,9 +17,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy import sparse
 
-from inldl.engines.blas import one_blas_thread
-from inldl.rows.inputs import validate_chunk_features
-
 # A block of X should stay in a cache between its two uses, and be worth waking a thread for.
 BLOCK_ENTRIES = 1 << 18
 MOST_BLOCK_ROWS, FEWEST_BLOCK_ROWS = 2048, 64
@@ -205,10 +202,3 @@ def _rows(X: Any, rows: slice) -> Any:
     data = slice(pointer[0], pointer[-1])
     parts = (X.data[data], X.indices[data], pointer - pointer[0])
     return sparse.csr_array(parts, shape=(len(pointer) - 1, X.shape[1]), copy=False)
-
-
-def map_unchecked(function: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """Apply a function, with one BLAS thread, to features that have not been checked yet."""
-    X = validate_chunk_features(X)
-    with one_blas_thread():
-        return function(X)

@@ -23,10 +23,17 @@ from dask.delayed import Delayed, delayed
 from distributed import Client
 from distributed.system import MEMORY_LIMIT
 
-from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces, map_unchecked
+from inldl.engines.base import BlockProblem, Engine, Sums, in_pieces
 from inldl.engines.dask import DaskEngine
 from inldl.engines.disk import FeatureReader, RowFile, Run
-from inldl.engines.local import LocalEngine, MemoryRows, Parts, check_rows_read, start_chunks
+from inldl.engines.local import (
+    LocalEngine,
+    MemoryRows,
+    Parts,
+    check_rows_read,
+    map_unchecked,
+    start_chunks,
+)
 from inldl.rows.checks import DegreeFacts, check_2d, check_degrees, label_names
 from inldl.rows.inputs import check_rows
 

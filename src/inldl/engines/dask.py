@@ -26,8 +26,7 @@ from distributed import KilledWorker, futures_of
 from inldl._version import __version__
 from inldl.engines import dask_worker as worker_parts
 from inldl.engines.base import BlockProblem, Engine, Sums, total
-from inldl.engines.blas import one_blas_thread
-from inldl.engines.local import contiguous
+from inldl.engines.local import contiguous, one_blas_thread
 from inldl.rows.checks import DegreeFacts, check_degrees
 
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.

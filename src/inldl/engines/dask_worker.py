@@ -15,8 +15,7 @@ from distributed import get_worker
 
 from inldl._version import __version__
 from inldl.engines.base import BlockProblem, take_step
-from inldl.engines.blas import one_blas_thread
-from inldl.engines.local import LocalEngine, start_chunks
+from inldl.engines.local import LocalEngine, one_blas_thread, start_chunks
 from inldl.rows.checks import DegreeFacts
 
 IDLE = 30.0  # seconds after which a worker drops what no client holds any more

@@ -21,11 +21,17 @@ from inldl.engines.base import (
     Sums,
     in_pieces,
     in_runs,
-    map_unchecked,
     row_slices,
     rows_per_block,
 )
-from inldl.engines.local import LocalEngine, MemoryRows, Parts, check_rows_read, fold
+from inldl.engines.local import (
+    LocalEngine,
+    MemoryRows,
+    Parts,
+    check_rows_read,
+    fold,
+    map_unchecked,
+)
 from inldl.rows.checks import DegreeFacts, as_degrees, check_2d, check_degrees, label_names
 from inldl.rows.inputs import check_rows
 

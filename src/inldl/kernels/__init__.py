@@ -3,6 +3,7 @@
 from inldl.lazy import lazy_names
 
 _KERNELS = {
+    "compile": ("lane_count",),
     "products": ("l1_distances", "narrow_fitted", "narrow_moments"),
     "simplex": (
         "masked_softmax_rows",
@@ -11,7 +12,6 @@ _KERNELS = {
         "weighted_simplex_columns",
     ),
     "trees": ("ExtraTrees", "add_boosted", "boost_softmax", "forest_mean", "grow_forest"),
-    "vectors": ("lane_count",),
     "winldl": ("winldl_step",),
 }
 __getattr__, __dir__, __all__ = lazy_names(

@@ -23,8 +23,16 @@ compile a function once more for a plain 0.
 
 import numpy as np
 
-from inldl.kernels.compile import kernel
-from inldl.kernels.vectors import any_above, fill, if_above, if_nan, load, magnitude, store
+from inldl.kernels.compile import (
+    any_above,
+    fill,
+    if_above,
+    if_nan,
+    kernel,
+    load,
+    magnitude,
+    store,
+)
 
 ENTRIES_AT_ONCE = 2048  # about as many are worked on together
 

@@ -15,8 +15,14 @@ from inldl.methods.parameters import (
     parameters,
 )
 from inldl.randomness import seed_from
-from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
-from inldl.solvers.ldm import STEPS, LDMProblem, solve_ldm
+from inldl.solvers.group_correlations import (
+    STEPS,
+    EDLLRLProblem,
+    LDMProblem,
+    penalties,
+    solve_edl_lrl,
+    solve_ldm,
+)
 from inldl.solvers.softmax import zero_filled
 
 

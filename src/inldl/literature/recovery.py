@@ -12,9 +12,14 @@ from inldl.methods.parameters import (
     Positive,
     parameters,
 )
-from inldl.solvers.hidldl import HidLDLProblem
 from inldl.solvers.loop import run
-from inldl.solvers.neighbours import distinct_rows, fill_rounds, joint_components, pls_scores
+from inldl.solvers.neighbours import (
+    HidLDLProblem,
+    distinct_rows,
+    fill_rounds,
+    joint_components,
+    pls_scores,
+)
 from inldl.solvers.softmax import Features
 
 MOST_ITERATIONS = 2000  # of the softmax model: small penalties take more than the usual 400

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from inldl.datasets import hide, make_distributions
-from inldl.solvers.edl_lrl import EDLLRLProblem, penalties, solve_edl_lrl
+from inldl.solvers.group_correlations import EDLLRLProblem, penalties, solve_edl_lrl
 from inldl.solvers.softmax import Features, softmax, zero_filled
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import kernels
-from inldl.kernels.compile import kernel
-from inldl.kernels.vectors import any_above, fill, if_above, if_nan, load, magnitude, store
+from inldl.kernels.compile import any_above, fill, if_above, if_nan, kernel, load, magnitude, store
 
 
 @kernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl.datasets import hide
-from inldl.solvers.ldm import (
+from inldl.solvers.group_correlations import (
     RIDGE,
     STEPS,
     LDMProblem,
