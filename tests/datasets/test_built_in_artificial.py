@@ -1,7 +1,7 @@
 import numpy as np
 
 from inldl.datasets import make_distributions
-from inldl.datasets._built_in import _degrees
+from inldl.datasets.built_in import _degrees
 
 
 def published(x1, x2, x3):

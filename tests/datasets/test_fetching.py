@@ -10,11 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
+import pooch
 import pytest
 from scipy.io import savemat
 
-from inldl.datasets import _fetching, catalogue, load
-from inldl.datasets._fetching import cache_folder
+from inldl.datasets import catalogue, fetching, load
+from inldl.datasets.fetching import cache_folder
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     server = Server(tiny())
-    monkeypatch.setattr(_fetching, "BASE_URL", server.url)
+    monkeypatch.setattr(fetching, "BASE_URL", server.url)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield server
@@ -85,7 +86,7 @@ def server(monkeypatch):
 
 
 def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n_bytes=None):
-    record = _fetching.Record(
+    record = fetching.Record(
         name=name,
         source="made up",
         git_blob=git_blob(content),
@@ -93,7 +94,7 @@ def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n
         copies=copies or {},
         n_bytes=n_bytes,
     )
-    monkeypatch.setitem(_fetching.records(), name, record)
+    monkeypatch.setitem(fetching.records(), name, record)
     return record
 
 
@@ -122,8 +123,18 @@ def test_finds_the_cache(server, record):
 
 
 def test_cache_is_where_pooch_has_it():
-    pooch = pytest.importorskip("pooch")
     assert cache_folder() == Path(pooch.os_cache("inldl"))
+
+
+def test_without_pooch_files_are_found_but_not_downloaded(tmp_path, monkeypatch, server, record):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    assert len(catalogue()) == 28
+    with pytest.raises(ImportError, match=r"Downloads need pooch: pip install 'inldl\[data\]'"):
+        load("Tiny")
+    (tmp_path / "Tiny.mat").write_bytes(tiny())
+    monkeypatch.setenv("INLDL_DATA", str(tmp_path))
+    assert load("Tiny").path == tmp_path / "Tiny.mat"
+    assert server.asked == []
 
 
 @pytest.mark.parametrize("folder", [".", "datasets"])
@@ -179,7 +190,7 @@ def test_other_content_is_refused(tmp_path, monkeypatch, server, sha256):
     with pytest.raises(ValueError, match="is not the public file") as error:
         load("Tiny")
     found = hashlib.sha256(other).hexdigest() if sha256 else git_blob(other)
-    for part in (str(tmp_path / "Tiny.mat"), found, record.fingerprint.digest, "remove it"):
+    for part in (str(tmp_path / "Tiny.mat"), found, record.hashes[record.file][1], "remove it"):
         assert part in str(error.value)
     assert server.asked == []
 
@@ -211,7 +222,7 @@ def test_other_content_leaves_nothing(monkeypatch, server, sha256):
     with pytest.raises(ValueError, match="damaged or different file") as error:
         load("Tiny")
     assert record.url in str(error.value)
-    assert record.fingerprint.digest in str(error.value)
+    assert record.hashes[record.file][1] in str(error.value)
     assert cached() == []
 
 
@@ -227,7 +238,7 @@ def test_cut_transfer_leaves_nothing_and_can_be_repeated(server, record):
 @pytest.mark.parametrize("n_bytes", [len(tiny()), None], ids=["known size", "unknown size"])
 def test_what_never_ends_is_refused_and_leaves_nothing(monkeypatch, server, n_bytes):
     record = add_record(monkeypatch, tiny(), n_bytes=n_bytes)
-    monkeypatch.setattr(_fetching, "_LARGEST", 2**20)
+    monkeypatch.setattr(fetching, "LARGEST_FILE", 2**20)
     server.endless = True
     with pytest.raises(ValueError, match=f"longer than {n_bytes or 2**20} bytes") as error:
         load("Tiny")
@@ -248,7 +259,7 @@ def test_not_on_the_server(server, record):
 def test_no_network(monkeypatch, record):
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
         port = closed.server_port
-    monkeypatch.setattr(_fetching, "BASE_URL", f"http://127.0.0.1:{port}")
+    monkeypatch.setattr(fetching, "BASE_URL", f"http://127.0.0.1:{port}")
     with pytest.raises(OSError, match="Tiny could not be downloaded") as error:
         load("Tiny")
     for part in (record.url, str(cache_folder()), "INLDL_DATA"):
@@ -280,9 +291,9 @@ def test_cache_that_cannot_be_written(home, server, record):
 
 LOAD_TINY = """
 import sys
-from inldl.datasets import _fetching, load
-_fetching.BASE_URL, digest = sys.argv[1:]
-_fetching.records()["Tiny"] = _fetching.Record(
+from inldl.datasets import fetching, load
+fetching.BASE_URL, digest = sys.argv[1:]
+fetching.records()["Tiny"] = fetching.Record(
     name="Tiny", source="made up", git_blob="", sha256=digest, copies={})
 print(load("Tiny").y.shape)
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from inldl.datasets._fetching import Record, find, obtain, present, records
+from inldl.datasets.fetching import Record, find, obtain, present, records
 from inldl.rows.checks import FLOATS, as_degrees
 
 _FEATURES = ("features", "X")

@@ -2,27 +2,23 @@
 
 import hashlib
 import os
-import sys
 import tempfile
 import tomllib
-from contextlib import nullcontext
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+
+from inldl.progress import report
 
 _COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
 #: Address of the folder with the files.
 BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/datasets"
-
-
-class Fingerprint(NamedTuple):
-    """The expected hash of a file; `kind` is "sha256" or "git blob sha1"."""
-
-    kind: str
-    digest: str
+TIMEOUT = 30  # seconds without one byte
+LARGEST_FILE = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
+GIT = "git blob sha1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,16 +48,10 @@ class Record:
         return f"{BASE_URL}/{self.file}"
 
     @property
-    def fingerprints(self) -> dict[str, Fingerprint]:
-        """Fingerprints by file name, the public file first."""
-        known = {**self.copies, self.file: self.sha256} if self.sha256 else self.copies
-        strong = {name: Fingerprint("sha256", digest) for name, digest in known.items()}
-        return {self.file: Fingerprint("git blob sha1", self.git_blob), **strong}
-
-    @property
-    def fingerprint(self) -> Fingerprint:
-        """The strongest known fingerprint of the public file."""
-        return self.fingerprints[self.file]
+    def hashes(self) -> dict[str, tuple[str, str]]:
+        """Kinds and values of the hashes by file name, the public file first."""
+        own = ("sha256", self.sha256) if self.sha256 else (GIT, self.git_blob)
+        return {self.file: own, **{name: ("sha256", each) for name, each in self.copies.items()}}
 
 
 @cache
@@ -102,10 +92,6 @@ def _key(name):
     return name.lower().replace("_", "").replace("-", "")
 
 
-_TIMEOUT = 30  # seconds without one byte
-_LARGEST = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
-
-
 def obtain(record: Record, *, download: bool = True) -> Path:
     """Return the path of a dataset's verified file; download it if necessary."""
     path = present(record)
@@ -113,7 +99,7 @@ def obtain(record: Record, *, download: bool = True) -> Path:
         return _download(record)
     if path is None:
         raise FileNotFoundError(f"{record.name} is not on this machine: {_by_hand(record)}")
-    if wrong := _mismatch(path, record.fingerprints[path.name]):
+    if wrong := _mismatch(path, *record.hashes[path.name]):
         raise ValueError(
             f"{path} is not the public file: {wrong}; remove it to download the public file, or "
             "load it as your own file by giving its path."
@@ -123,110 +109,86 @@ def obtain(record: Record, *, download: bool = True) -> Path:
 
 def present(record: Record) -> Path | None:
     """Return the path of a dataset's file on this machine, or None; the file is not opened."""
-    places = (folder / name for folder in _folders() for name in record.fingerprints)
+    places = (folder / name for folder in _folders() for name in record.hashes)
     return next((path for path in places if path.is_file()), None)
 
 
 def cache_folder() -> Path:
     """Return the folder of downloaded files, the usual cache folder of the platform."""
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local"
-        return Path(local, "inldl", "inldl", "Cache")
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "inldl"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache", "inldl")
-
-
-def _home():
     try:
-        return Path.home()
-    except RuntimeError:  # a user whom the system does not know, as in some containers
-        return Path(tempfile.gettempdir())
+        from pooch import os_cache
+    except ImportError as error:
+        raise ImportError("Downloads need pooch: pip install 'inldl[data]'") from error
+    folder = Path()
+    with suppress(RuntimeError):  # of a user whom the system does not know
+        folder = Path(os_cache("inldl"))
+    return folder if folder.is_absolute() else Path(tempfile.gettempdir(), ".cache", "inldl")
 
 
 def _folders():
     """Return the folders to search: INLDL_DATA (possibly a clone of the repository), the cache."""
-    named = os.environ.get("INLDL_DATA")
-    if not named:
-        return [cache_folder()]
-    folder = Path(named).expanduser()
-    if not folder.is_dir():
-        raise FileNotFoundError(
-            f"The environment variable INLDL_DATA is {named!r}, which is not a folder: correct "
-            "it, or unset it."
-        )
-    return [folder, folder / "datasets", cache_folder()]
+    folders, named = [], os.environ.get("INLDL_DATA")
+    if named:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"The environment variable INLDL_DATA is {named!r}, which is not a folder: "
+                "correct it, or unset it."
+            )
+        folders = [folder, folder / "datasets"]
+    with suppress(ImportError):  # without pooch nothing was downloaded
+        folders.append(cache_folder())
+    return folders
 
 
-def _mismatch(path, expected):
+def _mismatch(path, kind, expected):
     """Say which hash a file has instead of the expected one, or return an empty text."""
-    start = hashlib.sha256
-    if expected.kind == "git blob sha1":
-        header = b"blob %d\0" % path.stat().st_size
-        start = lambda: hashlib.sha1(header, usedforsecurity=False)  # noqa: E731
-    with path.open("rb") as content:
-        found = hashlib.file_digest(content, start).hexdigest()
-    if found == expected.digest:
-        return ""
-    return f"its {expected.kind} is {found}, not {expected.digest}"
+    content = path.read_bytes()
+    if kind == GIT:
+        content = b"blob %d\0" % len(content) + content
+        found = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    else:
+        found = hashlib.sha256(content).hexdigest()
+    return "" if found == expected else f"its {kind} is {found}, not {expected}"
 
 
 def _download(record):
     """Download to the cache; the file appears there complete and verified, or not at all."""
-    from http.client import HTTPException
+    folder = cache_folder()
+    import pooch
 
-    target = cache_folder() / record.file
+    pooch.get_logger().setLevel("WARNING")
+    transfer = partial(_transfer, record=record)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        # A private folder in the same file system: processes do not collide, and it is removed.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".part-") as folder:
-            part = Path(folder, record.file)
-            _transfer(record, part)
-            if wrong := _mismatch(part, record.fingerprint):
-                raise ValueError(
-                    f"{record.url} sent a damaged or different file ({part.stat().st_size} "
-                    f"bytes): {wrong}. Nothing was kept; try again."
-                )
-            os.replace(part, target)
-    except (OSError, HTTPException) as error:
-        reason = str(error) or type(error).__name__
+        path = pooch.retrieve(record.url, record.sha256, record.file, folder, downloader=transfer)
+    except OSError as error:
         raise OSError(
-            f"{record.name} could not be downloaded ({reason}): {_by_hand(record)}"
+            f"{record.name} could not be downloaded ({error}): {_by_hand(record)}"
         ) from None
-    return target
+    return Path(path)
 
 
-def _transfer(record, path):
-    from urllib.request import urlopen
+def _transfer(url, path, _, record):
+    """Write what a server sends, but no more than the file can have; refuse another file."""
+    import requests
 
-    from rich.console import Console
-    from rich.progress import wrap_file
-
-    console = Console(stderr=True)
-    with urlopen(record.url, timeout=_TIMEOUT) as response, path.open("wb") as file:
-        body = wrap_file(
-            response,
-            total=response.length or record.n_bytes or 0,
-            description=record.file,
-            console=console,
-            transient=True,
+    left = limit = record.n_bytes or LARGEST_FILE
+    with requests.get(url, timeout=TIMEOUT, stream=True) as response, open(path, "wb") as file:
+        response.raise_for_status()
+        for block in response.iter_content(2**16):
+            left -= len(block)
+            if left < 0:
+                raise ValueError(
+                    f"{url} did not send the public file: the response is longer than {limit} "
+                    "bytes. Nothing was kept; try again."
+                )
+            file.write(block)
+            report(f"Downloading {record.file}", 1 - left / limit if record.n_bytes else None)
+    if wrong := _mismatch(Path(path), *record.hashes[record.file]):
+        raise ValueError(
+            f"{url} sent a damaged or different file ({limit - left} bytes): {wrong}. Nothing was "
+            "kept; try again."
         )
-        # Before version 15, rich ends a bar that it does not show with an empty line.
-        with body if console.is_terminal else nullcontext(response) as blocks:
-            _copy(blocks, file, record)
-
-
-def _copy(source, target, record):
-    """Copy the response, but no more than the file can have, so that a disk is not filled."""
-    left = limit = record.n_bytes or _LARGEST
-    while block := source.read(2**16):
-        left -= len(block)
-        if left < 0:
-            raise ValueError(
-                f"{record.url} did not send the public file: the response is longer than {limit} "
-                "bytes. Nothing was kept; try again."
-            )
-        target.write(block)
 
 
 def _by_hand(record):
