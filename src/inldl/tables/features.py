@@ -98,13 +98,10 @@ def find_copies(columns, y, labels) -> dict[str, tuple[str, float]]:
 
 def _correlations(x, y):
     """Return the correlation of x with each label over the rows that have both, or 0."""
-    both = np.isfinite(x)[:, None] & np.isfinite(y)
-    n = np.maximum(both.sum(axis=0), 1)
+    x, y = (pd.DataFrame(np.where(np.isfinite(values), values, np.nan)) for values in (x, y))
+    both = y.notna().to_numpy() & x.notna().to_numpy()
     with np.errstate(all="ignore"):  # huge numbers, and columns that do not vary
-        a, b = (np.where(both, part, 0) for part in (x[:, None], y))
-        a, b = (np.where(both, part - part.sum(axis=0) / n, 0) for part in (a, b))
-        squares = (a * a).sum(axis=0) * (b * b).sum(axis=0)
-        r = (a * b).sum(axis=0) / np.sqrt(squares)
+        r = y.corrwith(x[0]).to_numpy()
     return np.where(np.isfinite(r) & (both.sum(axis=0) >= ROWS_FOR_COPY), r, 0)
 
 
@@ -156,24 +153,14 @@ def _examples(column):
 def _labels(columns):
     """Return the columns that seem to hold shares, and sentences that say why."""
     names, values = _numbers(columns)
-    for whole in (1.0, 100.0):
-        found = _longest(values, whole, _sums_to)
-        if found:
-            chosen = names[found[0] : found[1]]
-            complete = int((~np.isnan(values[:, found[0] : found[1]])).all(axis=1).sum())
-            rows = counted(complete, "complete row")
-            return chosen, [
-                f"{counted(len(chosen), 'column')} side by side seem to hold the shares: in "
-                f"{rows}, they sum to about {whole:g}."
-            ]
-    for whole in (1.0, 100.0):
-        found = _longest(values, whole, _stays_below)
-        if found:
-            chosen = names[found[0] : found[1]]
-            return chosen, [
-                f"{counted(len(chosen), 'column')} side by side may hold the shares: all have "
-                f"missing cells, and no row sums to more than {whole:g}."
-            ]
+    for fits, reason in _REASONS.items():
+        for whole in (1.0, 100.0):
+            run = _longest(values, whole, fits)
+            if run is not None:
+                complete = int((~np.isnan(values[:, run])).all(axis=1).sum())
+                facts = {"rows": counted(complete, "complete row"), "whole": f"{whole:g}"}
+                chosen = names[run]
+                return chosen, [f"{counted(len(chosen), 'column')} {reason.format(**facts)}"]
     return [], [
         "No columns were found whose rows sum to 1 or 100; choose the columns with the shares."
     ]
@@ -190,25 +177,19 @@ def _numbers(columns):
 
 
 def _longest(values, whole, fits):
-    """Return the first and the end of the longest run of columns that fits, if there is one."""
+    """Return the longest run of columns that fits, a slice, or None."""
     with np.errstate(invalid="ignore"):
         low, high = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
         possible = (low >= 0) & (high <= whole * (1 + NEAR_WHOLE))
-    best = None
-    for start, stop in _runs(possible):
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], possible.astype(int), [0]]))).tolist()
+    best, length = None, 1
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
         for first in range(start, stop - 1):
-            for end in range(min(stop, first + WIDEST_RUN), first + 1, -1):
-                if best and end - first <= best[1] - best[0]:
-                    break
+            for end in range(min(stop, first + WIDEST_RUN), first + length, -1):
                 if fits(values[:, first:end], whole):
-                    best = first, end
+                    best, length = slice(first, end), end - first
+                    break
     return best
-
-
-def _runs(possible):
-    """Yield the first and the end of each run of columns that are possible."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], possible.astype(int), [0]])))
-    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def _sums_to(values, whole):
@@ -224,3 +205,12 @@ def _stays_below(values, whole):
     """Return whether all columns have missing cells, and no row sums to more than the whole."""
     holes = np.isnan(values)
     return bool(holes.any(axis=0).all() and (np.nansum(values, axis=1) <= whole * 1.001).all())
+
+
+_REASONS = {
+    _sums_to: "side by side seem to hold the shares: in {rows}, they sum to about {whole}.",
+    _stays_below: (
+        "side by side may hold the shares: all have missing cells, and no row sums to more than "
+        "{whole}."
+    ),
+}
