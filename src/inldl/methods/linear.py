@@ -72,8 +72,7 @@ class LinearDistributionEstimator(DistributionEstimator):
             with rows.engine(effective_n_jobs(self.n_jobs), type(self).__name__) as engine:
                 return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
 
-        with one_blas_thread():  # a wide X is rotated before an engine sees it
-            self.coef_, self.intercept_, result = solve(problem, rows, iterate)
+        self.coef_, self.intercept_, result = solve(problem, rows, iterate)
         self.label_names_, self.n_labels_ = rows.label_names, len(self.intercept_)
         self._set_history(result)
         return result
@@ -106,10 +105,11 @@ def solve(problem, rows, iterate) -> tuple[np.ndarray, np.ndarray, Any]:
         rows = rows.take(np.flatnonzero(weights))
         weights = rows.arrays["sample_weight"]
     inside = problem.fit_intercept and not problem.free_bias
-    rotation = Rotation(rows.X, inside, weights)
-    rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
-    result = iterate(problem.rotated(rotation), rotated)
-    coef, intercept = rotation.coef(result.shared.coef)
+    with one_blas_thread():  # the same sums for any n_jobs
+        rotation = Rotation(rows.X, inside, weights)
+        rotated = MemoryRows(rotation.features, rows.y, arrays=rows.arrays)
+        result = iterate(problem.rotated(rotation), rotated)
+        coef, intercept = rotation.coef(result.shared.coef)
     return coef, intercept if inside else result.shared.intercept, result
 
 

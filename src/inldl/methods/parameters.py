@@ -135,10 +135,12 @@ def _with_default(entry, cls):
 
 
 def check_parameters(self) -> None:
-    """Refuse values that a parameter does not take."""
+    """Refuse values, other than the default, that a parameter does not take."""
     for name, kind in type(self)._kinds.items():
+        value = getattr(self, name)
+        if value is getattr(type(self), name):
+            continue
         if get_origin(kind) is Literal:
-            check_choice(name, getattr(self, name), get_args(kind))
+            check_choice(name, value, get_args(kind))
         elif get_origin(kind) is Annotated:
-            check = kind.__metadata__[0]
-            check(name, getattr(self, name))
+            kind.__metadata__[0](name, value)

@@ -59,7 +59,6 @@ def register(method: Method) -> None:
 
 def _add(name: str, path: str, about: str, published: bool = False, **rest: Any) -> None:
     """Register a method of ours, and its published variant if it has one."""
-    path = f"inldl.{path}"
     register(Method(name, path, about, **rest))
     if published:
         about = f"{name} as it was published"
@@ -67,43 +66,45 @@ def _add(name: str, path: str, about: str, published: bool = False, **rest: Any)
 
 
 # fmt: off
-_add("winldl", "methods.winldl:WInLDL",
+_add("winldl", "inldl.methods.winldl:WInLDL",
      "weighted least squares with rows on the simplex: linear, fast")
-_add("inldl-p", "literature.low_rank:InLDLProx",
+_add("inldl-p", "inldl.literature.low_rank:InLDLProx",
      "linear, low-rank predictions, by proximal gradient", True)
-_add("inldl-a", "literature.low_rank:InLDLADMM", "linear, predictions of low rank, by ADMM", True)
-_add("bfgs-ldl", "literature.maximum_entropy:BFGSLDL",
+_add("inldl-a", "inldl.literature.low_rank:InLDLADMM",
+     "linear, predictions of low rank, by ADMM", True)
+_add("bfgs-ldl", "inldl.literature.maximum_entropy:BFGSLDL",
      "softmax of a linear score, by L-BFGS", True)
-_add("iis-ldl", "literature.maximum_entropy:IISLDL",
+_add("iis-ldl", "inldl.literature.maximum_entropy:IISLDL",
      "softmax of a linear score, by iterative scaling", True)
-_add("edl-lrl", "literature.group_correlations:EDLLRL",
+_add("edl-lrl", "inldl.literature.group_correlations:EDLLRL",
      "softmax of a linear score, low rank in groups of rows", True)
-_add("ldm", "literature.group_correlations:LDM",
+_add("ldm", "inldl.literature.group_correlations:LDM",
      "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "literature.recovery:HidLDL",
+_add("hidldl", "inldl.literature.recovery:HidLDL",
      "softmax of a linear score, from ratios of observed degrees")
-_add("i2ldl", "literature.low_rank:I2LDL", "linear, a low-rank part and a sparse part, by ADMM")
-_add("wsldl-mcsc", "literature.wsldl_mcsc:WSLDLMCSC",
+_add("i2ldl", "inldl.literature.low_rank:I2LDL",
+     "linear, a low-rank part and a sparse part, by ADMM")
+_add("wsldl-mcsc", "inldl.literature.wsldl_mcsc:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
-_add("incomldl-sni", "literature.recovery:IncomLDLSNI",
+_add("incomldl-sni", "inldl.literature.recovery:IncomLDLSNI",
      "holes from neighbours in PLS space, softmax")
-_add("incomldl-lr", "literature.recovery:IncomLDLLR",
+_add("incomldl-lr", "inldl.literature.recovery:IncomLDLLR",
      "holes from neighbours in PCA space, softmax")
-_add("auto", "methods.auto.estimator:AutoInLDL",
+_add("auto", "inldl.methods.auto.estimator:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
-_add("kernel-ridge", "methods.kernel_methods:KernelRidgeLDL",
+_add("kernel-ridge", "inldl.methods.kernel_methods:KernelRidgeLDL",
      "kernel ridge, penalty by leave-one-out")
-_add("kernel-softmax", "methods.kernel_methods:KernelSoftmaxLDL", "softmax of kernel features")
-_add("forest", "methods.trees:ForestLDL", "extra trees on completed distributions")
-# fmt: on
-for _name, _weights in [
-    ("inldl-u", "uniform"),
-    ("inldl-i", "proportional"),
-    ("inldl-ii", "exponential"),
-    ("inldl-rand", "random"),
-]:
+_add("kernel-softmax", "inldl.methods.kernel_methods:KernelSoftmaxLDL",
+     "softmax of kernel features")
+_add("forest", "inldl.methods.trees:ForestLDL", "extra trees on completed distributions")
+for _name, _weights in {
+    "inldl-u": "uniform",
+    "inldl-i": "proportional",
+    "inldl-ii": "exponential",
+    "inldl-rand": "random",
+}.items():
     _about = f"WInLDL with {_weights} weights"
-    _add(_name, "methods.winldl:WInLDL", _about, arguments={"weighting": _weights})
+    _add(_name, "inldl.methods.winldl:WInLDL", _about, arguments={"weighting": _weights})
 _TREES = {"n_estimators": 100, "min_samples_leaf": 2, "max_features": 0.3}
 for _name, _regressor, _arguments in [
     ("ridge", "sklearn.linear_model:Ridge", {}),
@@ -112,28 +113,17 @@ for _name, _regressor, _arguments in [
     ("boosting", "sklearn.ensemble:HistGradientBoostingRegressor", {}),
 ]:
     _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
-    _add(
-        _name, "methods.baselines:RegressorLDL", _about, arguments=_arguments, regressor=_regressor
-    )
-register(
-    Method(
-        "neural",
-        "inldl.torch:NeuralLDL",
-        "small neural networks (needs PyTorch: pip install 'inldl[torch]')",
-        extra="torch",
-    )
-)
-_add(
-    TUNED,
-    "methods.tuned:TunedLDL",
-    "winldl, or another: tuned(method=ldm), constants by hidden degrees",
-)
-for _name, _about in [
-    ("mean", "the mean of the observed degrees, for every row"),
-    ("uniform", "1/C, for every row"),
-]:
-    _arguments = {"strategy": _name}
-    _add(f"constant-{_name}", "methods.baselines:ConstantLDL", _about, arguments=_arguments)
+    _made: dict[str, Any] = {"arguments": _arguments, "regressor": _regressor}
+    _add(_name, "inldl.methods.baselines:RegressorLDL", _about, **_made)
+_add("neural", "inldl.torch:NeuralLDL",
+     "small neural networks (needs PyTorch: pip install 'inldl[torch]')", extra="torch")
+_add(TUNED, "inldl.methods.tuned:TunedLDL",
+     "winldl, or another: tuned(method=ldm), constants by hidden degrees")
+_add("constant-mean", "inldl.methods.baselines:ConstantLDL",
+     "the mean of the observed degrees, for every row", arguments={"strategy": "mean"})
+_add("constant-uniform", "inldl.methods.baselines:ConstantLDL",
+     "1/C, for every row", arguments={"strategy": "uniform"})
+# fmt: on
 
 
 def classes() -> dict[str, str]:

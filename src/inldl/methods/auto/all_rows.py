@@ -11,9 +11,8 @@ from joblib import effective_n_jobs
 from inldl.engines import is_outside_memory, one_blas_thread
 from inldl.methods.auto import fitting as _auto_fitting
 from inldl.methods.auto.fitting import CONSTANT, Budget, MemberReport, Notes, predicted
-from inldl.methods.kernel_base import error_of
+from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
 from inldl.methods.kernel_features import FEWEST_OBSERVED
-from inldl.methods.missing_degrees import NOTES
 from inldl.progress import RowCounter
 from inldl.randomness import mixed_bits, seed_from
 from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts
@@ -82,7 +81,7 @@ def _why_sample_only(model, n, data, partial):
         return "bounds and sums of missing degrees can be used only there"
     if model.known == "ratios":
         return "ratios can be scaled only there"
-    if data.mechanism in NOTES:
+    if data.mechanism in MECHANISM_NOTES:
         return "degrees that are missing because of their size can be filled in only there"
     if SOFTMAX not in model._names():
         return f"only {SOFTMAX} can learn from more"

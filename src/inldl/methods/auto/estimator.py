@@ -15,9 +15,8 @@ from inldl.methods.auto.fitting import (
     Fitting,
     stacked,
 )
-from inldl.methods.kernel_base import KernelDistributionEstimator, error_of
+from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
 from inldl.methods.kernel_methods import KernelRidgeLDL, KernelSoftmaxLDL, scale_ratios
-from inldl.methods.missing_degrees import NOTES
 from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
 from inldl.methods.trees import Boosted, ForestLDL
 from inldl.metrics import METRICS
@@ -212,8 +211,10 @@ class AutoInLDL(KernelDistributionEstimator):
             found = fitting.fit(name, member, 1 / (len(members) - i), rival)
             if found is not None:
                 self.members_[name], held_out[name] = member, found
-        if data.mechanism in NOTES:
-            fitting.notes.add(f"{NOTES[data.mechanism]}; the missing ones were filled in first.")
+        if data.mechanism in MECHANISM_NOTES:
+            fitting.notes.add(
+                f"{MECHANISM_NOTES[data.mechanism]}; the missing ones were filled in first."
+            )
         self._combine(data, held_out)
         if self.recalibration_ is not None:
             fitting.notes.add(str(self.recalibration_))

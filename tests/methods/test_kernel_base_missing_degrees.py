@@ -6,7 +6,7 @@ import pytest
 from inldl import AutoInLDL, evaluate, hide
 from inldl.datasets import load, make_distributions
 from inldl.methods import ConstantLDL, KernelRidgeLDL
-from inldl.methods.missing_degrees import fill_selected
+from inldl.methods.kernel_base import fill_selected
 from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
 
