@@ -2,7 +2,7 @@
 
 import pytest
 
-from inldl.studio.views import write_grid
+from inldl.studio.grid import write_grid
 from inldl.tables import TableFile
 
 TABLE = b"name,a,b,c\nx,0.25,0.25,0.5\ny,0.5,,\nz,,0.1,\n"

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid
-from inldl.studio.views import completed_cells, write_grid
+from inldl.studio.grid import EDITED, FILLED, KNOWN, MISSING, Grid, completed_cells, write_grid
 from inldl.tables import TableFile
 
 TEXTS = ["Zoë", "=1+1", "<b>x</b>", 'a "b", c', ""]

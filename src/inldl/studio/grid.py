@@ -1,14 +1,21 @@
-"""Show any part of a large table: sorted, filtered, a window at a time."""
+"""Show any part of a large table: sorted, filtered, a window at a time; and write it for that."""
 
 import json
 import mmap
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from inldl.progress import report
+
 WINDOW_ROWS = 500  # of a window
 ORDERS = 8  # that are kept: the next window of the same is at hand
+MOST_OTHERS = 40  # columns that are shown with the labels
+LONGEST_CELL = 120  # characters of a cell
 DOUBTFUL = 1000  # cells to jump between
 KNOWN, FILLED, MISSING, EDITED = range(4)  # what a cell is
 
@@ -115,10 +122,11 @@ class Grid:
         if shown != shown:
             return ["", MISSING, 0]
         form = self.facts["form"]
-        told = [format(shown, form), KNOWN if before == before else FILLED, shown / whole]
-        if told[1] == FILLED and low is not None and low == low:
-            told.append(f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}")
-        return told
+        kind = KNOWN if before == before else FILLED
+        ends = []
+        if kind == FILLED and low is not None and low == low:
+            ends = [f"{low:{form}}" if low == high else f"{low:{form}} to {high:{form}}"]
+        return [format(shown, form), kind, shown / whole, *ends]
 
     @cached_property
     def _widest(self):
@@ -162,3 +170,93 @@ def _sorted(keys, down):
     if not len(order):
         return order
     return np.concatenate([order[~missing[order]], order[missing[order]]])
+
+
+def write_grid(
+    folder: Path, file: Any, scale: str, *, completed: bool = False, intervals: bool = False
+) -> None:
+    """Write the rows of a file to a folder, so that any part of them can be shown at once.
+
+    `cells-<what>.bin` holds the label columns as rows of float64, as they stand in the files;
+    `texts.jsonl` has a line with the other columns for each row, and `texts.bin` where each line
+    ends. `completed` and `intervals` say whether `completed_cells` has written the filled ones
+    there, and their intervals.
+    """
+    from inldl.tables.scale import WHOLE
+
+    labels = list(file.labels)
+    rest = [name for name in file.source.names if name not in {*labels, *file.ids}]
+    others = [*file.ids, *rest][:MOST_OTHERS]
+    n_rows = _write_pieces(folder, file, others)
+    facts = {"labels": labels, "others": others, "ids": file.ids, "n_rows": n_rows}
+    facts |= {"completed": completed, "intervals": intervals}
+    facts |= {"whole": WHOLE.get(scale), "form": cell_form(scale)}
+    (folder / "grid.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def cell_form(scale: str) -> str:
+    """Return the format of shares as they stand in the file."""
+    from inldl.tables.audit import form_of
+
+    return ".6g" if scale == "count" else form_of(scale == "percent")
+
+
+def _write_pieces(folder, file, others):
+    """Write the cells and the texts of a file; return the number of rows."""
+    n_rows, end, most = 0, 0, max(1, file.source.most_rows())
+    with (
+        (folder / "cells-before.bin").open("wb") as cells,
+        (folder / "texts.jsonl").open("wb") as texts,
+        (folder / "texts.bin").open("wb") as ends,
+    ):
+        for piece in file.pieces(others, set(others)):
+            cells.write(_bytes(piece.values))
+            lines = _lines(piece.features, others)
+            texts.write(b"".join(lines))
+            stops = end + np.cumsum([len(line) for line in lines], dtype=np.int64)
+            ends.write(stops.astype(np.int64).tobytes())
+            end, n_rows = int(stops[-1]) if len(stops) else end, n_rows + piece.size
+            report("preparing rows", min(1.0, n_rows / most))
+    return n_rows
+
+
+def _lines(frame, names):
+    """Return a line of JSON for each row, with the texts of some columns."""
+    from inldl.tables.columns.cells import level_name
+
+    def texts(column):
+        numbers = (level_name(cell) if isinstance(cell, float) else str(cell) for cell in column)
+        known = zip(numbers, column.notna(), strict=True)
+        return [text[:LONGEST_CELL] if seen else "" for text, seen in known]
+
+    rows = (
+        zip(*(texts(frame[name]) for name in names), strict=True) if names else [()] * len(frame)
+    )
+    return [f"{json.dumps(row, ensure_ascii=False)}\n".encode("utf-8", "replace") for row in rows]
+
+
+@contextmanager
+def completed_cells(folder: Path, rescaled: bool = False) -> Iterator[Callable[..., None]]:
+    """Give a function that writes filled cells and the ends of their intervals.
+
+    It is what `complete_table` calls with each piece; without `ends` there are no intervals.
+    `rescaled` says that the table gives ratios, of which rows with missing shares are scaled.
+    """
+    with ExitStack() as stack:
+        paths = [folder / f"cells-{name}.bin" for name in ("after", "low", "high")]
+        files = [stack.enter_context(path.open("wb")) for path in paths]
+
+        def add(piece, filled, ends=None):
+            new = np.isnan(piece.values)
+            if rescaled:  # known shares of rows with missing ones are scaled, too
+                new = np.broadcast_to(new.any(axis=1, keepdims=True), new.shape)
+            parts = [np.where(new, filled, piece.values)]
+            parts += [] if ends is None else [ends[:, 0::2], ends[:, 1::2]]
+            for file, cells in zip(files, parts, strict=False):
+                file.write(_bytes(cells))
+
+        yield add
+
+
+def _bytes(cells):
+    return np.ascontiguousarray(cells, dtype=np.float64).tobytes()

@@ -1,5 +1,7 @@
 """What is done with a table: the functions that the commands call, and files for the page."""
 
+import json
+import math
 import os
 import traceback
 import warnings
@@ -9,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from inldl.files.model_file import load_model, save_model
+from inldl.files.replacing import write_text
 from inldl.progress import listening
+from inldl.report.html import pictures, table_data
 from inldl.report.pages.advice import comparison_page, questions_page
 from inldl.report.pages.inspection import inspection_page
 from inldl.report.pages.table import completion_page, prediction_page
 from inldl.studio import settings as options
+from inldl.studio.grid import cell_form, completed_cells, write_grid
 from inldl.studio.jobs import ProgressLines
-from inldl.studio.views import cell_form, completed_cells, write_grid, write_result
 from inldl.tables import TableFile
 from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
@@ -40,6 +44,70 @@ MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
 ENDS = ["estimate", "low", "high"]
 _MEMORY = "There is not enough memory for this table; use fewer rows, or a larger machine."
+
+
+def write_result(folder: Path, document: Any, files: Any, **more: Any) -> None:
+    """Keep what a piece of work has found in the folder of its run.
+
+    The `document` (or None) is what is said about it, `files` are paths of what can be downloaded,
+    and `more` is plain data that the page needs.
+    """
+    result = {"files": {key: _about_file(path, folder) for key, path in files.items()}, **more}
+    result["document"] = None if document is None else document_data(document, folder)
+    write_text(folder / "result.json", json.dumps(_plain(result)))
+
+
+def _about_file(path, folder):
+    inner = str(path.relative_to(folder))
+    return {"name": path.name, "path": inner, "size": path.stat().st_size}
+
+
+def document_data(document: Any, folder: Path) -> dict[str, Any]:
+    """Return a document as plain data; its pictures become files in the folder."""
+    drawn = pictures(document, document.most_bytes)
+    data = {name: getattr(document, name) for name in ("title", "summary", "facts", "notes")}
+    data["sections"] = []
+    for section in document.sections:
+        blocks = [_block(block, drawn, folder) for block in section.blocks]
+        data["sections"].append({"title": section.title, "blocks": blocks})
+    return data
+
+
+def _block(block, drawn, folder):
+    """Return a block; `drawn` has the pictures of figures."""
+    data = {"kind": block.kind}
+    if block.kind == "table":
+        return data | table_data(block)
+    if block.kind == "figure":
+        return data | _figure(block, drawn[block], folder)
+    names = ("text", "texts", "pairs")
+    return data | {name: getattr(block, name) for name in names if hasattr(block, name)}
+
+
+def _figure(block, picture, folder):
+    data = {"caption": block.caption, "name": block.name, "problem": picture.problem}
+    if not picture.svg:
+        return {**data, "number": None}
+    folder = folder / "figures"
+    folder.mkdir(exist_ok=True)
+    number = len(list(folder.glob("*-wide.svg")))
+    for width, drawing in (("wide", picture.svg), ("narrow", picture.narrow)):
+        if drawing:
+            write_text(folder / f"{number}-{width}.svg", drawing)
+    return {**data, "number": number, "narrow": bool(picture.narrow)}
+
+
+def _plain(value):
+    """Return data that JSON has: numbers of NumPy become plain ones, NaN becomes null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 class Task:

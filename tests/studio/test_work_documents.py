@@ -19,7 +19,7 @@ from inldl.report.document import (
     Section,
     ShownTable,
 )
-from inldl.studio.views import document_data, write_result
+from inldl.studio.work import document_data, write_result
 
 
 def drawing():
