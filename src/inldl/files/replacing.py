@@ -5,12 +5,14 @@ import secrets
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import BinaryIO
 
 
-def check_free(path, *, overwrite=False, source=None):
+def check_free(path, *, overwrite=False, source=None) -> None:
     """Refuse a path at which no file can be written, or at which one stands that must stay.
 
     `source` is the table that is read, if there is one.
@@ -33,7 +35,7 @@ def check_free(path, *, overwrite=False, source=None):
         )
 
 
-def make_folder(path):
+def make_folder(path) -> None:
     """Make a folder if it is not there; refuse one to which nothing can be written."""
     path = Path(path)
     try:
@@ -45,7 +47,7 @@ def make_folder(path):
 
 
 @contextmanager
-def replacing(path, *, overwrite):
+def replacing(path, *, overwrite) -> Iterator[Path]:
     """Give a new empty file next to `path` and put it in its place; remove it if anything fails.
 
     Without `overwrite` a file that has appeared at `path` meanwhile stays as it is, and the new
@@ -105,7 +107,7 @@ def _moved(part, target):
     return True
 
 
-def write_bytes(path, content, *, overwrite=True):
+def write_bytes(path, content, *, overwrite=True) -> Path:
     """Write a file, in place of one that is there; return its path."""
     check_free(path, overwrite=overwrite)
     with replacing(path, overwrite=overwrite) as part:
@@ -113,20 +115,20 @@ def write_bytes(path, content, *, overwrite=True):
     return Path(path)
 
 
-def write_text(path, text, *, overwrite=True):
+def write_text(path, text, *, overwrite=True) -> Path:
     """Do the same for text, in UTF-8 with a newline at the end."""
     content = (text.rstrip("\n") + "\n").encode("utf-8", "replace")
     return write_bytes(path, content, overwrite=overwrite)
 
 
-def goes_with(owner, path):
+def goes_with(owner, path) -> Path:
     """Return the path of a temporary copy, whose folder is removed when `owner` is."""
     weakref.finalize(owner, shutil.rmtree, path.parent, ignore_errors=True)
     return path
 
 
 @contextmanager
-def temporary_copy(name, of, advice):
+def temporary_copy(name, of, advice) -> Iterator[BinaryIO]:
     """Give a new file in a folder of its own; remove both if anything fails."""
     path = Path(tempfile.mkdtemp(prefix="inldl-"), name)
     try:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,12 +53,14 @@ _WORDS = {
 }
 
 
-def parse_number(cell: str, signs: Format, *, percent: bool = False) -> float | None:
-    """Return the number in a cell, NaN if it is missing, and None if the cell is text.
+def parse_number(cell: Any, signs: Format, *, percent: bool = False) -> float | None:
+    """Return the number in a cell, NaN if it is missing, and None if the cell is none.
 
     Missing are the words of `MISSING` and what `signs.na` names. With `percent` each number must
-    have a percent sign.
+    have a percent sign. Cells that are no text may be numbers or missing, too.
     """
+    if not isinstance(cell, str):
+        return np.nan if pd.isna(cell) is True else None if percent else _as_float(cell)
     word = cell.strip()
     number = None
     if not percent:
@@ -84,10 +86,10 @@ def _parse(text: str, signs: Format) -> float | None:
 
 
 def parse_cells(
-    cells: Sequence[str], signs: Format, *, percent: bool = False
+    cells: Sequence[Any], signs: Format, *, percent: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of cells, NaN where one is missing or text, and which rows hold text."""
-    codes, words = pd.factorize(np.array(cells, object))
+    codes, words = pd.factorize(pd.Series(cells, dtype=object), use_na_sentinel=False)
     found = [parse_number(word, signs, percent=percent) for word in words]
     values = np.array(found, float)[codes]  # None becomes NaN
     text = np.array([number is None for number in found], bool)[codes]
@@ -95,7 +97,7 @@ def parse_cells(
 
 
 def parse_column(
-    cells: Sequence[str], signs: Format, *, percent: bool = False
+    cells: Sequence[Any], signs: Format, *, percent: bool = False
 ) -> np.ndarray | None:
     """Return the numbers of cells, NaN where one is missing; None if a cell is text."""
     first = (parse_number(cell, signs, percent=percent) for cell in cells[:100])
@@ -126,14 +128,15 @@ def hole_words(na: tuple[str, ...]) -> frozenset[str]:
 
 def without_numbers(values: np.ndarray, na: Iterable[str]) -> np.ndarray:
     """Return numbers with NaN for those that mean missing, such as -99."""
-    missing = [number for number in map(_number, na) if number is not None]
+    found = (_as_float(word.replace(",", ".")) for word in na)
+    missing = [number for number in found if number is not None]
     return np.where(np.isin(values, missing), np.nan, values) if missing else values
 
 
-def _number(word: str) -> float | None:
+def _as_float(value: Any) -> float | None:
     try:
-        return float(word.replace(",", "."))
-    except ValueError:
+        return float(value)
+    except (TypeError, ValueError):
         return None
 
 
@@ -159,12 +162,12 @@ class SignEvidence:
         self._first: dict[str, dict[Kind, int]] = {}
         self._text: set[str] = set()  # columns with text
 
-    def add(self, name: str, cells: list[str], first_row: int = 0) -> None:
-        """Look at cells of a column, the first of which is in `first_row`."""
+    def add(self, name: str, cells: list, first_row: int = 0) -> None:
+        """Look at the text cells of a column, the first cell of which is in `first_row`."""
         known = self._first.setdefault(name, {})
         label = name in self._labels
         for cell in dict.fromkeys(cells) if label or name not in self._text else ():
-            kinds = kinds_of_signs(cell)
+            kinds = kinds_of_signs(cell) if isinstance(cell, str) else ()
             if kinds is None and not is_hole(cell, self._na):
                 self._text.add(name)
                 bounds = written_bounds(cell) if label else None
@@ -257,7 +260,7 @@ def find_signs(
     thousands: str | None = None,
     *,
     points: bool = True,
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, Any], list[str]]:
     """Return the signs of a table as parts of its format, and notes on what was detected.
 
     `places` are those of `SignEvidence`; `cell(row, column)` returns the place of a cell in words

@@ -18,7 +18,7 @@ _UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with
 _NEAR = 1e-6  # of a whole number
 
 
-def write_table(table, completed, path, *, whole=False, overwrite=False):
+def write_table(table, completed, path, *, whole=False, overwrite=False) -> None:
     """Write a table with its holes filled.
 
     Observed degrees and all other columns stay as they are, byte for byte in a text; so do other
@@ -94,7 +94,7 @@ class TableWriter:
     def __exit__(self, *error):
         return self._stack.__exit__(*error)
 
-    def write(self, piece, y, completed, scale, extra=None):
+    def write(self, piece, y, completed, scale, extra=None) -> None:
         """Write a piece.
 
         Parameters
@@ -146,11 +146,11 @@ class HoleFilling:
             if limits.groups:
                 self._groups = list(zip(limits.groups, limits.sums.T, strict=True))
 
-    def rounded(self):
+    def rounded(self) -> np.ndarray:
         """Return degrees of up to six decimals; the largest one takes the rest."""
         return self._in_parts(_rounded)
 
-    def whole(self, where):
+    def whole(self, where) -> np.ndarray:
         """Return whole numbers, those with the largest remainders rounded up.
 
         Rows in which this cannot be are refused; `where` turns a row into words.
@@ -228,12 +228,12 @@ def _largest_remainders(wanted, holes, left, lower, upper):
         fills[rows[less], worst[less]] -= 1
 
 
-def row_wholes(piece, scale):
+def row_wholes(piece, scale) -> float | np.ndarray:
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
     return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
 
 
-def check_writable(file, path, *, extra=(), whole=False, overwrite=False):
+def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> None:
     """Refuse a path, or names of columns to add, to which a `TableWriter` could not write."""
     path = Path(path)
     if whole and not file.totals.given:
@@ -296,7 +296,7 @@ def _checked(known, completed):
     return completed
 
 
-def write_cells(file, path, named, cells_of, ids=()):
+def write_cells(file, path, named, cells_of, ids=()) -> None:
     """Write a copy of a file with other numbers in some cells of the label columns `named`.
 
     `cells_of` returns what to write into the label columns of a `Piece`, NaN where nothing
@@ -310,13 +310,13 @@ def write_cells(file, path, named, cells_of, ids=()):
             write(piece.raw, cells_of(piece), None)
 
 
-def write_edited(file, path, edits):
+def write_edited(file, path, edits) -> None:
     """Write a copy of a file with the cells that a user has edited.
 
     Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
     file.
     """
-    by_row = defaultdict(dict)
+    by_row: dict[int, dict[int, float]] = defaultdict(dict)
     for row, label, value in edits:
         if label not in file.labels:
             raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")

@@ -2,32 +2,28 @@
 
 import io
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 
 import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_choice
-from inldl.tables.bounded_cells import BoundedCells, what_is_wrong
+from inldl.tables.formats.frames import BlockFormat
 from inldl.tables.formats.hints import end_of_lines, find_end, find_header
-from inldl.tables.formats.text import DELIMITERS, Rows, find_delimiter, open_text, split_row
+from inldl.tables.formats.text import DELIMITERS, Block, Rows, find_delimiter, open_text, split_row
 from inldl.tables.numbers import (
-    SignEvidence,
     all_written,
-    find_signs,
     hole_words,
     is_plain,
-    parse_cells,
     parse_column,
     shape_of,
     without_numbers,
     written,
 )
-from inldl.tables.table import Format, Piece
-from inldl.text import shortened
+from inldl.tables.table import Format
 
 _TABBED = (".tsv", ".tab")
 _FIRST = 1000  # rows that tell whether degrees have percent signs
@@ -38,7 +34,7 @@ _VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
 
 
-class DelimitedText:
+class DelimitedText(BlockFormat):
     """A table in a delimited text, such as a CSV file; see `inldl.tables.table.TableFormat`."""
 
     def __init__(self, path, opening):
@@ -57,76 +53,43 @@ class DelimitedText:
             self.notes += notes
         stop, notes = find_end(text, delimiter, start, opening.skip_last)
         self.rows = Rows(text, delimiter, start, stop)
+        self.points = delimiter == ","  # a number such as 1.234 then has a decimal point
         self.names, self.notes = _named(self.rows), self.notes + notes
         newline = "\r\n" if "\r\n" in text.head else text.newline
         self.format = Format(
             "text", delimiter, ".", text.encoding, newline, text.mark, na=opening.na
         )
 
-    def find_signs(self, labels, decimal, thousands):
-        """Find out the signs of the numbers that are not given."""
-        # Where commas separate cells, a number such as 1.234 has a decimal point.
-        points = self.rows.delimiter == ","
-        plain = decimal != "," and (points or self._evidence(labels, labels, 1).shows_points())
-        places = {}
-        if not (plain and self._is_plain()):
-            places = self._evidence(labels, self.names).places()
-        signs, notes = find_signs(places, self._cell, decimal, thousands, points=points)
-        self.notes += notes
-        self.format = replace(self.format, percent=self._have_percent_signs(labels), **signs)
+    def blocks(self, names=None) -> Iterator[Block]:
+        """Yield the blocks of rows below the header."""
+        return self.rows.blocks()
 
-    def _is_plain(self):
-        return all(is_plain(block.text, block.delimiter) for block in self.rows.blocks())
+    def _sign_places(self, labels, decimal):
+        """Return where signs of numbers are, nowhere if all numbers have a decimal point."""
+        points = self.points or self._evidence(labels, labels, 1).shows_points()
+        if decimal != "," and points and all(is_plain(b.text, b.delimiter) for b in self.blocks()):
+            return {}
+        return self._evidence(labels, self.names).places()
 
-    def _have_percent_signs(self, labels):
-        """Return whether a degree of the first rows has a percent sign."""
-        first = next(self.rows.blocks(), None)
-        if first is None or "%" not in first.text:
-            return False
-        columns = first.texts(self._places(labels))
-        return any(cell.rstrip().endswith("%") for cells in columns for cell in cells[:_FIRST])
-
-    def _evidence(self, labels, names, n_blocks=None):
-        """Return how the numbers of some columns are written, in all blocks or the first ones."""
-        na = self.format.na
-        evidence, row = SignEvidence(labels, na), 0
-        # Shapes repeat more often than cells, but words for missing cells may have digits.
-        shaped = not any(re.search("[0-9]", word) for word in na)
-        for block in islice(self.rows.blocks(), n_blocks):
-            part = replace(block, text=shape_of(block.text)) if shaped else block
-            for name, cells in zip(names, part.texts(self._places(names)), strict=True):
-                evidence.add(name, cells, row)
-            row += block.size
-        return evidence
-
-    def _cell(self, row, name):
-        """Return the place of a cell in words, and its text."""
-        block, at = self.rows.find(row)
-        [cells] = block.texts(self._places([name]))
-        return f"{self.where(row)}, column {name!r}", cells[at].strip()
-
-    def where(self, row):
+    def where(self, row) -> str:
         """Return the line of a row in words."""
         return f"Line {self.rows.line(*self.rows.find(row))}"
 
-    def most_rows(self):
+    def most_rows(self) -> int:
         """Return the number of lines."""
         return self.rows.text.n_lines
 
-    def pieces(self, labels, features, text=()):
-        """Yield pieces; a column has numbers in a piece if all its cells there are numbers."""
-        row, plain = 0, [] if self.format.percent else labels
-        tried = [name for name in features if text is None or name not in text]
-        for block in self.rows.blocks():
-            numbers = self._numbers(block, [*plain, *tried])
-            values, bounds = self._degrees(block, labels, numbers, row)
-            index = range(row, row + block.size)
-            frame = self._features(block, features, text, numbers, index)
-            yield Piece(row, block.size, values, frame, block, bounds)
-            row += block.size
+    def _shapes(self, block, names):
+        """Return cells with 1 in place of most digits, which repeat more often."""
+        if any(re.search("[0-9]", word) for word in self.format.na):
+            return self._cells(block, names)
+        return self._cells(replace(block, text=shape_of(block.text)), names)
+
+    def _cells(self, block, names):
+        return dict(zip(names, block.texts(self._places(names)), strict=True))
 
     def _numbers(self, block, names):
-        """Return the columns in which pandas finds nothing but numbers, by name."""
+        """Return the columns in which pandas finds nothing but numbers."""
         places, form = self._places(names), self.format
         words = _in_capitals_too(hole_words(form.na))
         found = block.frame(places, decimal=form.decimal, na_values=words, **_EXACT)
@@ -135,25 +98,6 @@ class DelimitedText:
         # A number can be infinite, as 1e999 is, but pandas takes "inf" for one, too.
         return {n: without_numbers(x, form.na) for n, x in found.items() if not np.isinf(x).any()}
 
-    def _degrees(self, block, labels, numbers, first):
-        """Return the numbers of the label columns, and the bounds that their other cells give."""
-        values, form = np.empty((block.size, len(labels))), self.format
-        bounded = BoundedCells(values.shape, form)
-        for j, name in enumerate(labels):
-            if name in numbers and not form.percent:
-                values[:, j] = numbers[name]
-                continue
-            [cells] = block.texts(self._places([name]))
-            values[:, j], rows = parse_cells(cells, form, percent=form.percent)
-            bad = bounded.add(j, rows, [cells[row] for row in rows])
-            if bad is not None:
-                row, problem = bad
-                raise ValueError(
-                    f"{self.where(first + row)}, column {name!r}: {shortened(cells[row])!r} "
-                    f"{problem or what_is_wrong(cells[row], form)}"
-                )
-        return values, bounded.found
-
     def _features(self, block, names, text, numbers, index):
         """Return a frame of columns: numbers, which may all have percent signs, or text."""
         if all(name in numbers for name in names):
@@ -161,12 +105,12 @@ class DelimitedText:
             columns = columns.reshape(len(names), len(index)).T
             return pd.DataFrame(columns, index, names, copy=False)
         columns = {name: numbers.get(name) for name in names}
-        for name in (name for name in names if name not in numbers):
-            [cells] = block.texts(self._places([name]))
+        others = self._cells(block, [name for name in names if name not in numbers])
+        for name, cells in others.items():
             if text is None or name not in text:
-                columns[name] = parse_column(cells, self.format)
-                if columns[name] is None:
-                    columns[name] = parse_column(cells, self.format, percent=True)
+                plain = parse_column(cells, self.format)
+                percent = parse_column(cells, self.format, percent=True) if plain is None else None
+                columns[name] = percent if plain is None else plain
             if columns[name] is None and text is not None:
                 columns[name] = self._text(cells).to_numpy()
         columns = {name: cells for name, cells in columns.items() if cells is not None}
@@ -183,7 +127,7 @@ class DelimitedText:
             return found.replace("", np.nan)
         return found.mask(found.str.strip().str.lower().isin(words), np.nan)
 
-    def check_name(self, name):
+    def check_name(self, name) -> None:
         """Refuse a name for a new column that the encoding of the file does not have."""
         try:
             name.encode(self.format.encoding)
@@ -194,7 +138,7 @@ class DelimitedText:
             ) from None
 
     @staticmethod
-    def write_new(frame, part, suffix, like):
+    def write_new(frame, part, suffix, like) -> None:
         """Write a frame, with the signs of another text if that is one."""
         known = like is not None and like.delimiter is not None
         delimiter, decimal = (like.delimiter, like.decimal) if known else (",", ".")
@@ -203,7 +147,7 @@ class DelimitedText:
         frame.to_csv(part, index=False, compression=None, **how)
 
     @contextmanager
-    def writer(self, part, labels, filled, extra, added=()):
+    def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that writes pieces of the text to `part`."""
         with part.open("wb") as out:
             out.write(self.format.bom)

@@ -4,6 +4,7 @@ import gc
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import pairwise
@@ -35,7 +36,7 @@ class Excel(FrameFormat):
     kind = "excel"
     sheets = True
 
-    def open(self, path):
+    def open(self, path) -> None:
         """Read the sheet."""
         sheet, self._place, self.notes = _opened_sheet(path, self.opening.sheet)
         others = [name for name in sheet.parent.sheetnames if name != sheet.title]
@@ -78,16 +79,16 @@ class Excel(FrameFormat):
         kept = set(numbers[above : max(above, len(numbers) - below)])
         return {at: value for at, value in content.items() if at[0] in kept}
 
-    def frames(self, names=None):
+    def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, list[int]]]:
         """Yield one frame, and where its rows stand in the sheet."""
         yield self._frame, self.rows[1:]
 
-    def where(self, row):
+    def where(self, row) -> str:
         """Return the place of a row in words."""
         return f"Row {self.rows[row + 1]} of the sheet"
 
     @staticmethod
-    def write_new(frame, part, suffix, like):
+    def write_new(frame, part, suffix, like) -> None:
         """Write a frame to the only sheet of a file."""
         book = Workbook()
         for i, row in enumerate([frame.columns, *frame.itertuples(index=False, name=None)], 1):
@@ -98,7 +99,7 @@ class Excel(FrameFormat):
         book.save(part)
 
     @contextmanager
-    def writer(self, part, labels, filled, extra, added=()):
+    def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that fills cells of the sheet; all else in the file stays."""
         book = load_workbook(self.path, rich_text=True)
         sheet, right = book.worksheets[self._place], max(self.columns.values()) + 1

@@ -1,17 +1,22 @@
-"""What the formats have in common whose files are read as frames."""
+"""What formats have in common whose files are read a block of rows at a time, as frames or not."""
 
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from inldl.tables.bounded_cells import BoundedCells, what_is_wrong
+from inldl.tables.bounded_cells import BoundedCells, Bounds, what_is_wrong
 from inldl.tables.numbers import (
+    Kind,
+    Place,
     SignEvidence,
     find_signs,
-    is_hole,
     parse_cells,
+    parse_column,
     without_numbers,
 )
 from inldl.tables.options import FileOptions
@@ -22,17 +27,123 @@ NOTHING_SAID = FileOptions(na=())
 _FIRST = 1000  # rows that tell whether degrees have percent signs
 
 
-class FrameFormat:
+class BlockFormat:
+    """A table in a file that is read in blocks; see `inldl.tables.table.TableFormat`.
+
+    A format has `names`, `notes` and `format`; `blocks(names=None)`, which yields blocks of rows,
+    with some columns at least, that have a `size` and `raw` rows; `_cells(block, names)` and
+    `_numbers(block, names)`, the cells of columns, and the columns that have nothing but numbers;
+    `_sign_places(labels, decimal)`, and `_features`.
+    """
+
+    names: list[str]
+    notes: list[str]
+    format: Format
+    points = False  # whether 1.234 has a decimal point if nothing else shows it
+    blocks: Callable[..., Iterator[Any]]
+    where: Callable[[int], str]
+    _cells: Callable[[Any, Sequence[str]], dict[str, list]]
+    _numbers: Callable[[Any, Sequence[str]], dict[str, np.ndarray]]
+    _features: Callable[..., pd.DataFrame]
+    _sign_places: Callable[[Sequence[str], str | None], dict[Kind, Place]]
+
+    def find_signs(self, labels, decimal, thousands) -> None:
+        """Find out the signs of the numbers that are not given."""
+        places = self._sign_places(labels, decimal)
+        signs, notes = find_signs(places, self._cell, decimal, thousands, points=self.points)
+        self.notes = self.notes + notes
+        self.format = replace(self.format, percent=self._have_percent_signs(labels), **signs)
+
+    def _evidence(self, labels, names, n_blocks=None):
+        """Return how the numbers of some columns are written, in all blocks or the first ones."""
+        evidence, row = SignEvidence(labels, self.format.na), 0
+        for block in islice(self.blocks(names), n_blocks) if names else ():
+            for name, cells in self._shapes(block, names).items():
+                evidence.add(name, cells, row)
+            row += block.size
+        return evidence
+
+    def _shapes(self, block, names):
+        """Return cells in which numbers have the signs of those in the file."""
+        return self._cells(block, names)
+
+    def _have_percent_signs(self, labels):
+        """Return whether a degree of the first rows has a percent sign."""
+        first = next(self.blocks(labels), None) if labels else None
+        columns = {} if first is None else self._cells(first, labels)
+        cells = (cell for column in columns.values() for cell in column[:_FIRST])
+        return any(isinstance(cell, str) and cell.rstrip().endswith("%") for cell in cells)
+
+    def _cell(self, row, name):
+        """Return the place of a cell in words, and its text."""
+        at = row
+        for block in self.blocks([name]):
+            if at < block.size:
+                cell = self._cells(block, [name])[name][at]
+                return f"{self.where(row)}, column {name!r}", str(cell).strip()
+            at -= block.size
+        raise IndexError("the table has no such row")
+
+    def pieces(self, labels, features, text=()) -> Iterator[Piece]:
+        """Yield pieces with the label columns and the feature columns."""
+        row, plain = 0, [] if self.format.percent else labels
+        tried = [name for name in features if text is None or name not in text]
+        for block in self.blocks():
+            numbers = self._numbers(block, [*plain, *tried])
+            values, bounds = self._degrees(block, labels, numbers, row)
+            index = range(row, row + block.size)
+            frame = self._features(block, features, text, numbers, index)
+            yield Piece(row, block.size, values, frame, block.raw, bounds)
+            row += block.size
+
+    def _degrees(self, block, labels, numbers, first) -> tuple[np.ndarray, Bounds | None]:
+        """Return the numbers of the label columns, and the bounds that their other cells give."""
+        values, form = np.empty((block.size, len(labels))), self.format
+        bounded = BoundedCells(values.shape, form)
+        other = self._cells(block, [n for n in labels if form.percent or n not in numbers])
+        for j, name in enumerate(labels):
+            if name not in other:
+                values[:, j] = numbers[name]
+                continue
+            values[:, j], rows = parse_cells(other[name], form, percent=form.percent)
+            bad = bounded.add(j, rows, [str(other[name][row]) for row in rows])
+            if bad is not None:
+                row, problem = bad
+                cell = other[name][row]
+                raise ValueError(
+                    f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
+                    f"{problem or what_is_wrong(cell, form)}"
+                )
+        return values, bounded.found
+
+
+class FrameBlock(NamedTuple):
+    """Some rows as a frame, and as the format writes them."""
+
+    frame: pd.DataFrame
+    raw: Any
+
+    @property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return len(self.frame)
+
+
+class FrameFormat(BlockFormat):
     """A table in a file that is read as frames; see `inldl.tables.table.TableFormat`.
 
     A format has `kind`, its name in `Format`; `open(path)`, which sets `names` and `n_rows` and
     may set `text_names` and `notes` (one with `sheets` looks at the sheet and the rows to skip in
     `opening`); `frames(names=None)`, which yields the frames that make up the table, of some
-    columns at least, and the raw rows of each; and `writer`.
+    columns at least, and the raw rows of each; `write_new` and `writer`.
     """
 
-    text_names = None  # the columns that can hold text; all by default
+    kind: str
+    n_rows: int
+    text_names: list[str] | None = None  # the columns that can hold text; all by default
     sheets = False  # whether a file has sheets, with room around their tables
+    open: Callable[[Path], None]
+    frames: Callable[..., Iterator[tuple[pd.DataFrame, Any]]]
 
     def __init__(self, path, opening=NOTHING_SAID):
         self.path, self.format, self.notes = path, Format(self.kind, na=opening.na), []
@@ -48,114 +159,56 @@ class FrameFormat:
                 raise
             raise ValueError(f"{path} cannot be read as {path.suffix}: {error}") from None
 
-    def find_signs(self, labels, decimal, thousands):
-        """Find out the signs of numbers that are written as text.
+    def blocks(self, names=None) -> Iterator[FrameBlock]:
+        """Yield the frames."""
+        return (FrameBlock(*each) for each in self.frames(names))
+
+    def _cells(self, block, names):
+        return {name: block.frame[name].tolist() for name in names}
+
+    def _numbers(self, block, names):
+        columns = {n: block.frame[n] for n in names}
+        columns = {n: c for n, c in columns.items() if pd.api.types.is_numeric_dtype(c)}
+        return {n: without_numbers(_floats(c), self.format.na) for n, c in columns.items()}
+
+    def _sign_places(self, labels, decimal):
+        """Return where signs of numbers in cells of text are.
 
         A text column is one of numbers if it has signs that numbers of a file have not: text
         such as 007 or 1.2 is text on purpose.
         """
-        found, row = SignEvidence(labels, self.format.na), 0
         names = self.names if self.text_names is None else self.text_names
-        for frame, _ in self.frames(names) if names else ():
-            for name in names:
-                found.add(name, _texts(frame[name]), row)
-            row += len(frame)
-        self._written = set(found.unusual()) - set(labels)
-        places = found.places({*labels, *self._written})
-        signs, notes = find_signs(places, self._cell, decimal, thousands, points=False)
-        signs["percent"] = self._have_percent_signs(labels)
-        self.format, self.notes = replace(self.format, **signs), self.notes + notes
+        evidence = self._evidence(labels, names)
+        self._written = set(evidence.unusual()) - set(labels)
+        return evidence.places({*labels, *self._written})
 
-    def _have_percent_signs(self, labels):
-        """Return whether the degrees of the first rows are text with percent signs."""
-        frame = next((frame for frame, _ in self.frames(labels)), None) if labels else None
-        if frame is None:
-            return False
-        cells = [cell for name in labels for cell in frame[name][:_FIRST].dropna()]
-        cells = [cell for cell in cells if not is_hole(cell, self.format.na)]
-        signed = [isinstance(cell, str) and cell.rstrip().endswith("%") for cell in cells]
-        return bool(signed) and all(signed)
-
-    def _cell(self, row, name):
-        """Return the place of a cell in words, and its text."""
-        at = row
-        for frame, _ in self.frames([name]):
-            if at < len(frame):
-                return f"{self.where(row)}, column {name!r}", str(frame[name].iloc[at]).strip()
-            at -= len(frame)
-        raise IndexError("the table has no such row")
-
-    def where(self, row):
+    def where(self, row) -> str:
         """Return the place of a row in words."""
         return f"Row {row + 1} below the header"
 
-    def most_rows(self):
+    def most_rows(self) -> int:
         """Return the number of rows."""
         return self.n_rows
 
-    def pieces(self, labels, features, text=()):
-        """Yield pieces with the label columns and the feature columns."""
-        row = 0
-        for frame, raw in self.frames():
-            values = np.empty((len(frame), len(labels)))
-            bounded = BoundedCells(values.shape, self.format)
-            for j, name in enumerate(labels):
-                values[:, j] = self._degrees(frame[name], name, row, partial(bounded.add, j))
-            part = frame[list(features)].set_axis(range(row, row + len(frame)), axis=0)
-            for name in self._written & set(features):
-                found, *bad = _numbers(part[name], self.format)
-                part = part if any(bad) else part.assign(**{name: found})
-            if self.format.na:
-                part = part.apply(_without, na=self.format.na)
-            yield Piece(row, len(frame), values, part, raw, bounded.found)
-            row += len(frame)
-
-    def check_name(self, name):
+    def check_name(self, name) -> None:
         """Take any name."""
 
-    def _degrees(self, cells, name, first, add_bounds):
-        """Return the numbers of a label column; what its other cells say goes to `add_bounds`."""
-        percent = self.format.percent
-        values, refused, text = _numbers(cells, self.format, percent=percent)
-        bad = add_bounds(text, [cells.iloc[row] for row in text])
-        problems = [*((row, "") for row in refused), *([] if bad is None else [bad])]
-        if problems:
-            row, problem = min(problems)
-            cell = cells.iloc[row]
-            raise ValueError(
-                f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
-                f"{problem or what_is_wrong(cell, self.format)}"
-            )
-        return values
+    def _features(self, block, names, text, numbers, index):
+        part = block.frame[list(names)].set_axis(index, axis=0)
+        for name, cells in self._cells(block, self._written & set(names)).items():
+            found = parse_column(cells, self.format)
+            part = part if found is None else part.assign(**{name: found})
+        return part.apply(_without, na=self.format.na) if self.format.na else part
 
 
-def _texts(cells):
-    """Return the cells of a column, with nothing where one is no text."""
-    return [cell if isinstance(cell, str) else "" for cell in cells]
+def _floats(column):
+    return column.to_numpy("float64", na_value=np.nan)
 
 
-def _numbers(cells, signs, *, percent=False):
-    """Return the numbers of a column of a frame, the rows that hold none, and those of text.
-
-    With `percent` they must be text with percent signs.
-    """
-    if pd.api.types.is_numeric_dtype(cells) and not (percent and cells.notna().any()):
-        return without_numbers(cells.to_numpy("float64", na_value=np.nan), signs.na), [], []
-    cells = cells.astype(object)
-    words = np.array([isinstance(cell, str) for cell in cells], bool)
-    values = pd.to_numeric(cells.mask(words), errors="coerce").to_numpy("float64", na_value=np.nan)
-    refused = np.flatnonzero(~words & cells.notna().to_numpy() & (np.isnan(values) | percent))
-    found, text = parse_cells(_texts(cells), signs, percent=percent)
-    values, text = np.where(words, found, values), text.tolist()
-    return without_numbers(values, signs.na), refused.tolist(), text
-
-
-def _without(cells, na):
+def _without(cells: pd.Series, na: Collection[str]) -> pd.Series:
     """Return a column of a frame without the words and numbers that mean missing."""
     if pd.api.types.is_numeric_dtype(cells):
-        return cells.mask(
-            np.isnan(without_numbers(cells.to_numpy("float64", na_value=np.nan), na))
-        )
+        return cells.mask(np.isnan(without_numbers(_floats(cells), na)))
     words = {word.lower() for word in na}
     missing = [isinstance(cell, str) and cell.strip().lower() in words for cell in cells]
     return cells.mask(np.array(missing, bool)) if any(missing) else cells

@@ -25,14 +25,14 @@ _MOST_IDS = 8  # columns that are tried as ids of a long table
 _WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
 
 
-def check_skipped(skip_rows, skip_last):
+def check_skipped(skip_rows, skip_last) -> None:
     """Refuse numbers of rows that cannot be skipped."""
     for name, value in {"skip_rows": skip_rows, "skip_last": skip_last}.items():
         if value is not None:
             check_number(name, value, low=0, integer=True)
 
 
-def n_title_rows(rows, spread=()):
+def n_title_rows(rows, spread=()) -> int:
     """Return how many of the first rows are no part of the table; 0 if that is not clear.
 
     A row is a list of texts; an empty line is an empty list. The rows numbered `spread` have cells
@@ -49,7 +49,7 @@ def n_title_rows(rows, spread=()):
     return 0
 
 
-def n_note_rows(rows, width):
+def n_note_rows(rows, width) -> int:
     """Return how many of the last rows are notes below a table of so many columns.
 
     Rows with a single cell are notes, too, if an empty row is between them and the table.
@@ -67,20 +67,20 @@ def n_note_rows(rows, width):
     return found
 
 
-def last_rows(rows, number):
+def last_rows(rows, number) -> int:
     """Return how many rows, empty ones included, the last `number` rows with content take."""
     behind = [i for i, row in enumerate(reversed(rows), 1) if _filled(row)]
     return behind[number - 1] if 0 < number <= len(behind) else len(rows) if number else 0
 
 
-def title_note(number, what):
+def title_note(number, what) -> str:
     """Return a note on rows above the header."""
     if number == 1:
         return f"The first {what} is above the header and was skipped."
     return f"The first {number} {what}s are above the header and were skipped."
 
 
-def footnote_note(number, what):
+def footnote_note(number, what) -> str:
     """Return a note on rows below the table."""
     if number == 1:
         return f"The last {what} is a note below the table and was skipped."

@@ -1,5 +1,8 @@
 """Tables with one row for each thing and label, read and written as if they had one per thing."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -27,7 +30,7 @@ class Keys:
     absent: float = np.nan  # the degree of a thing and label without a row; NaN if it is missing
 
     @classmethod
-    def of(cls, given, columns):
+    def of(cls, given, columns) -> Keys:
         """Return the keys that a user gives, as a text such as "id=a+b,label=c,value=d"."""
         parts = _parsed(given) if isinstance(given, str) else dict(given)
         unknown = [name for name in parts if name not in _PARTS]
@@ -49,7 +52,8 @@ class Keys:
             )
         if str(parts.get("absent", "0")) != "0":
             raise ValueError("absent in long (--long) can only be 0; leave it out otherwise.")
-        return cls(tuple(names[:-2]), *names[-2:], 0.0 if "absent" in parts else np.nan)
+        *ids, label, value = names
+        return cls(tuple(ids), label, value, 0.0 if "absent" in parts else np.nan)
 
 
 def _parsed(text):
@@ -173,10 +177,10 @@ class LongTable:
             )
         return told
 
-    def find_signs(self, labels, decimal, thousands):
+    def find_signs(self, labels, decimal, thousands) -> None:
         """Do nothing: the signs were needed to read the table."""
 
-    def where(self, row):
+    def where(self, row) -> str:
         """Return the place of the rows of a thing in words."""
         first = int(self._first[row])
         place = self.inner.where(first)
@@ -189,11 +193,11 @@ class LongTable:
             told += f"; none is for {name!r}: add absent=0 to --long if that means 0"
         return f"{told})"
 
-    def most_rows(self):
+    def most_rows(self) -> int:
         """Return the number of things."""
         return len(self._rows)
 
-    def pieces(self, labels, features, text=()):
+    def pieces(self, labels, features, text=()) -> Iterator[Piece]:
         """Yield all things as one piece."""
         values = pd.DataFrame(self._values, columns=self.categories)
         frame = pd.concat([self._features, values], axis=1)
@@ -221,7 +225,7 @@ class LongTable:
         lower[:, none], upper[:, none], strict[:, none] = np.nan, np.nan, False
         return Bounds(lower, upper, strict, self._bounds.example).at(slice(None))
 
-    def check_name(self, name):
+    def check_name(self, name) -> None:
         """Refuse a column to add that the table has, or that no row of a label can have."""
         _, suffix = self._label_of(name)
         added = self.keys.value + suffix
@@ -242,7 +246,7 @@ class LongTable:
         )
 
     @contextmanager
-    def writer(self, part, labels, filled, extra, added=()):
+    def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that writes the long table to `part`."""
 
         def write(raw, fills, values):

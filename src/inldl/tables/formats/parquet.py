@@ -1,9 +1,11 @@
 """Parquet files, a batch of rows at a time."""
 
 import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -19,7 +21,7 @@ class Parquet(FrameFormat):
 
     kind = "parquet"
 
-    def open(self, path):
+    def open(self, path) -> None:
         """Look at the columns of a file; those that pandas wrote for an index are left out."""
         with pq.ParquetFile(path) as file:
             schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
@@ -27,7 +29,7 @@ class Parquet(FrameFormat):
         self.names = [name for name in schema.names if name not in index]
         self.text_names = [name for name in self.names if _holds_text(schema.field(name).type)]
 
-    def frames(self, names=None):
+    def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, pa.RecordBatch]]:
         """Yield frames, and the batch of each."""
         with pq.ParquetFile(self.path) as file:
             for batch in file.iter_batches(BATCH, columns=names):
@@ -36,12 +38,12 @@ class Parquet(FrameFormat):
                 yield part.to_pandas(), batch
 
     @staticmethod
-    def write_new(frame, part, suffix, like):
+    def write_new(frame, part, suffix, like) -> None:
         """Write a frame."""
         frame.to_parquet(part, index=False)
 
     @contextmanager
-    def writer(self, part, labels, filled, extra, added=()):
+    def writer(self, part, labels, filled, extra, added=()) -> Iterator[Callable]:
         """Give a function that writes batches to `part`."""
         with pq.ParquetFile(self.path) as source:
             schema, codec = source.schema_arrow, _compression(source.metadata)

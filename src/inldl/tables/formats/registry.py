@@ -14,6 +14,7 @@ import stat
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -46,12 +47,12 @@ _DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeErr
 _STANDARD_INPUT = ("-", "/dev/stdin")
 
 
-def suffixes():
+def suffixes() -> list[str]:
     """Return the endings of all files that can hold a table."""
     return [suffix for listing in FORMATS for suffix in listing.suffixes]
 
 
-def find_format(path):
+def find_format(path) -> Listing:
     """Return the listing of the format that the name of a file stands for."""
     for listing in FORMATS:
         if plain_name(path).suffix.lower() in listing.suffixes:
@@ -76,7 +77,7 @@ def load_format(path: Path) -> type[TableFormat]:
         ) from None
 
 
-def readable_twice(path, owner):
+def readable_twice(path, owner) -> Path:
     """Return a file that can be read twice, or refuse a path that holds none.
 
     Of a pipe and of standard input ("-") it is a copy, which goes when `owner` does. The name of
@@ -114,17 +115,17 @@ def _copied(source, name, owner):
     return goes_with(owner, Path(copy.name))
 
 
-def is_packed(path):
+def is_packed(path) -> bool:
     """Return whether the name of a file says that it is compressed."""
     return path.suffix.lower() in PACKED
 
 
-def plain_name(path):
+def plain_name(path) -> Path:
     """Return the path without the ending of a compression: survey.csv for survey.csv.gz."""
     return path.with_suffix("") if is_packed(path) else path
 
 
-def unpacked(path, owner):
+def unpacked(path, owner) -> Path:
     """Return a plain copy of a compressed file, which goes when `owner` does; or the file."""
     if not is_packed(path):
         return path
@@ -142,7 +143,7 @@ def unpacked(path, owner):
 
 
 @contextmanager
-def packing(path, part):
+def packing(path, part) -> Iterator[Path]:
     """Give a file to write, which is packed into `part` as the name of `path` asks for."""
     if not is_packed(path):
         yield part

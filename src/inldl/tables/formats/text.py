@@ -158,6 +158,11 @@ class Block:
     delimiter: str
     newline: str
 
+    @property
+    def raw(self) -> "Block":
+        """Return what is needed to write the rows again."""
+        return self
+
     @cached_property
     def content(self) -> bytes:
         """Return the text in UTF-8, as numpy and pandas read it."""
