@@ -136,8 +136,8 @@ def notes_on_completing(size, below_recorded, *, estimated, earlier) -> list[str
         return [f"{size.mechanism} {_AS_IF if below_recorded else _ABOVE}".strip()]
     if size.answer not in _BY_SIZE:
         return []
-    told = _WEIGHED if estimated else _IN_PART
-    return [f"{size.mechanism} {_BELOW if below_recorded else told}"]
+    advice = _WEIGHED if estimated else _IN_PART
+    return [f"{size.mechanism} {_BELOW if below_recorded else advice}"]
 
 
 def notes_on_zeros(size) -> list[str]:
@@ -202,7 +202,7 @@ def _single_holes(by_row):
         )
 
 
-def _remarks(told):
-    yield from _about_columns(told.head(REMARKS))
-    if len(told) > REMARKS:
-        yield f"{len(told) - REMARKS} more columns have remarks; see the list of features."
+def _remarks(features):
+    yield from _about_columns(features.head(REMARKS))
+    if len(features) > REMARKS:
+        yield f"{len(features) - REMARKS} more columns have remarks; see the list of features."

@@ -208,12 +208,10 @@ class TableModel(IntervalMixin, DistributionEstimator):
             held_out = training.take(self._fit_method(training))
         rows, divisors = held_out.rows, held_out.divisors
         self.held_out_rows_ = rows.number
-        degrees = self._learned_from(rows.y, rows.y)
-        degrees, loose = (
-            degrees if divisors is None else degrees * divisors[:, None],
-            divisors is not None,
-        )
-        about = held_out.fold_groups, loose, None if loose else rows
+        degrees, bounded = self._learned_from(rows.y, rows.y), rows
+        if divisors is not None:
+            degrees, bounded = degrees * divisors[:, None], None
+        about = held_out.fold_groups, divisors is not None, bounded
         self._keep_errors(held_out.features, degrees, *about)
         return held_out
 
@@ -223,21 +221,16 @@ class TableModel(IntervalMixin, DistributionEstimator):
         if has_fit_parameter(method, "lower"):
             known = rows.arguments()
         self.estimator_ = fit_weighted(method, training.features, rows.y, rows.weight, **known)
-        self.held_out_, at = None, evenly_spaced(len(rows), MOST_HELD_OUT)
         own = getattr(self.estimator_, "held_out_", None)
-        if training.fold_groups is not None or own is None:
-            if self.cross_fit is not None:
-                self.held_out_ = self._cross_fit(training.take(at), self.cross_fit)
-            return at
-        numbers = getattr(self.estimator_, "held_out_rows_", None)
-        if numbers is None:
-            self.held_out_ = own[at]
-            return at
-        some = evenly_spaced(
-            len(numbers), MOST_HELD_OUT
-        )  # very many rows: the method held out some itself
-        self.held_out_ = own[some]
-        return numbers[some]
+        numbers = getattr(self.estimator_, "held_out_rows_", None)  # of very many rows it has some
+        if own is None or training.fold_groups is not None:
+            own = numbers = None
+        at = evenly_spaced(len(rows) if numbers is None else len(numbers), MOST_HELD_OUT)
+        if own is None and self.cross_fit is not None:
+            self.held_out_ = self._cross_fit(training.take(at), self.cross_fit)
+        else:
+            self.held_out_ = None if own is None else own[at]
+        return at if numbers is None else numbers[at]
 
     def _cross_fit(self, training, n_folds):
         rows, features = training.rows, training.features
@@ -278,9 +271,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         self.encoder_.unfamiliar(self._example_row())
         needed = ["held_out_", "held_out_rows_", "feature_names_in_"]
         lacking = [name for name in needed if not hasattr(self, name)]
-        lacking += [
-            name for name in ("dropped_", "notes_", "sources_") if not hasattr(self.encoder_, name)
-        ]
+        learned = ("dropped_", "notes_", "sources_")
+        lacking += [name for name in learned if not hasattr(self.encoder_, name)]
         if lacking:
             return f"it lacks {', '.join(lacking)}"
         if np.shape(self.means_) != degrees.shape[1:]:

@@ -150,9 +150,9 @@ def _prices(piece, name, file):
     bad = np.flatnonzero(~(np.isfinite(prices) & (prices > 0)))
     if bad.size:
         cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
-        told = "nothing" if pd.isna(cell) else repr(cell)
+        shown = "nothing" if pd.isna(cell) else repr(cell)
         raise ValueError(
-            f"{place}, column {name!r}: {told} is not a price; give a number above 0 in each row."
+            f"{place}, column {name!r}: {shown} is not a price; give a number above 0 in each row."
         )
     return prices
 
