@@ -2,9 +2,11 @@
 
 import socket
 
+import numpy as np
 import pytest
 
 from inldl.experiments import Row, Store
+from inldl.experiments.measure import errors_by_size
 from inldl.experiments.paper import plan
 from inldl.metrics import METRICS
 
@@ -135,10 +137,15 @@ def test_reproduce_what_an_earlier_run_left(inldl, shared, tmp_path, monkeypatch
     monkeypatch.setenv("INLDL_DATA", str(shared))
     cells = plan(["SJAFFE"], quick=True)
     store = Store(tmp_path / "again" / "run.sqlite")
+    degrees = np.linspace(0, 0.4, 12).reshape(3, 4)
+    made_up = {
+        "metrics": dict.fromkeys(METRICS, 0.5),
+        "details": {"history": [0.1, 0.01], **errors_by_size(degrees, degrees[::-1])},
+        "environment": {"a": "b"},
+    }
     for cell in cells:
         if (cell.dataset, cell.method) != ("SJAFFE", "winldl"):
-            made_up = dict.fromkeys(METRICS, 0.5)
-            store.add(Row(cell, "ok", metrics=made_up, fit_seconds=0.1, environment={"a": "b"}))
+            store.add(Row(cell, "ok", fit_seconds=0.1, **made_up))
     code, out, err = inldl(*REPRODUCE, "--jobs", "1")
     assert code == 0, err
     assert f"{len(cells)} cells, of which {len(cells) - 5} are done." in out
