@@ -336,7 +336,7 @@ def test_some_rows_are_taken_into_memory(kind, rows, tmp_path):
 
 @pytest.mark.parametrize("kind", ["memory", "disk", "chunks"])
 def test_degrees_are_looked_through_where_they_are(kind, tmp_path):
-    found = source(kind, tmp_path).each_degrees(lambda y, first_row: (first_row, np.asarray(y)))
+    found = source(kind, tmp_path).map_degrees(lambda y, first_row: (first_row, np.asarray(y)))
     assert len(found) == 1 or kind != "memory"
     assert [first for first, _ in found] == [0, *np.cumsum([len(y) for _, y in found])[:-1]]
     np.testing.assert_array_equal(np.concatenate([y for _, y in found]), Y)

@@ -48,12 +48,12 @@ class Sums:
 
 def total(sums: Iterable[Sums]) -> Sums:
     """Add up in order, from the first to the last."""
-    found = None
-    for each in sums:
-        found = each if found is None else found + each
-    if found is None:
+    added = None
+    for more in sums:
+        added = more if added is None else added + more
+    if added is None:
         raise ValueError("There are no rows to add up.")
-    return found
+    return added
 
 
 class RowBlock(Protocol):
@@ -155,7 +155,7 @@ class RowSource(Protocol):
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> Any:
         """Return ``function(y, X, *arrays, first_row=...)`` in the same way."""
 
-    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return ``function(y, first_row)`` of all degrees of a fit, a part of them at a time."""
 
 

@@ -136,13 +136,13 @@ class ChunkedRows:
         optimized = dask.optimize(self.X, self.y, *self.arrays.values())
         X, y, *others = (a.to_delayed(optimize_graph=False)[:, 0] for a in optimized)
         arrays = dict(zip(self.arrays, others, strict=True))
-        found, first_row = [], 0
+        parts, first_row = [], 0
         for part in in_pieces(range(len(lengths)), -(-len(lengths) // PARTS)):
             n_rows = sum(lengths[j] for j in part)
             chunks = [(X[j], y[j], {name: a[j] for name, a in arrays.items()}) for j in part]
-            found.append(LazyPart(chunks, first_row, n_rows))
+            parts.append(LazyPart(chunks, first_row, n_rows))
             first_row += n_rows
-        return found
+        return parts
 
     def _compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
         """Return ``function(chunks, first_row, n_parts)`` of each part, by threads."""
@@ -166,7 +166,7 @@ class ChunkedRows:
         chunked = self.y, self.X, *self.arrays.values()
         return map_chunks(function, *chunked, n_columns=n_columns)
 
-    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return what `function` makes of the degrees of each chunk, where they are."""
         starts = np.cumsum([0, *self.X.chunks[0]])
         chunks = [chunk for part in self.parts for chunk in part.chunks]
@@ -195,7 +195,7 @@ class ChunkedRows:
             blocks = [at for part in parts for run in part for at in run.rows]
             size = max(at.stop - at.start for at in blocks)
             engine.reader = FeatureReader(file.read, file, size, engine)
-        check_degrees([found for *_, facts in loaded for found in facts], self.label_names)
+        check_degrees([one for *_, facts in loaded for one in facts], self.label_names)
         return parts, [sums for _, sums, _ in loaded]
 
     def fits_into_memory(self) -> bool:

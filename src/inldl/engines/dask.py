@@ -75,7 +75,7 @@ class DaskEngine(Engine):
     def load(self, problem: BlockProblem, rows: Any) -> Sums:
         self._problem, self._rows = problem, rows
         loaded = self._load(range(len(rows.parts)))
-        check_degrees([found for _, facts in loaded for found in facts], rows.label_names)
+        check_degrees([one for _, facts in loaded for one in facts], rows.label_names)
         return total(pickle.loads(sums) for sums, _ in loaded)
 
     def sweep(self, step: str, *message: np.ndarray) -> Sums:
@@ -117,7 +117,7 @@ class DaskEngine(Engine):
         replies = self._results(submit, [home for home, _ in groups])
         if replies is None:
             return dict.fromkeys(at, (None, ""))
-        return {i: (sums, where) for where, found in replies for i, sums in found.items()}
+        return {i: (sums, where) for where, added in replies for i, sums in added.items()}
 
     def _recover(
         self, lost: list[tuple[int, str]], at: dict[int, int], asked_again: set[int]
@@ -156,8 +156,8 @@ class DaskEngine(Engine):
         for home in set(chosen.values()):
             here = [i for i in chosen if chosen[i] == home]
             lazy = [self._lazy_load(i) for i in here]
-            found = self._client.compute(lazy, workers=[home], allow_other_workers=True)
-            futures |= zip(here, found, strict=True)
+            computed = self._client.compute(lazy, workers=[home], allow_other_workers=True)
+            futures |= zip(here, computed, strict=True)
         return [futures[i] for i in chosen]
 
     def _lazy_load(self, i: int) -> Delayed:
@@ -190,10 +190,10 @@ class DaskEngine(Engine):
         until = time.monotonic() + self._patience
         while True:
             known = self._client.sync(self._client.scheduler.identity)["workers"]
-            found = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
-            if found:
-                self._ask_versions([address for address in found if address not in self._asked])
-                return found
+            running = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
+            if running:
+                self._ask_versions([address for address in running if address not in self._asked])
+                return running
             if time.monotonic() > until:
                 raise RuntimeError(self._nobody(known))
             time.sleep(min(LOOK, self._patience / 4))
@@ -205,8 +205,8 @@ class DaskEngine(Engine):
             self._check_versions(ask(workers=addresses))
             self._asked.update(addresses)
 
-    def _check_versions(self, found: dict[str, Any]) -> None:
-        for address, version in found.items():
+    def _check_versions(self, versions: dict[str, Any]) -> None:
+        for address, version in versions.items():
             if version != __version__ and not isinstance(version, OSError):  # it has just left
                 has = f"inldl {version}" if isinstance(version, str) else f"no inldl ({version})"
                 raise RuntimeError(

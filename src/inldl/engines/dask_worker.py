@@ -76,7 +76,7 @@ def load(
     """
     worker = get_worker()
     with one_blas_thread():
-        runs, sums, found = start_chunks(problem, chunks, first_row, n_parts)
+        runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
     if fit not in _ENDED:
         if worker not in _FITS:
             _FITS[worker] = {}
@@ -85,7 +85,7 @@ def load(
         with here.lock:
             here.touch(worker)
             here.parts[i] = WorkerPart(runs)
-    return worker.address, __version__, pickle.dumps(sums), found
+    return worker.address, __version__, pickle.dumps(sums), facts
 
 
 def advance(

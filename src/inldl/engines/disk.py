@@ -112,8 +112,8 @@ def read_rows(a: Any, rows: slice, buffer: np.ndarray | None = None) -> np.ndarr
     start, stop, _ = rows.indices(a.shape[0])
     where = a.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     with Path(root.filename).open("rb", buffering=0) as file:
-        found = RowFile(file, a.shape, a.dtype, root.offset + where)
-        return found.read(slice(start, stop), buffer)
+        stored = RowFile(file, a.shape, a.dtype, root.offset + where)
+        return stored.read(slice(start, stop), buffer)
 
 
 def _mapped(a: Any) -> Any:
@@ -182,7 +182,7 @@ class DiskRows:
             [function(*(read_rows(a, p) for a in stored), first_row=p.start) for p in pieces]
         )
 
-    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         pieces = self._pieces(self.y.shape[1])
         return [function(read_rows(self.y, piece), piece.start) for piece in pieces]
 

@@ -67,7 +67,7 @@ class MemoryRows:
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> np.ndarray:
         return function(self.y, self.X, *self.arrays.values(), first_row=0)
 
-    def each_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
+    def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         return [function(self.y, 0)]
 
 
@@ -120,8 +120,8 @@ class LocalEngine(Engine):
         """Return what `function` makes of each block, and the sums of each part."""
         map_run = fold if self.reader is None else self.reader.map_run
         done = self._map(partial(map_run, function), [run for part in parts for run in part])
-        found = [fold(lambda _: next(done), part) for part in parts]
-        return [runs for runs, _ in found], [sums for _, sums in found]
+        by_part = [fold(lambda _: next(done), part) for part in parts]
+        return [runs for runs, _ in by_part], [sums for _, sums in by_part]
 
     def _map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """Yield the results in order, with few of them waiting at any time."""
@@ -146,13 +146,13 @@ def fold(function: Callable[[Any], Any], items: Iterable[Any]) -> tuple[list[Any
     """Return what the items become and the total of their sums, added in order."""
     kept: list[Any] = []
 
-    def each() -> Iterator[Sums]:
+    def sums_in_order() -> Iterator[Sums]:
         for item in items:
             new, sums = function(item)
             kept.append(new)
             yield sums
 
-    added = total(each())
+    added = total(sums_in_order())
     return kept, added
 
 
@@ -174,8 +174,8 @@ def start_chunks(
     """
     sources, facts = [], []
     for X, y, arrays in chunks:
-        X, y, arrays, found = check_rows_read(X, y, arrays, first_row)
-        facts.append(found)
+        X, y, arrays, seen = check_rows_read(X, y, arrays, first_row)
+        facts.append(seen)
         first_row += len(y)
         sources += row_blocks(X, y, *arrays.values())
     begin = partial(start_block, problem, list(chunks[0][2]))
@@ -186,20 +186,20 @@ def start_chunks(
 @cache
 def _libraries() -> tuple[list[LibController], list[LibController]]:
     """Return the BLAS libraries with one number of threads per process, and per thread."""
-    found = ThreadpoolController().select(user_api="blas").lib_controllers  # takes milliseconds
-    per_thread = [each for each in found if getattr(each, "threading_layer", "") == "openmp"]
-    return [each for each in found if each not in per_thread], per_thread
+    blas = ThreadpoolController().select(user_api="blas").lib_controllers  # takes milliseconds
+    per_thread = [one for one in blas if getattr(one, "threading_layer", "") == "openmp"]
+    return [one for one in blas if one not in per_thread], per_thread
 
 
 class _Limit:
     """Sets the number of threads to 1 at the first entry, and back at the last exit."""
 
     def __init__(self) -> None:
-        self.inside = 0
+        self.depth = 0
         self.before: list[tuple[LibController, int]] = []
 
     def enter(self, libraries: list[LibController]) -> None:
-        self.inside += 1
+        self.depth += 1
         try:
             for library in libraries:
                 number = library.get_num_threads()
@@ -212,8 +212,8 @@ class _Limit:
             raise
 
     def leave(self) -> None:
-        self.inside -= 1
-        if not self.inside:
+        self.depth -= 1
+        if not self.depth:
             before, self.before = self.before, []
             for library, number in before:
                 _set_threads(library, number)

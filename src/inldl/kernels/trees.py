@@ -248,7 +248,7 @@ def boost_softmax(columns, y, weights, mean, trees, step, seed) -> tuple[np.ndar
 
     `columns` are as for `grow_forest`; `mean` (C,) is what it starts from. `trees` are their
     number, depth, the features a split looks at and the rows of a leaf; `step` is how much of a
-    Newton step a leaf takes, how many rows of the mean it has beside its own, and the share of the
+    Newton step a leaf takes, how many rows of the mean are added to its own, and the share of the
     rows that a tree learns from. Returns feature and threshold (n_trees, 2^depth - 1) of inner
     nodes, and value (n_trees, 2^depth, C) of leaves.
     """

@@ -36,15 +36,11 @@ from inldl.solvers.softmax import (
 KERNEL_ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
 LANES = 64  # rows that BLAS takes at a time, or some times over
 FARTHEST = 1e3  # standard deviations: every kernel is 0 there, and squares keep their precision
-SMALLEST_EIGENVALUE = (
-    1e-6  # eigenvalue, relative to the largest, that single precision can tell from 0
-)
-ROWS_PER_FEATURE = 10  # that tell a basis well enough
+SMALLEST_EIGENVALUE = 1e-6  # of the largest: less is rounding in single precision
+ROWS_PER_FEATURE = 10  # from which a basis is estimated well enough
 SAMPLE_ENTRIES = 1 << 26  # of the features of the sample: 512 MB
 LBFGS_ITERATIONS, MOST_NEWTON_STEPS = 100, 8
-ROUGH_TOLERANCE = (
-    1e-6  # what L-BFGS leaves to Newton's steps, which need fewer products for the rest
-)
+ROUGH_TOLERANCE = 1e-6  # of L-BFGS; Newton's steps need fewer products for the rest
 CLOSE = 1e-6  # a gradient, in parameters in which curvature is about 1
 
 Loss = Callable[[Array, Array], tuple[float, Array, Array]]

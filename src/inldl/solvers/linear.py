@@ -48,7 +48,7 @@ def moments(R: Array, X: Any) -> Array:
         return (X.T @ np.ascontiguousarray(R.T)).T.astype(np.float64, copy=False)
     if _narrow(X, len(R)):
         return kernels.narrow_moments(R, X).astype(np.float64, copy=False)
-    with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
+    with np.errstate(all="ignore"):  # `check_finite` refuses what overflows
         return np.matmul(R, X).astype(np.float64, copy=False)
 
 
@@ -70,7 +70,7 @@ def gram(X: Any, weights: Array | None = None) -> Array:
     X = X.astype(np.float64, copy=False)
     if weights is not None:
         X = X * np.sqrt(weights)[:, None]
-    with np.errstate(all="ignore"):  # what overflows is told by `check_finite`
+    with np.errstate(all="ignore"):  # `check_finite` refuses what overflows
         return np.matmul(X.T, X)
 
 

@@ -92,10 +92,10 @@ def iterations(
 
 @dataclass
 class MappedBlock:
-    """The rows of a block, and the block of their features that the problem inside has."""
+    """The rows of a block, and the block of their features that the mapped problem has."""
 
     X: Any
-    inside: Any
+    mapped: Any
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class MappedProblem:
 
     def start(self, X: Any, y: Array, **arrays: Array) -> tuple[MappedBlock, Sums]:
         """Start a block of the features."""
-        inside, sums = self.problem.start(self.features(X), y, **arrays)
-        return self._block(X, inside), sums
+        mapped, sums = self.problem.start(self.features(X), y, **arrays)
+        return self._block(X, mapped), sums
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the problem inside has; its steps get their blocks with the features."""
+        """Return what the mapped problem has; its steps get their blocks with the features."""
         if name.startswith("__"):  # asked for while it is unpickled, and has no problem yet
             raise AttributeError(name)
         found = getattr(self.problem, name)
@@ -124,12 +124,12 @@ class MappedProblem:
     def _do(
         self, step: Callable[..., tuple[Any, Sums]], block: MappedBlock, *message: Array
     ) -> tuple[MappedBlock, Sums]:
-        if block.inside.X is None:
-            block.inside.X = self.features(block.X)
-        inside, sums = step(block.inside, *message)
-        return self._block(block.X, inside), sums
+        if block.mapped.X is None:
+            block.mapped.X = self.features(block.X)
+        mapped, sums = step(block.mapped, *message)
+        return self._block(block.X, mapped), sums
 
-    def _block(self, X: Any, inside: Any) -> MappedBlock:
+    def _block(self, X: Any, mapped: Any) -> MappedBlock:
         if not self.keep:
-            inside.X = None
-        return MappedBlock(X, inside)
+            mapped.X = None
+        return MappedBlock(X, mapped)

@@ -72,7 +72,7 @@ class RatiosInLanes:
 
 @dataclass
 class LimitedRows:
-    """The rows of a block that limits tell something about; the kernel has all others.
+    """The rows of a block that bounds or sums constrain; the kernel has all others.
 
     U, Z, Y and A are of shape rows x labels. `allowed` are the distributions within the limits:
     the target of a missing degree is in the nearest of them. Z may be any distribution. Were
@@ -154,13 +154,13 @@ class WInLDLProblem(LinearProblem):
     watched = ("coef_change", "degree_change")
 
     def rotated(self, rotation: Rotation) -> Self:
-        """Return the problem for rotated features; a free bias stays beside these."""
+        """Return the problem for rotated features, of which a free bias is none."""
         initial = self.initial
         if initial is not None:
             coef, intercept = initial
             none = np.zeros_like(intercept)
-            beside, inside = (intercept, none) if self.free_bias else (none, intercept)
-            initial = rotation.rotated(coef, inside), beside
+            free, rotated = (intercept, none) if self.free_bias else (none, intercept)
+            initial = rotation.rotated(coef, rotated), free
         if self.free_bias:
             return replace(self, expand=rotation.coefficients, initial=initial)
         return replace(self, fit_intercept=False, expand=rotation.expand, initial=initial)

@@ -4,17 +4,18 @@ Names are imported when they are first used. All but `NeuralLDL` need PyTorch, t
 nothing else in ``inldl`` does.
 """
 
-from importlib import import_module
+from typing import Any
 
-_HOMES = {
-    "partial_kl": "loss",
-    "partial_kl_sparse": "modules",
-    "WeightedPartialLoss": "modules",
-    "DistributionHead": "modules",
-    "project_simplex": "modules",
-    "NeuralLDL": "neural",
+from inldl.lazy import lazy_names
+
+_MODULES = {
+    "loss": ("partial_kl",),
+    "modules": ("partial_kl_sparse", "WeightedPartialLoss", "DistributionHead", "project_simplex"),
+    "neural": ("NeuralLDL",),
 }
-__all__ = sorted(_HOMES)
+_lazy_name, __dir__, __all__ = lazy_names(
+    __name__, {name: f"{__name__}.{home}" for home, names in _MODULES.items() for name in names}
+)
 
 
 def need_torch(what: str) -> None:
@@ -25,14 +26,7 @@ def need_torch(what: str) -> None:
         raise ImportError(f"{what} needs PyTorch: pip install 'inldl[torch]'") from error
 
 
-def __getattr__(name):
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name != "NeuralLDL":  # it is fitted with PyTorch, but predicts and is loaded without
+def __getattr__(name: str) -> Any:
+    if name in __all__ and name != "NeuralLDL":  # which predicts and is loaded without PyTorch
         need_torch(f"inldl.torch.{name}")
-    home = import_module(f"{__name__}.{_HOMES[name]}")
-    return globals().setdefault(name, getattr(home, name))
-
-
-def __dir__():
-    return sorted({*globals(), *__all__})
+    return _lazy_name(name)

@@ -168,8 +168,8 @@ def partial_kl_sparse(
 ) -> Tensor:
     """Return `partial_kl` of rows of which few labels are known, without a dense target.
 
-    The memory it takes beside `logits` grows with the number of known labels, not with that of
-    all labels, but for a block of about a million numbers (one row at least). What backward
+    The memory it takes, apart from `logits`, grows with the number of known labels, not with that
+    of all labels, but for a block of about a million numbers (one row at least). What backward
     returns, the gradient with respect to the logits, has their size and is filled in place.
     ``log_softmax`` and ``partial_kl`` would take several arrays of that size.
 

@@ -151,7 +151,7 @@ def _counting(numbers, sample):
 
 def _rows_with(rows, labels, seed):
     """Return numbers of rows in which some labels are observed, `FEWEST_OBSERVED` of each."""
-    found = rows.each_degrees(partial(_first_by_chance, labels=labels, seed=seed))
+    found = rows.map_degrees(partial(_first_by_chance, labels=labels, seed=seed))
     chosen = []
     for each in zip(*found, strict=True):
         places, numbers = np.concatenate(each, axis=1)
