@@ -23,8 +23,6 @@ from inldl.tables.formats.registry import find_format
 
 LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file
-
-
 Received = tuple[Path, str, int, str]  # folder, name, size and digest of a file
 
 
@@ -34,13 +32,8 @@ class TooLarge(ValueError):
 
 CODES = {NotFound: 404, Changed: 409, Busy: 429, TooLarge: 413, ValueError: 400}
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-_SCRIPTS = (
-    "main", "dom", "api", "home", "columns", "documents", "jobs", "work", "asking", "grid",
-    "rows", "cell_editor",
-)  # fmt: skip
-_HERE = {"studio.html", "studio.css", "icon.svg"} | {f"{name}.js" for name in _SCRIPTS}
-_REPORT = {"page.css", "page.js"}
-NAMES = _HERE | _REPORT
+_HERE = {path.name for path in (files("inldl") / "studio" / "assets").iterdir()}
+NAMES = _HERE | {"page.css", "page.js"}  # those of reports are part of the page
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _WRONG = "This is a bug in inldl studio, not a problem with your table; see the terminal."
 

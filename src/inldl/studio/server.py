@@ -93,15 +93,9 @@ def make_server(workspace: Any, jobs: Any, largest: int, listener: socket.socket
 
     number, token = listener.getsockname()[1], new_token()
     app = Guard(make_app(workspace, jobs, largest), token, number)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        proxy_headers=False,
-        timeout_graceful_shutdown=1,
-    )
+    quiet = {"log_level": "warning", "access_log": False, "server_header": False}
+    how: dict[str, Any] = {**quiet, "ws": "none", "proxy_headers": False}
+    config = uvicorn.Config(app, **how, timeout_graceful_shutdown=1)
     return uvicorn.Server(config), f"http://{ADDRESS}:{number}/{token}/"
 
 

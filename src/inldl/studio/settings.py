@@ -33,17 +33,9 @@ ROLES = {
     "price": "holds what it costs to ask about a row",
 }
 ONCE = ("weight", "group", "total", "price")  # roles of one column at most
-_FIELDS = {
-    each.name: each
-    for group in (FillOptions, LearnOptions, ColumnOptions)
-    for each in fields(group)
-    if "page" in each.metadata
-}
 READING = [*names(FileOptions), "long"]  # how the file is read
 LONGEST_TEXT = 500  # characters of a text
 T = TypeVar("T", bound=Options)
-
-
 _KINDS: dict[Any, str] = {bool: "flag", int: "number", int | None: "number"}
 _KINDS[list[str] | None] = "lines"
 
@@ -70,10 +62,13 @@ def _control(each: Field[Any]) -> dict[str, Any]:
     }
 
 
-FORM = [_control(each) for each in _FIELDS.values()]
-DEFAULTS: dict[str, Any] = {
-    "roles": {}, "method": "auto", **{each["name"]: each["default"] for each in FORM}
-}  # fmt: skip
+FORM = [
+    _control(each)
+    for group in (FillOptions, LearnOptions, ColumnOptions)
+    for each in fields(group)
+    if "page" in each.metadata
+]
+DEFAULTS = {"roles": {}, "method": "auto"} | {each["name"]: each["default"] for each in FORM}
 # What results depend on; those of other tasks depend on everything.
 _USED = {
     "look": READING,
