@@ -16,8 +16,8 @@ QUICK_START = {"cli", "studio", "torch", "__main__", "lazy"}
 # Optional or slow to import: not loaded before they are needed
 LATE = {
     "dask", "difflib", "distributed", "jinja2", "matplotlib", "numba", "onnx", "onnxruntime",
-    "openpyxl", "pandas", "pooch", "psutil", "pyarrow", "rich", "scipy", "skops", "sklearn",
-    "starlette", "torch", "uvicorn",
+    "openpyxl", "pandas", "pooch", "psutil", "pyarrow", "requests", "rich", "scipy", "skops",
+    "sklearn", "starlette", "torch", "uvicorn",
 }  # fmt: skip
 NEED_EXTRAS = {"inldl.engines.chunks"}  # modules of ours that import an optional one
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

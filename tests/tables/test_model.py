@@ -170,8 +170,8 @@ def test_arrays_get_names(budget):
 
 def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
     X, y, _ = budget
-    monkeypatch.setattr("inldl.tables.columns.encoder.LARGE", 100)
-    monkeypatch.setattr("inldl.tables.columns.encoder.ROWS", 77)
+    monkeypatch.setattr("inldl.tables.columns.encoder.LARGE_MATRIX", 100)
+    monkeypatch.setattr("inldl.tables.columns.encoder.BLOCK_OF_LARGE", 77)
     model = TableModel("winldl", cross_fit=None).fit(X, y)
     assert model.encoder_.matrix(X).dtype == np.float32
     np.testing.assert_allclose(model.predict(X), fitted.predict(X), rtol=0, atol=2e-5)

@@ -14,7 +14,7 @@ _WEIGHTS = np.array([[4.0, 2.0, 1.0], [1.0, 2.0, 4.0], [1.0, 4.0, 2.0]])
 _COUPLING = 0.01
 
 
-def load_budget_shares(*, return_X_y=False, as_frame=False):
+def load_budget_shares(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
     """Load the budget shares of 1519 British households.
 
     Each row is a household with one or two children. Its degrees are the shares of its spending
@@ -55,7 +55,7 @@ def load_budget_shares(*, return_X_y=False, as_frame=False):
     return _given(X, y, names[6:], names[:6], "budget_shares", return_X_y, as_frame)
 
 
-def load_concrete(*, return_X_y=False, as_frame=False):
+def load_concrete(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
     """Load the recipes of 427 concretes.
 
     The degrees of a row are the shares of cement, slag, fly ash, water, plasticizer, gravel and
@@ -109,7 +109,7 @@ def _data(name):
     return files("inldl.datasets") / "data" / name
 
 
-def make_distributions(n_samples=500, *, random_state=None):
+def make_distributions(n_samples=500, *, random_state=None) -> tuple[np.ndarray, np.ndarray]:
     r"""Generate the artificial dataset common in the literature: three features, three labels.
 
     The features are uniform on [-1, 1]. The degrees are a smooth function of them, without noise:

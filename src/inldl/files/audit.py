@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -112,7 +113,7 @@ def _registered_modules():
     return {import_object(path).__module__ for path in paths}
 
 
-def portable(value, where="model"):
+def portable(value, where="model") -> Any:
     """Return a copy of a model without caches and training rows; refuse what files cannot hold.
 
     Caches are attributes of our classes with a leading underscore. `where` is the attribute that

@@ -12,6 +12,7 @@ import zipfile
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -30,14 +31,14 @@ from inldl.methods.registry import make_method
 MAGIC = b"inldl-model\n"
 VERSION = 1
 LONGEST_HEADER = 64 * 2**20
-MOST_FEATURES = 10**7  # more would take long to try out
+MOST_FEATURES_TRIED = 10**7  # more would take long to try out
 _DIGEST = hashlib.sha256().digest_size * 2
 _HEADER = {"class": str, "method": str, "labels": list | None, "features": list | None,
            "n_features": int, "info": dict, "created": str, "inldl": str, "numpy": str,
            "sklearn": str}  # fmt: skip
 
 
-def save_model(model, path, *, info=None, overwrite=False):
+def save_model(model, path, *, info=None, overwrite=False) -> None:
     """Save a fitted model to a file.
 
     The file holds no pickle, and loading it runs no code from it. A loaded model predicts the
@@ -103,7 +104,7 @@ def _dumped(model):
     return packed if size <= audit.MOST_TIMES * len(packed) else skops.dumps(made)
 
 
-def load_model(path):
+def load_model(path) -> DistributionEstimator:
     """Load a model that `save_model` has saved.
 
     Parameters
@@ -161,7 +162,7 @@ def _loaded(payload, room):
         return skops.loads(payload, trusted=trusted)
 
 
-def model_info(path):
+def model_info(path) -> dict[str, Any]:
     """Return what a model file says about itself.
 
     Parameters
@@ -181,7 +182,7 @@ def model_info(path):
         return {**header, "size": file.seek(0, 2)}
 
 
-def check_savable(estimator):
+def check_savable(estimator) -> None:
     """Refuse an estimator, fitted or not, of a kind that cannot be saved; say what can be."""
     _check_kind(estimator)
     audit.portable(estimator)
@@ -285,7 +286,7 @@ def _name_no_import(model):
 def _try_out(model):
     """Predict one row, so that parts that do not fit together are noticed before they are used."""
     width = model.n_features_in_
-    require(type(width) is int and width <= MOST_FEATURES, "its features are too many")
+    require(type(width) is int and width <= MOST_FEATURES_TRIED, "its features are too many")
     row, names = model._example_row(), model.label_names_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

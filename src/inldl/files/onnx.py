@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -115,13 +116,13 @@ class Graph:
         self._output, self._names, self.n_labels = output, {output, *inputs}, 0
         self._nodes, self._constants, self._inputs = [], [], []
 
-    def add_input(self, name, width, text=False):
+    def add_input(self, name, width, text=False) -> str:
         """Add an input of `width` columns, of text or numbers; return its name."""
         kind = self._onnx.TensorProto.STRING if text else self._number
         self._inputs.append(self._onnx.helper.make_tensor_value_info(name, kind, ["N", width]))
         return name
 
-    def add(self, operator, *arguments, outputs=1, **attributes):
+    def add(self, operator, *arguments, outputs=1, **attributes) -> str:
         """Add a node and return the name of its first output.
 
         An argument is the name of a tensor, or an array, which becomes a constant.
@@ -131,11 +132,11 @@ class Graph:
         self._nodes.append(self._onnx.helper.make_node(operator, given, names, **attributes))
         return names[0]
 
-    def add_flags(self, operator, *arguments):
+    def add_flags(self, operator, *arguments) -> str:
         """Add a node that says true or false; return the name of its output as ones and zeros."""
         return self.add("Cast", self.add(operator, *arguments), to=self._number)
 
-    def scores(self, features, coef, intercept):
+    def scores(self, features, coef, intercept) -> str:
         """Add linear scores, rows x labels."""
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
             raise ValueError("The model has NaN or infinity among its coefficients; fit it again.")
@@ -143,11 +144,11 @@ class Graph:
         self.n_labels = len(coef)
         return self.add("Add", products, np.asarray(intercept, np.float64)[None])
 
-    def softmax(self, scores):
+    def softmax(self, scores) -> str:
         """Add the softmax of each row."""
         return self.add("Softmax", scores, axis=1)
 
-    def projection(self, scores):
+    def projection(self, scores) -> str:
         """Add the projection of each row onto the simplex.
 
         It is max(v - theta, 0) where theta is the largest (v_1 + ... + v_j - 1) / j over the
@@ -166,14 +167,14 @@ class Graph:
         theta = self.add("ReduceMax", bounds, axes=[1])
         return self.add("Relu", self.add("Sub", shifted, theta))
 
-    def repeated(self, features, distribution):
+    def repeated(self, features, distribution) -> str:
         """Add the same row for each row of the features."""
         self.n_labels = len(distribution)
         count = self.add("Gather", self.add("Shape", features), np.array([0]))
         shape = self.add("Concat", count, np.array([self.n_labels]), axis=0)
         return self.add("Expand", np.asarray(distribution, np.float64)[None], shape)
 
-    def model(self, degrees, properties):
+    def model(self, degrees, properties) -> Any:
         """Return the checked model whose output is the tensor `degrees`."""
         helper, width = self._onnx.helper, ["N", self.n_labels]
         nodes = [*self._nodes, helper.make_node("Identity", [degrees], [self._output])]

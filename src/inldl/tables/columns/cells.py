@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ class Cells:
         self.name, self.series, self.date_order = name, series, date_order
 
     @cached_property
-    def stored(self):
+    def stored(self) -> np.ndarray | None:
         """The numbers or truth values of a column with such a dtype, NaN where missing; or None.
 
         The array of a numpy column is not copied.
@@ -47,7 +47,7 @@ class Cells:
         return self.series.to_numpy(**({} if plain else {"dtype": float, "na_value": np.nan}))
 
     @cached_property
-    def numbers(self):
+    def numbers(self) -> np.ndarray | None:
         """The cells as floats, NaN where missing; None if they are not all numbers or truths.
 
         Text with digits is still text, and so are the numbers of a category dtype.
@@ -61,33 +61,33 @@ class Cells:
         return np.array([*map(as_number, self.values), np.nan], dtype=float)[self.codes]
 
     @property
-    def codes(self):
+    def codes(self) -> np.ndarray:
         """The position of the value of each cell in `values`, -1 where it is missing or blank."""
         return self._levels[0]
 
     @property
-    def values(self):
+    def values(self) -> list:
         """The distinct values: text, also "True" and "False", as str, and numbers as float."""
         return self._levels[1]
 
     @property
-    def dates(self):
+    def dates(self) -> bool:
         """Whether there are dates, times or durations by their type."""
         return any(isinstance(value, _Date) for value in self.values)
 
     @property
-    def seen(self):
+    def seen(self) -> list:
         """The values that some cells have; a category may have none."""
         return [self.values[code] for code in np.flatnonzero(self._counts)]
 
-    def sizes(self):
+    def sizes(self) -> Counter:
         """Return how many cells have each name of a level."""
-        sizes = Counter()
+        sizes: Counter = Counter()
         for value, count in zip(self.values, self._counts.tolist(), strict=True):
             sizes[level_name(value)] += count
         return +sizes  # without categories that no cell has
 
-    def first_row(self, value):
+    def first_row(self, value) -> int:
         """Return the first row with a value, by its position."""
         return int(np.argmax(self.codes == self.values.index(value)))
 
@@ -159,6 +159,9 @@ class Column:
         Whether its cells have a range, from `low` to `high`, that new cells can lie outside of.
     """
 
+    name: str
+    low: float
+    high: float
     kind: ClassVar[str]
     as_text: ClassVar[bool] = True
     ordered: ClassVar[bool] = False
@@ -169,17 +172,22 @@ class Column:
         raise NotImplementedError
 
     @property
-    def scaling(self):
+    def outputs(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        raise NotImplementedError
+
+    @property
+    def scaling(self) -> list:
         """Return for each output what NaN is taken as, what is subtracted, and what divides."""
         return [(0.0, 0.0, 1.0)] * len(self.outputs)
 
-    def unfamiliar(self, read):
+    def unfamiliar(self, read) -> np.ndarray:
         """Return which cells hold what the fit has not seen, such as those outside its range."""
         if self.ordered:
             return (read < self.low) | (read > self.high)
         return np.zeros(len(read), bool)
 
-    def add_to(self, graph):
+    def add_to(self, graph) -> list[str]:
         """Add an input and nodes to an ONNX graph; return the tensors of what `write` writes."""
         raise ValueError(f"Column {self.name!r} ({self.kind}) cannot be exported to ONNX.")
 
@@ -206,13 +214,13 @@ NEARLY_ID = Choice(None, "id", "nearly every cell is different, like an id or fr
 RUNNING = Choice(None, "id", "it is a running number")
 
 
-def column_error(name, kind, problem, **facts):
+def column_error(name, kind, problem, **facts) -> DataError:
     """Return an error about a column of a table; `problem` is what follows "Column 'name'"."""
     sentence = f"Column {{column}} {problem}."
     return DataError(sentence, column=name, kind=kind, problem=problem, **facts)
 
 
-def holds_dates(name):
+def holds_dates(name) -> DataError:
     """Return an error about dates in a column that had none in the fit."""
     return column_error(
         name,
@@ -222,7 +230,7 @@ def holds_dates(name):
     )
 
 
-def holds_times(name):
+def holds_times(name) -> DataError:
     """Return an error about a column of times or durations."""
     return column_error(
         name,
@@ -232,13 +240,13 @@ def holds_times(name):
     )
 
 
-def holds_infinity(name, row, kind="number"):
+def holds_infinity(name, row, kind="number") -> DataError:
     """Return an error about a number that is infinite, or too large to be held."""
     problem = "holds an infinite number in {row}; give a finite one or leave the cell empty"
     return column_error(name, kind, problem, row=row)
 
 
-def as_table(X):
+def as_table(X) -> Any:
     """Return a frame as it is, and all else as a 2-D array."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         return X
@@ -264,7 +272,7 @@ def as_table(X):
     return array
 
 
-def named_columns(X, array_names=None):
+def named_columns(X, array_names=None) -> dict[str, pd.Series]:
     """Return the columns of a table as a dict from name to series.
 
     Names that are not text become text. The columns of an array are called `array_names`, or x0,
@@ -318,14 +326,14 @@ def _value(cell):
         return float("inf") if cell > 0 else float("-inf")
 
 
-def level_name(value):
+def level_name(value) -> str:
     """Return the name of a level: text as it stands, a number without a needless fraction."""
     if isinstance(value, str):
         return value
     return str(int(value)) if value.is_integer() and abs(value) < 2**63 else repr(value)
 
 
-def as_number(value):
+def as_number(value) -> float | None:
     """Return the number that a value is or reads as, NaN if it is missing, None for other text.
 
     The words for missing are those of files: a column in which one cell is text is all text.
@@ -338,7 +346,7 @@ def as_number(value):
     return _TRUTH[word] if word in _TRUTH else as_written_number(word)
 
 
-def as_written_number(text):
+def as_written_number(text) -> float | None:
     """Return the number that is written down in a text, or None."""
     if not set(text.strip().lower()) <= set("0123456789+-.e"):  # float takes 1_0 and nan too
         return None
@@ -348,7 +356,7 @@ def as_written_number(text):
         return None
 
 
-def first_infinity(cells):
+def first_infinity(cells) -> int | None:
     """Return the row of the first "inf" in a column that is text only because of it, or None."""
     names = {level_name(value): value for value in cells.seen}
     infinite = [name for name in names if _INFINITE.fullmatch(name)]

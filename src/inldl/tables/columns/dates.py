@@ -82,7 +82,7 @@ class DateColumn(NumberColumn):
     weekdays: tuple[int, ...]
 
     @classmethod
-    def recognise(cls, cells, max_levels):
+    def recognise(cls, cells, max_levels) -> Choice | None:
         """Take dates by their type, and text that is dates in nearly all cells."""
         if cells.stored is not None or not (_are_dates(cells) or _read_like_dates(cells)):
             return None
@@ -97,7 +97,7 @@ class DateColumn(NumberColumn):
         return Choice(cls(**vars(days), order=order, **_varying_parts(observed)), cls.kind)
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[str]:
         """Return the names of the encoded columns."""
         names = [self.name] + [f"{self.name} year"] * bool(self.year)
         names += [f"{self.name} month={month}" for month in self.months]
@@ -105,17 +105,17 @@ class DateColumn(NumberColumn):
         return names + [f"{self.name} missing"] * self.indicator
 
     @property
-    def scaling(self):
+    def scaling(self) -> list:
         """Return fill, center and scale of the days and years; zeros and ones stay."""
         scaled = [(self.fill, self.center, self.scale)] + [self.year] * bool(self.year)
         return scaled + [(0.0, 0.0, 1.0)] * (len(self.outputs) - len(scaled))
 
-    def read(self, cells):
+    def read(self, cells) -> np.ndarray:
         """Return the days since 1970, NaN where a cell is missing."""
         return _days(cells, self.order, "held dates when the model was fitted, but {row} holds "
                      "{cell}")  # fmt: skip
 
-    def write(self, read, out):
+    def write(self, read, out) -> None:
         """Put days and years, and a 1 for the month and the weekday, into an array of zeros."""
         rows = np.flatnonzero(~np.isnan(read))
         years, months, weekdays = calendar(read[rows])
@@ -130,7 +130,7 @@ class DateColumn(NumberColumn):
         if self.indicator:
             out[:, -1] = np.isnan(read)
 
-    def add_to(self, graph):
+    def add_to(self, graph) -> list[str]:
         """Add the days since 1970 as an input of numbers, and the calendar."""
         days = graph.add_input(self.name, 1)
         years, months, weekdays = calendar_nodes(graph, days)
@@ -261,7 +261,7 @@ def _in_digits(text, order):
     return f"{year:04}-{month}-{day} {time}"
 
 
-def is_date(text):
+def is_date(text) -> bool:
     """Return whether a text is a day, a month or a quarter, with or without a time.
 
     1.2.34 may be something else, and 2001-02 a season.
@@ -280,7 +280,7 @@ def _match(text):
     return found and {name: part for name, part in found.groupdict().items() if part is not None}
 
 
-def calendar(days):
+def calendar(days) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the years, the months from 1 and the weekdays from 0, which is Monday."""
     dates = np.floor(days).astype("datetime64[D]")
     months = dates.astype("datetime64[M]").astype(int)
@@ -304,16 +304,16 @@ class _Days:
     def __floordiv__(self, other):
         return self._with("Div", other).floor()
 
-    def floor(self):
+    def floor(self) -> "_Days":
         """Return the next whole numbers below."""
         return _Days(self.graph, self.graph.add("Floor", self.name))
 
-    def is_above(self, number):
+    def is_above(self, number) -> "_Days":
         """Return ones and zeros."""
         return _Days(self.graph, self.graph.add_flags("Greater", self.name, np.array([[number]])))
 
 
-def calendar_nodes(graph, days):
+def calendar_nodes(graph, days) -> tuple[str, str, str]:
     """Return the tensors of what `calendar` returns, of whole numbers of days: ONNX has no dates.
 
     The year of the calculation starts in March, so that a leap day is its last; 146097 days are

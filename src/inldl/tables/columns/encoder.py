@@ -30,7 +30,8 @@ NO_FEATURES = (
 )
 _LARGEST = np.finfo(np.float64).max
 
-LARGE, ROWS = 10_000_000, 1 << 16  # numbers that are held in double precision, rows of a block
+LARGE_MATRIX = 10_000_000  # numbers; more are held in single precision
+BLOCK_OF_LARGE = 1 << 16  # rows
 
 
 def register(kind: type[Column]) -> type[Column]:
@@ -105,7 +106,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self.max_levels = max_levels
         self.dates = dates
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None) -> "FeatureEncoder":
         """Learn from a table how to encode its columns.
 
         Parameters
@@ -133,7 +134,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         how = self.max_levels, ORDERS[self.dates]
         choices = {name: choose(name, cells, *how) for name, cells in given.items()}
         dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
-        self.columns_ = [choice.column for choice in choices.values() if not choice.reason]
+        columns = (choice.column for choice in choices.values())
+        self.columns_ = [column for column in columns if column is not None]
         self.dropped_ = dropped
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
         self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
@@ -141,7 +143,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(given)
         return self
 
-    def transform(self, X):
+    def transform(self, X) -> np.ndarray:
         """Encode a table.
 
         Parameters
@@ -158,14 +160,14 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         """
         return self._encoded(self._read(X))
 
-    def matrix(self, X):
+    def matrix(self, X) -> np.ndarray:
         """Encode a table; a large one in single precision, which takes half as much."""
         n, width = len(X), len(self.sources_)
-        if n * width <= LARGE:
+        if n * width <= LARGE_MATRIX:
             return self.transform(X)
         out = np.empty((n, width), np.float32)
-        for start in range(0, n, ROWS):
-            rows = slice(start, start + ROWS)
+        for start in range(0, n, BLOCK_OF_LARGE):
+            rows = slice(start, start + BLOCK_OF_LARGE)
             out[rows] = self.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
         return out
 
@@ -204,7 +206,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         """Return for each column of the matrix what fills, is subtracted, and divides."""
         return np.array([each for column in self.columns_ for each in column.scaling]).T
 
-    def unfamiliar(self, X):
+    def unfamiliar(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Tell which rows hold what the fit has not seen.
 
         Parameters
@@ -230,7 +232,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             rows |= column.unfamiliar(values)
         return outside, unseen
 
-    def add_to(self, graph):
+    def add_to(self, graph) -> str:
         """Add an input per column and the nodes that encode them; return the encoded tensor."""
         check_is_fitted(self)
         if not self.columns_:
@@ -244,7 +246,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         filled = graph.add("Where", graph.add("IsNaN", values), fills[None], values)
         return graph.add("Div", graph.add("Sub", filled, centers[None]), scales[None])
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Return the names of the columns of the matrix; `input_features` is not used."""
         check_is_fitted(self)
         names = [name for column in self.columns_ for name in column.outputs]

@@ -55,7 +55,7 @@ class CategoryColumn(Column):
     missing: bool
 
     @classmethod
-    def recognise(cls, cells, max_levels):
+    def recognise(cls, cells, max_levels) -> Choice | None:
         """Take any cells: those that are not numbers are names of levels."""
         infinite = first_infinity(cells)
         if infinite is not None:
@@ -73,19 +73,19 @@ class CategoryColumn(Column):
         return replace(choice, n_levels=len(sizes), stray=_stray(cells, sizes))
 
     @classmethod
-    def of(cls, name, counts, missing, max_levels):
+    def of(cls, name, counts, missing, max_levels) -> "CategoryColumn":
         """Fit the column to the number of cells of each level."""
         levels = sorted(counts, key=lambda level: (-counts[level], level))
         return cls(name, tuple(levels[:max_levels]), len(levels) > max_levels, bool(missing))
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[str]:
         """Return the names of the encoded columns."""
         names = [f"{self.name}={level}" for level in self.levels]
         names += [f"{self.name}=(other)"] * self.other
         return names + [f"{self.name} missing"] * self.missing
 
-    def read(self, cells):
+    def read(self, cells) -> np.ndarray:
         """Return for each cell which encoded column is 1, or a negative number."""
         if cells.dates:
             raise holds_dates(self.name)
@@ -104,16 +104,16 @@ class CategoryColumn(Column):
             for value in values
         ]
 
-    def write(self, read, out):
+    def write(self, read, out) -> None:
         """Put a 1 into each row of an array of zeros, where the row has one."""
         rows = np.flatnonzero(read >= 0)
         out[rows, read[rows]] = 1.0
 
-    def unfamiliar(self, read):
+    def unfamiliar(self, read) -> np.ndarray:
         """Return which cells are no level of the fit: none, if not all levels were kept."""
         return read == _UNSEEN
 
-    def add_to(self, graph):
+    def add_to(self, graph) -> list[str]:
         """Add the zeros and ones: each level is a row of a table that is looked up."""
         n_levels = len(self.levels)
         table = np.eye(n_levels + 2, len(self.outputs))
@@ -190,7 +190,7 @@ class NumberColumn(Column):
     high: float
 
     @classmethod
-    def recognise(cls, cells, max_levels):
+    def recognise(cls, cells, max_levels) -> Choice | None:
         """Take cells that are all numbers or truth values."""
         if cells.numbers is None:
             return None
@@ -208,7 +208,7 @@ class NumberColumn(Column):
         return left_out or Choice(cls.of(cells.name, observed, missing), cls.kind)
 
     @classmethod
-    def of(cls, name, observed, indicator):
+    def of(cls, name, observed, indicator) -> "NumberColumn":
         """Fit the column to its observed cells, which are finite and may be huge or tiny."""
         low, high = float(observed.min()), float(observed.max())
         if low == high:  # a mean would differ from it by rounding
@@ -225,17 +225,17 @@ class NumberColumn(Column):
         return cls(name, center, scale, fill, bool(indicator), low, high)
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[str]:
         """Return the names of the encoded columns."""
         return [self.name, f"{self.name} missing"] if self.indicator else [self.name]
 
     @property
-    def scaling(self):
+    def scaling(self) -> list:
         """Return fill, center and scale; an indicator stays as it is."""
         own = (self.fill, self.center, self.scale)
         return [own, (0.0, 0.0, 1.0)] if self.indicator else [own]
 
-    def read(self, cells):
+    def read(self, cells) -> np.ndarray:
         """Return the cells as an array of numbers, NaN where missing."""
         if cells.stored is not None:
             return cells.stored
@@ -254,13 +254,13 @@ class NumberColumn(Column):
                 )
         return np.array([*numbers, np.nan], dtype=np.float64)[cells.codes]
 
-    def write(self, read, out):
+    def write(self, read, out) -> None:
         """Put the numbers as they are, and where they are missing, into an array of zeros."""
         out[:, 0] = read
         if self.indicator:
             out[:, 1] = np.isnan(read)
 
-    def add_to(self, graph):
+    def add_to(self, graph) -> list[str]:
         """Add the numbers as they are, and where they are missing."""
         cells = graph.add_input(self.name, 1)
         return [cells, graph.add_flags("IsNaN", cells)] if self.indicator else [cells]
