@@ -8,10 +8,10 @@ from scipy.optimize import linprog
 
 from inldl.completion import Completer
 from inldl.completion.completer import Refilled, most_errors
-from inldl.completion.hiding import hide_each_label, weights_of_holes
 from inldl.datasets import hide
 from inldl.rows.missingness import mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows
+from inldl.uncertainty.hiding import hide_each_label, weights_of_holes
 
 
 def rows(n=150):

@@ -103,7 +103,7 @@ def assert_same(model, loaded, X, y):
     assert plain_params(loaded) == plain_params(model)
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     np.testing.assert_array_equal(loaded.complete(X, y), model.complete(X, y))
-    if getattr(model, "calibration_", None) is not None:
+    if getattr(model, "gives_intervals", False):
         for mine, theirs in zip(
             loaded.predict_interval(X, 0.8), model.predict_interval(X, 0.8), strict=True
         ):
@@ -371,6 +371,6 @@ def test_completing_is_learned_when_it_is_asked_for(saved, named_data):
     """It can take a minute, which nobody who predicts should pay."""
     model = load_model(saved["table"])
     model.predict(named_data[0])
-    assert model.examples_._completer is None
+    assert not hasattr(model.held_out_sample_, "_learned")
     model.complete(*named_data)
-    assert len(model.examples_._completer.refilled_.degrees) > 150
+    assert len(model._completer().refilled_.degrees) > 150

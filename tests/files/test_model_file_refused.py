@@ -113,7 +113,7 @@ def nested(model):
 
 
 def infinite_examples(model):
-    model.examples_.degrees[1, 0] = np.inf
+    model.held_out_sample_.degrees[1, 0] = np.inf
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def infinite_examples(model):
         (drop("label_names_"), "do not make a model"),
         (nested, "mu must be a number"),
         (put("coef_", np.zeros((3, 2))), "do not make a model|coefficients"),
-        (put("calibration_", np.zeros((1, 5, 3))), "do not make a model"),
+        (put("held_out_sample_", np.zeros((1, 5, 3))), "do not make a model"),
         (infinite_examples, "its examples are not finite rows of its labels"),
         (put("intercept_", np.zeros((3, 1))), "its intercept_ does not fit its coef_"),
         (put("intercept_", np.zeros((10**6, 1))), "its intercept_ does not fit its coef_"),
@@ -422,7 +422,7 @@ def test_no_model_with_nan_is_saved(tmp_path, named_data):
 
 def test_arrays_that_are_used_too_often(tmp_path, saved):
     """They are refused before memory is spent on them."""
-    many = put("calibration_", [np.zeros((100, 1000))] * 1000)
+    many = put("held_out_sample_", [np.zeros((100, 1000))] * 1000)
     path = changed(tmp_path / "changed", saved["linear"], many)
     with pytest.raises(ValueError, match="its parts use the same arrays too often"):
         load_model(path)

@@ -128,7 +128,7 @@ def test_held_out_predictions_help_to_complete():
     completed = model.complete(X, RATIOS)
     assert_ratios_are_kept(RATIOS, completed)
     assert np.abs(completed - TRUTH).mean() < 0.03
-    assert model.calibration_ is None
+    assert not model.gives_intervals
 
 
 def test_pipelines_and_searches():

@@ -217,7 +217,7 @@ def test_every_row_has_a_held_out_prediction(model):
     expected = weighted.predict(X[others])
     np.testing.assert_allclose(weighted.held_out_[others], expected, rtol=1e-13)
     np.testing.assert_allclose(weighted.complete(X, Y), without.complete(X, Y), atol=1e-7)
-    assert weighted.calibration_.shape == without.calibration_.shape
+    assert len(weighted.held_out_sample_.keys) == len(without.held_out_sample_.keys)
 
 
 def test_auto_is_weighted_in_all_that_is_chosen():

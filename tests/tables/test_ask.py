@@ -207,7 +207,7 @@ def test_sums_that_vary_leave_single_holes_unsure():
     training = TrainingRows(rng.normal(size=(58, 2)), degrees, divisors=sums)
     prepared = model.prepare(training, list("abcd"))
     model.fit_prepared(prepared)
-    rows = PartialRows(y, **model.examples_.side_information(prepared.features))
+    rows = PartialRows(y, **model.held_out_sample_.side_information(prepared.features))
     part = RowsToFill(model, rows, np.full(y.shape, 0.25))
     found = suggestion([part], list("abcd"), None, "cell", Prices(), 0.9)
     assert len(found.table) == 25

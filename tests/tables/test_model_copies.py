@@ -70,7 +70,7 @@ def test_rows_of_a_group_are_held_out_together(method):
     apart = TableModel(method).fit(X, y)
     known, unknown = (audit.measure_new_rows(m, y).overall()["mae"] for m in (apart, together))
     assert unknown > (1.05 if method == "ridge" else 1.5) * known
-    kept = together.examples_.groups
+    kept = together.held_out_sample_.groups
     assert np.array_equal(kept[:, None] == kept, groups[:, None] == groups)
 
 

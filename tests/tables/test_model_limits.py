@@ -56,7 +56,7 @@ def test_copies_leave_the_others_their_bounds(data):
     again = [pd.concat([each, each[:9]], ignore_index=True) for each in (X, left, lower, upper)]
     twice = TableModel("winldl").fit(*again[:2], lower=again[2], upper=again[3])
     assert twice.n_copies_ == 9
-    found, expected = twice.examples_.degrees, once.examples_.degrees
+    found, expected = twice.held_out_sample_.degrees, once.held_out_sample_.degrees
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
@@ -69,9 +69,9 @@ def test_a_file_is_learned_from_with_its_bounds(data, tmp_path):
     learned = fit_table(table.file, "winldl")
     assert "'<20' are read as bounds: between 0 and 20." in " ".join(learned.notes)
     model = TableModel("winldl").fit(table.features, table.degrees, **table.known.arguments())
-    found = (each.examples_.degrees for each in (learned.model, model))
+    found = (each.held_out_sample_.degrees for each in (learned.model, model))
     np.testing.assert_array_equal(*found)
-    assert not np.isnan(model.examples_.degrees).any()  # they are expected, not missing
+    assert not np.isnan(model.held_out_sample_.degrees).any()  # they are expected, not missing
 
 
 def test_contradictions_name_the_row_and_the_label(data):

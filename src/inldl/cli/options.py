@@ -226,12 +226,12 @@ def load_model_of_table(path: Path, filling: Any = None) -> Any:
             f"{path} holds a {type(model).__name__}, which has no column names; use it from "
             "Python, or make a model with `inldl fit`."
         )
-    if coverage is not None and model.calibration_ is None:
+    if coverage is not None and not model.gives_intervals:
         raise ValueError(
             f"{path} was fitted without held-out predictions, which intervals need; make a "
             "model with `inldl fit`, or leave --uncertainty out."
         )
-    if draws and model.examples_ is None:
+    if draws and model.held_out_sample_ is None:
         raise ValueError(
             f"{path} has no held-out predictions of its rows, which draws need; make a model "
             "with `inldl fit`, or leave --draws out."

@@ -7,7 +7,6 @@ import numpy as np
 from scipy.stats import norm
 
 from inldl.completion.asking import RowErrors
-from inldl.completion.hiding import Hidden, hide_each_label, share_of_holes, weights_of_holes
 from inldl.completion.member import Mixture
 from inldl.completion.members import MEMBERS
 from inldl.rows.density import GammaDegrees
@@ -15,9 +14,10 @@ from inldl.rows.missingness import fill_top_k, mechanism_of, top_k_rows
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
+from inldl.uncertainty.conformal import ErrorSizes, PredictionErrors, cut_to_rows
 from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
+from inldl.uncertainty.hiding import Hidden, hide_each_label, share_of_holes, weights_of_holes
 from inldl.uncertainty.joint_normal import JointNormal
-from inldl.uncertainty.sizes import ErrorSizes, PredictionErrors, within_rows
 
 FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
@@ -73,7 +73,7 @@ class Completer:
         What fills holes instead of the members, if only the largest degrees are recorded.
     hole_weights_ : ndarray of shape (m,) or None
         How much each of the refilled degrees counts where the error at holes is estimated, see
-        `inldl.completion.hiding`. None if hardly any are like the missing ones.
+        `inldl.uncertainty.hiding`. None if hardly any are like the missing ones.
     limited_ : bool
         Whether some degrees of the rows were not observed, but had limits.
     sizes_ : ErrorSizes
@@ -251,7 +251,7 @@ class Completer:
         upper = filled + reach
         if self.top_k_ is not None:
             upper = np.minimum(upper, np.maximum(_largest_holes(self._with_bounds(rows)), filled))
-        return within_rows(rows, filled, np.maximum(filled - reach, 0), upper)
+        return cut_to_rows(rows, filled, np.maximum(filled - reach, 0), upper)
 
     def row_errors(self, rows, predicted):
         """Return what is known about the errors at the holes of rows, a `RowErrors`.

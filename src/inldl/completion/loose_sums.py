@@ -107,6 +107,17 @@ class LooseSums:
         return np.where(rows.holes, self._closed(filled), rows.y)
 
 
+def learn_completer(kept, n_jobs=None):
+    """Return what a `HeldOut` sample tells about completing, learned when first asked for."""
+
+    def learn(kept):
+        kind = LooseSums if kept.loose else Completer
+        expected = None if kept.lower is None else kept.degrees
+        return kind(n_jobs=n_jobs).fit(kept.rows(), kept.predicted, kept.groups, expected)
+
+    return kept.learned("completer", learn)
+
+
 def largest_sum(y):
     """Return the largest sum of the known degrees of a row, or 1 if all are smaller."""
     return float(np.nansum(y, axis=1).max(initial=1.0))

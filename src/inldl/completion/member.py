@@ -14,8 +14,8 @@ from typing import Protocol, Self
 
 import numpy as np
 
-from inldl.completion.hiding import Hidden, hide_each_label
 from inldl.rows.partial import PartialRows
+from inldl.uncertainty.hiding import Hidden, hide_each_label
 
 Array = np.ndarray
 

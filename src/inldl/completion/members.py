@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 
+from inldl import kernels
 from inldl.completion.member import Member, Training
 from inldl.completion.normal import Normal
-from inldl.kernels import ExtraTrees
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import (
@@ -91,7 +91,7 @@ class Forest:
 
     name, safe, follows = "forest", 0.0, True
 
-    def __init__(self, forests: list[ExtraTrees | None], n_jobs: int | None) -> None:
+    def __init__(self, forests: list[kernels.ExtraTrees | None], n_jobs: int | None) -> None:
         self.forests, self.n_jobs = forests, n_jobs
 
     @classmethod
@@ -103,11 +103,11 @@ class Forest:
         left = PartialRows(hidden.left)
         seen = _tree_features(left, training.fill_hidden(), predicted[hidden.rows])
 
-        def grow(label: int, at: Array) -> ExtraTrees | None:
+        def grow(label: int, at: Array) -> kernels.ExtraTrees | None:
             if not at.any():
                 return None
             how = {"n_trees": training.n_trees, "seed": training.seed + label}
-            return ExtraTrees(seen[at], hidden.degrees[at], **how)
+            return kernels.ExtraTrees(seen[at], hidden.degrees[at], **how)
 
         labels = (hidden.labels == label for label in range(rows.y.shape[1]))
         return cls(_each_label(grow, labels, training.n_jobs), training.n_jobs)
@@ -117,7 +117,7 @@ class Forest:
         holes = rows.holes & (rows.holes.sum(axis=1, keepdims=True) > 1)  # the sum gives one
         seen = _tree_features(rows, before, predicted)
 
-        def predict(label: int, forest: ExtraTrees | None) -> Array:
+        def predict(label: int, forest: kernels.ExtraTrees | None) -> Array:
             at = holes[:, label]
             if forest is None or not at.any():
                 return before[at, label]

@@ -38,7 +38,7 @@ SKLEARN = {
 # Attributes with an entry for each training row, of which files have none
 TRAINING_ROWS = frozenset(["held_out_", "held_out_rows_", "recovered_"])
 # Attributes in which NaN or infinity is no fault
-WITH_NAN = frozenset(["calibration_", "completion_scores_", "degrees", "explained_variance_ratio_",
+WITH_NAN = frozenset(["completion_scores_", "degrees", "explained_variance_ratio_",
                       "held_out_", "history_", "_fit_X", "estimators_"])  # fmt: skip
 DTYPES = frozenset(
     ["bool", "float16", "float32", "float64"]

@@ -10,19 +10,16 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.completion import Examples
+from inldl.completion.loose_sums import learn_completer
 from inldl.engines import open_rows
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.completing import complete_chunks, light
 from inldl.randomness import seed_from
 from inldl.rows.checks import FLOATS, check_number, like
-from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import validate_features
-from inldl.uncertainty.conformal import LabelErrors
-from inldl.uncertainty.sizes import within_rows
-
-MOST = 10_000  # degrees kept for a label: more would move a coverage by less than half a point
+from inldl.uncertainty.conformal import cut_to_rows
+from inldl.uncertainty.heldout import HeldOut
 
 
 class IntervalMixin(DistributionEstimator):
@@ -33,7 +30,7 @@ class IntervalMixin(DistributionEstimator):
     calls `_keep_errors(X, y)` at the end.
     """
 
-    examples_ = None
+    held_out_sample_ = None
 
     def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None) -> Self:
         """Fit the model.
@@ -65,24 +62,21 @@ class IntervalMixin(DistributionEstimator):
         return self
 
     def _keep_errors(self, X, y, groups=None, loose=False, partial=None):
-        """Keep the held-out predictions and the observed degrees, at most `MOST` of each label.
+        """Keep a sample of the rows with their held-out predictions, as `held_out_sample_`.
 
-        `calibration_` has the shape (2, n_kept, n_labels) and is padded with NaN. `examples_` are
-        rows from which completing is learned when it is first asked for; `loose` says that their
-        sums are only about 1. Degrees that bounds or sums of `partial`, the rows, limit are as
-        expected.
+        Intervals are made from it, and completing is learned from it when it is first asked for.
+        `loose` says that sums of rows are only about 1. Degrees that bounds or sums of `partial`,
+        the rows, limit are as expected.
         """
-        self.calibration_ = self.examples_ = None
-        if self.held_out_ is None:
-            return
-        self.examples_ = Examples.of(X, y, self.held_out_, groups, loose, partial)
-        if self.known == "ratios":
-            return
-        seen = [np.flatnonzero(~np.isnan(column)) for column in y.T]
-        kept = [rows[evenly_spaced(len(rows), MOST)] for rows in seen]
-        self.calibration_ = np.full((2, max(map(len, kept)), len(kept)), np.nan)
-        for j, rows in enumerate(kept):
-            self.calibration_[:, : len(rows), j] = self.held_out_[rows, j], y[rows, j]
+        self.held_out_sample_ = None
+        if self.held_out_ is not None:
+            about = groups, loose, partial
+            self.held_out_sample_ = HeldOut.of(X, y, self.held_out_, *about)
+
+    @property
+    def gives_intervals(self) -> bool:
+        """Whether it kept held-out predictions of degrees, from which intervals are made."""
+        return self.held_out_sample_ is not None and self.known != "ratios"
 
     def _predict_weightless(self, X, sample_weight):
         """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
@@ -97,27 +91,28 @@ class IntervalMixin(DistributionEstimator):
         self.held_out_ = predicted
 
     def _fault(self, degrees):
-        if self.examples_ is not None and not self.examples_.fit_together(degrees.shape[1]):
+        kept = self.held_out_sample_
+        if kept is not None and not kept.is_consistent(degrees.shape[1]):
             return "its examples are not finite rows of its labels"
         return super()._fault(degrees)
 
     @contextmanager
     def _few_examples(self):
         """Let completing be learned from a few rows for a while: trying it out takes no time."""
-        whole = self.examples_
+        whole = self.held_out_sample_
         if whole is not None:
-            self.examples_ = whole.few()
+            self.held_out_sample_ = whole.few()
         try:
             yield
         finally:
             if whole is not None:
-                self.examples_ = whole
+                self.held_out_sample_ = whole
 
     def _completer(self):
         """Return what was learned about completing, or None."""
-        if self.examples_ is None:
+        if self.held_out_sample_ is None:
             return None
-        return self.examples_.completer(getattr(self, "n_jobs", None))
+        return learn_completer(self.held_out_sample_, getattr(self, "n_jobs", None))
 
     def _expected(self, X):
         return self._held_out_if_known(self._validated(X), self.predict(X))
@@ -127,10 +122,10 @@ class IntervalMixin(DistributionEstimator):
 
     def _held_out_if_known(self, X, predicted):
         """Return the predictions; for rows of the fit those that were made without them."""
-        predicted = np.asarray(predicted)
-        if self.examples_ is None or predicted.shape[1:] != self.examples_.predicted.shape[1:]:
+        predicted, kept = np.asarray(predicted), self.held_out_sample_
+        if kept is None or predicted.shape[1:] != kept.predicted.shape[1:]:
             return predicted
-        return self.examples_.replace_predictions(X, predicted)
+        return kept.replace_predictions(X, predicted)
 
     def predict_interval(self, X, coverage=0.9) -> tuple[Any, Any]:
         r"""Predict an interval for each degree.
@@ -168,32 +163,23 @@ class IntervalMixin(DistributionEstimator):
             both = open_rows(self, X).map(find, 2 * self.n_labels_)
             return both[:, : self.n_labels_], both[:, self.n_labels_ :]
         predicted = self.predict(X)
-        ends = self._interval_around(np.asarray(predicted), coverage, self._signs(X))
+        ends = self._interval_around(np.asarray(predicted), coverage, self._spread_features(X))
         return tuple(like(predicted, end) for end in ends)
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
         self._refuse_intervals()
-        if self.calibration_ is None:
+        if not self.gives_intervals:
             name = type(self).__name__
             raise NotFittedError(
                 f"This {name} kept no held-out predictions, which intervals need; fit "
                 f"{name}(cross_fit=5)."
             )
 
-    def _interval_around(self, predicted, coverage, signs=None):
-        """Return the intervals around predictions of rows; `signs` are what `_signs` tells."""
+    def _interval_around(self, predicted, coverage, spread_features=None):
+        """Return the intervals around predictions of rows, of which some features may be known."""
         self._check_intervals(coverage)
-        labels, scale = [], 1.0
-        if signs is None:
-            for pairs in self.calibration_.T:
-                labels.append(LabelErrors(*pairs[~np.isnan(pairs[:, 0])].T))
-        else:
-            rows, sizes = self.examples_.row_sizes()
-            scale, each = sizes(signs), (self.examples_.predicted, self.examples_.observed())
-            for p, y in zip(*(values[rows].T for values in each), strict=True):
-                seen = ~np.isnan(y)
-                labels.append(LabelErrors(p[seen], y[seen], sizes.expected[seen]))
+        labels, scale = self.held_out_sample_.label_errors(spread_features)
         self._warn_about_rare_labels(labels, coverage)
         pairs = zip(labels, predicted.T, strict=True)
         bounds = [label.around(p, coverage, scale) for label, p in pairs]
@@ -257,18 +243,18 @@ class IntervalMixin(DistributionEstimator):
         check_number("n_draws", n_draws, low=1, integer=True)
         check_is_fitted(self)
         self._refuse_intervals()
-        if self.examples_ is None:
+        if self.held_out_sample_ is None:
             name = type(self).__name__
             raise NotFittedError(
                 f"This {name} kept no held-out predictions, which draws need; fit "
                 f"{name}(cross_fit=5)."
             )
 
-    def _signs(self, X):
+    def _spread_features(self, X):
         """Return what tells how large the errors of rows are, or None."""
-        if self.examples_ is None or not self.examples_.columns:
+        if self.held_out_sample_ is None or not self.held_out_sample_.columns:
             return None
-        return self.examples_.spread_features_of(self._validated(X))
+        return self.held_out_sample_.spread_features_of(self._validated(X))
 
     def _draw(self, rows, predicted, n_draws, seed, first=0):
         """Return completed tables of checked rows, whose first one has the number `first`."""
@@ -276,9 +262,9 @@ class IntervalMixin(DistributionEstimator):
         return draws.astype(rows.y.dtype, copy=False)
 
     def _side_information(self, X):
-        if self.examples_ is None:
+        if self.held_out_sample_ is None:
             return {}
-        return self.examples_.side_information(self._validated(X))
+        return self.held_out_sample_.side_information(self._validated(X))
 
     def _fill(self, rows, predicted):
         completer = self._completer()
@@ -293,7 +279,7 @@ class IntervalMixin(DistributionEstimator):
         if completer is None:
             completed = self._fill(rows, predicted)
             ends = self._interval_around(predicted, coverage)
-            found = (completed, *within_rows(rows, completed, *ends))
+            found = (completed, *cut_to_rows(rows, completed, *ends))
             if rows.constrained:
                 low, high = rows.possible
                 ends = (np.clip(each, low, high) for each in found[1:])
@@ -303,7 +289,7 @@ class IntervalMixin(DistributionEstimator):
         return tuple(values.astype(rows.y.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
-        rare = [j for j, label in enumerate(labels) if label.rank(coverage) > len(label.errors)]
+        rare = [j for j, label in enumerate(labels) if not label.are_enough(coverage)]
         if not rare:
             return
         names = getattr(self, "label_names_", None)

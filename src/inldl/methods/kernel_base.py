@@ -125,7 +125,6 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     n_jobs: Jobs = None
 
     _takes_chunks = True
-    calibration_ = None  # of members of AutoInLDL
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -163,7 +162,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     def _predictor(self):
         """Return the model without what it keeps of its training rows: it may have to travel."""
         found = light(self)
-        found.calibration_ = found.examples_ = None
+        found.held_out_sample_ = None
         return found
 
     def _prepare(self, X, y, label_names, weights=None, partial=None, seed=None):

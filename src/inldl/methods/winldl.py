@@ -109,9 +109,9 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         "coef_change" and "degree_change", the largest absolute change in each iteration.
     held_out_ : ndarray of shape (n_samples, n_labels) or None
         With `cross_fit`, predictions of the training rows by models that did not see them.
-    calibration_ : ndarray of shape (2, n_kept, n_labels) or None
-        With `cross_fit`, the held-out predictions and the observed degrees that
-        `predict_interval` needs, at most 10000 of each label.
+    held_out_sample_ : HeldOut or None
+        With `cross_fit`, rows with their held-out predictions, at most 10000 and a few more of
+        rare labels, that intervals and completion need.
 
     Notes
     -----

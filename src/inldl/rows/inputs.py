@@ -279,7 +279,7 @@ def _columns(labels: Any, n_labels: int, names: Any) -> Iterator[int]:
 
 
 @dataclass(frozen=True)
-class Facts:
+class BoundFacts:
     """What messages about bounds and sums say, and by how much sums may be off."""
 
     names: Any
@@ -287,7 +287,7 @@ class Facts:
     margin: float
 
     @classmethod
-    def of(cls, y: Array, names: Any, first_row: int | Array | None) -> Facts:
+    def of(cls, y: Array, names: Any, first_row: int | Array | None) -> BoundFacts:
         """Let sums be off by what the precision of `y` or its rounding explains."""
         return cls(names, first_row, max(sum_tolerance(y.dtype), rounding_gap(y)))
 
@@ -304,7 +304,7 @@ class Facts:
         return int(self.first_row + row)
 
 
-def check_bounds(y: Array, lower: Array, upper: Array, facts: Facts) -> None:
+def check_bounds(y: Array, lower: Array, upper: Array, facts: BoundFacts) -> None:
     """Refuse bounds that no degree can meet, or that an observed one does not."""
     wrong = (lower > upper) | (lower > 1) | (upper < 0)
     if wrong.any():
@@ -326,7 +326,7 @@ def check_bounds(y: Array, lower: Array, upper: Array, facts: Facts) -> None:
         )  # fmt: skip
 
 
-def check_totals(rows: Any, facts: Facts) -> None:
+def check_totals(rows: Any, facts: BoundFacts) -> None:
     """Refuse `PartialRows` whose bounds leave too little or too much for a sum that is known."""
     for number, (cells, total) in enumerate(rows.parts):
         least, most = (np.where(cells, bounds, 0).sum(axis=1) for bounds in rows.box)

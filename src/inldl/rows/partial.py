@@ -78,7 +78,7 @@ class PartialRows:
         groups, totals = inputs.as_groups(sums or {}, degrees.shape, names)
         low = inputs.as_bounds(lower, "lower", degrees.shape, names, 0.0)
         high = inputs.as_bounds(upper, "upper", degrees.shape, names, 1.0)
-        facts = inputs.Facts.of(degrees, names, first_row)
+        facts = inputs.BoundFacts.of(degrees, names, first_row)
         inputs.check_bounds(degrees, low, high, facts)
         seen = ~np.isnan(degrees)
         low = np.where(seen, degrees, np.maximum(low, 0))

@@ -201,10 +201,11 @@ def measure_completion(model) -> HeldOut:
         "in by what was learned without their rows. Each counts as often as shares like it are "
         "missing."
     )
-    means, at = _means_of_others(model.examples_.degrees)[found.row], np.arange(len(found.row))
+    means = _means_of_others(model.held_out_sample_.degrees)[found.row]
+    at = np.arange(len(found.row))
     fills = PartialRows(found.left).project(means), fill_in_proportion(found.left, means)
     ways = [filled[at, found.label] for filled in fills]
-    if model.examples_.loose:  # a row need not sum to 1, and nor need the means
+    if model.held_out_sample_.loose:  # a row need not sum to 1, and nor need the means
         ways.append(means[at, found.label])
     constant = min(ways, key=lambda way: np.average(np.abs(way - found.degrees), weights=weights))
     return HeldOut(

@@ -78,10 +78,9 @@ class TableModel(IntervalMixin, DistributionEstimator):
         Which rows these are.
     n_copies_ : int
         Rows that equal an earlier one, and were not learned from again.
-    calibration_ : ndarray or None
-        Held-out predictions and degrees, on which intervals of predictions rest.
-    examples_ : Examples or None
-        Rows from which completing is learned, when it is first asked for.
+    held_out_sample_ : HeldOut or None
+        Rows with their held-out predictions, at most 10000 and a few more of rare labels, on which
+        intervals rest and from which completing is learned when it is first asked for.
 
     Notes
     -----
@@ -321,8 +320,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         check_fillable(given)
         self._refuse_limits(*known.arguments().values())
         rows = PartialRows.of(given, **known.arguments(), names=self.label_names_)
-        if self.examples_ is not None:
-            rows = replace(rows, **self.examples_.side_information(encoded))
+        if self.held_out_sample_ is not None:
+            rows = replace(rows, **self.held_out_sample_.side_information(encoded))
         return RowsToFill(self, rows, predicted)
 
     def predict_rows(self, X) -> PredictedRows:

@@ -177,7 +177,7 @@ class Tally:
     def __init__(self, file, model, scale):
         self._labels, self._scale, self._whole = file.labels, scale, whole_of(scale)
         self._step = max(1, -(-file.source.most_rows() // TALLIED_ROWS))
-        self._loose = model.examples_ is not None and model.examples_.loose
+        self._loose = model.held_out_sample_ is not None and model.held_out_sample_.loose
         self._ratios = model.known == "ratios"
         self._completer = None if self._ratios else model.learn_completion()
         self._counts, self._most_errors = np.zeros(5, int), 0.0

@@ -10,13 +10,13 @@ import pandas as pd
 from sklearn.utils import _safe_indexing
 
 from inldl.completion.asking import RowErrors
-from inldl.completion.examples import row_keys
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.tables.columns.cells import ID, NEARLY_ID, RUNNING, level_name
 from inldl.text import counted, listed
+from inldl.uncertainty.heldout import row_keys
 
 COPIES = 0.9  # share of the rows with equal features that must have equal degrees, too
 
@@ -134,13 +134,13 @@ class PredictedRows:
 
     def interval(self, coverage) -> tuple[np.ndarray, np.ndarray]:
         """Return the lower and upper ends of the intervals of the predictions."""
-        examples = self.model.examples_
+        examples = self.model.held_out_sample_
         about = None if examples is None else examples.spread_features_of(self.encoded)
         return self.model._interval_around(self.predicted, coverage, about)
 
     def count_learned(self, y) -> int:
         """Return how many rows the model was fitted to, as far as it remembers them."""
-        examples = self.model.examples_
+        examples = self.model.held_out_sample_
         return 0 if examples is None else examples.n_shared(self.encoded, y)
 
 

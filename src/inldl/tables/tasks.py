@@ -297,7 +297,7 @@ def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Ev
     predicted, constant = rows.predicted, np.broadcast_to(model.means_, y.shape)
     if ratios:
         y, predicted, constant = audit.as_ratios(y, predicted, constant)
-    ends = () if model.calibration_ is None else rows.interval(coverage)
+    ends = () if not model.gives_intervals else rows.interval(coverage)
     held_out = audit.measure_test_rows(model, y, predicted, ends, weights, constant)
     return Evaluation(
         _scores(y, predicted, weights),

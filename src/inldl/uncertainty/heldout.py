@@ -1,13 +1,48 @@
-"""Fits to a part of the rows, and predictions of rows that were made without them."""
+"""Held-out predictions: how they are made, and the sample of rows that is kept with them.
+
+Intervals and completion are learned from predictions of rows that were made without these rows.
+"""
+
+from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
+from inldl.randomness import mixed_bits
+from inldl.rows.density import GammaDegrees, evenly_spaced, mean_degrees
+from inldl.rows.partial import PartialRows
+from inldl.solvers.gaussian import error_covariance, given_observed
+from inldl.uncertainty.conformal import LabelErrors, RowSizes
+from inldl.uncertainty.hiding import hide_each_label
 
-def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
+Array = np.ndarray
+KEPT_ROWS = 10_000  # more rows take their time and change little
+KEPT_DEGREES = 100  # of each label, if so many are observed
+TRIAL_ROWS = 50  # that are learned from at once, without trees
+KEY_ROWS = 1 << 12  # whose keys are computed at once
+CORRELATED_ROWS = 2000  # are enough to see which features tell the sizes of errors
+MOST_PRODUCTS = 10**8  # multiplications for errors given others
+FEWEST_CORRELATED = 100  # rows; fewer show nothing about the sizes of errors
+MOST_FEATURES = 20  # that degrees and draws go along with; predictions stand for more
+MOST_SPREAD_COLUMNS, LEAST_CORRELATION = 3, 0.15
+CHANCE_ERRORS = 4.0  # standard errors of a correlation of the best of many columns, by chance
+
+
+def predict_held_out(
+    estimator: Any,
+    X: Any,
+    y: Array,
+    n_folds: int,
+    groups: Array | None = None,
+    sample_weight: Array | None = None,
+) -> Array:
     """Return predictions of the rows of `X`, each made by a clone that did not see the row.
 
     There are `n_folds` clones; each predicts a random part of the rows, the same ones each time.
@@ -33,7 +68,7 @@ def predict_held_out(estimator, X, y, n_folds, groups=None, sample_weight=None):
     return out
 
 
-def fit_weighted(estimator, X, y, weights, **known):
+def fit_weighted(estimator: Any, X: Any, y: Any, weights: Array | None, **known: Any) -> Any:
     """Fit an estimator, with what else is known; refuse weights if it knows none."""
     if weights is None:
         return estimator.fit(X, y, **known)
@@ -45,7 +80,7 @@ def fit_weighted(estimator, X, y, weights, **known):
     return estimator.fit(X, y, sample_weight=weights, **known)
 
 
-def with_every_label(y):
+def with_every_label(y: Array) -> Array:
     """Return `y` with a degree for each label that is nowhere observed, which no method accepts.
 
     It is 0, in the row with the most holes. If that leaves no hole, one degree closes the row.
@@ -58,3 +93,241 @@ def with_every_label(y):
     if not np.isnan(y[row]).any():
         y[row, unseen[0]] = max(1 - y[row].sum(), 0)
     return y
+
+
+@dataclass
+class HeldOut:
+    """Rows of a fit with predictions that were made without them."""
+
+    predicted: Array  # (m, n_labels) the predictions
+    # (m, n_labels) what is known of the rows, NaN = unobserved; what is expected within limits
+    degrees: Array
+    keys: Array  # (m,) by which the rows are recognised, see `row_keys`
+    groups: Array | None = None  # (m,) rows of one group are held out together
+    loose: bool = False  # whether the sums of rows are only about 1
+    # Numbers of features that tell how large errors are, such as a number of votes
+    columns: tuple[int, ...] = ()
+    spread_features: Array | None = None  # (m, q) these features of the rows
+    features: Array | None = None  # (m, k) all features of the rows, if they are few
+    # (m, n_labels) between what degrees are, if some are not observed, but expected within limits
+    lower: Array | None = None
+    upper: Array | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Array,
+        predicted: Array,
+        groups: Array | None = None,
+        loose: bool = False,
+        partial: PartialRows | None = None,
+    ) -> HeldOut:
+        """Return at most 10000 of the rows, evenly spread, and a few more of rare labels.
+
+        `partial` are the rows, if bounds or sums limit some of their degrees; what is expected of
+        these is kept.
+        """
+        rows = _kept_rows(y)
+        predicted, y = (np.array(a[rows], dtype=np.float64) for a in (predicted, y))
+        groups = None if groups is None else np.unique(groups, return_inverse=True)[1][rows]
+        X = X[rows]
+        kept = cls(predicted, y, row_keys(X), groups, loose)
+        if partial is not None and partial.constrained:
+            partial = partial.take(rows)
+            filled = GammaDegrees.learn(partial, predicted).fill(partial, predicted)[0]
+            kept.degrees = np.where(partial.limited, filled, y)
+            kept.lower, kept.upper = partial.possible
+        errors = np.abs(y - predicted), errors_given_others(y, predicted)
+        kept.columns = find_spread_columns(X, *errors)
+        kept.spread_features = kept.spread_features_of(X)
+        if isinstance(X, np.ndarray) and 0 < X.shape[1] <= MOST_FEATURES:
+            kept.features = np.array(X, dtype=np.float64)
+        return kept
+
+    def spread_features_of(self, X: Any) -> Array | None:
+        """Return the features that tell how large errors are, or None if there are none."""
+        return np.array(X[:, list(self.columns)], dtype=np.float64) if self.columns else None
+
+    def side_information(self, X: Any) -> dict[str, Array | None]:
+        """Return what `PartialRows` say of the features of rows, by name."""
+        features = None if self.features is None else np.array(X, dtype=np.float64)
+        return {"spread_features": self.spread_features_of(X), "features": features}
+
+    def n_shared(self, X: Any, degrees: Array) -> int:
+        """Return how many rows have the features and the degrees of a row of the fit."""
+        mine = set(_with_degrees(self.keys, self.degrees))
+        return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
+
+    def few(self) -> HeldOut:
+        """Return a few of the rows, evenly spread, without groups and bounds."""
+        rows = evenly_spaced(len(self.degrees), TRIAL_ROWS)
+        arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
+        some = (None if a is None else a[rows] for a in (self.spread_features, self.features))
+        return HeldOut(*arrays, None, self.loose, self.columns, *some)
+
+    def is_consistent(self, n_labels: int) -> bool:
+        """Say whether the arrays are of the same rows and of so many labels, and finite."""
+        arrays = [self.keys, self.groups, self.spread_features, self.features]
+        arrays += [self.predicted, self.degrees, self.lower, self.upper]
+        shapes = {(len(a), n_labels) for a in arrays if a is not None}
+        same = shapes == {self.predicted.shape} == {self.degrees.shape}
+        return same and not np.isinf(self.degrees).any()
+
+    def observed(self) -> Array:
+        """Return the degrees without those that are only expected within limits."""
+        if self.lower is None or self.upper is None:
+            return self.degrees
+        return np.where(self.lower < self.upper, np.nan, self.degrees)
+
+    def rows(self) -> PartialRows:
+        """Return the rows, without the degrees that are only expected."""
+        return PartialRows(
+            self.observed(),
+            self.lower,
+            self.upper,
+            spread_features=self.spread_features,
+            features=self.features,
+        )
+
+    def learned(self, name: str, learn: Callable[[HeldOut], Any]) -> Any:
+        """Return what `learn` makes of the rows, and keep it under a name for the next time."""
+        kept = vars(self).setdefault("_learned", {})
+        if name not in kept:
+            kept[name] = learn(self)
+        return kept[name]
+
+    def label_errors(
+        self, spread_features: Array | None = None
+    ) -> tuple[list[LabelErrors], Array | float]:
+        """Return the errors of each label, and how large those of rows with such features are."""
+        scale: Array | float = 1.0
+        rows, expected = np.arange(len(self.degrees)), np.ones(len(self.degrees))
+        if spread_features is not None:
+            rows, sizes = self.learned("sizes of rows", _learn_row_sizes)
+            scale, expected = sizes(spread_features), sizes.expected
+        labels = []
+        for p, y in zip(self.predicted[rows].T, self.observed()[rows].T, strict=True):
+            seen = ~np.isnan(y)
+            labels.append(LabelErrors(p[seen], y[seen], expected[seen]))
+        return labels, scale
+
+    def replace_predictions(self, X: Any, predicted: Array) -> Array:
+        """Return predictions in which rows of the fit have those made without them.
+
+        A model fits the observed degrees of its own rows too well, so what its errors there
+        tell of the others would be too little.
+        """
+        keys = row_keys(X)
+        order = np.argsort(self.keys, kind="stable")
+        at = order[np.searchsorted(self.keys, keys, sorter=order).clip(max=len(order) - 1)]
+        same = self.keys[at] == keys
+        out = np.array(predicted, dtype=np.float64)
+        out[same] = self.predicted[at[same]]
+        return out
+
+
+def _kept_rows(y: Array) -> Array:
+    """Return the numbers of rows to keep: evenly spread ones, and more where labels are rare."""
+    rows = evenly_spaced(len(y), KEPT_ROWS)
+    if len(rows) == len(y):
+        return rows
+    rare = np.flatnonzero((~np.isnan(y[rows])).sum(axis=0) < KEPT_DEGREES)
+    observed = [np.flatnonzero(~np.isnan(y[:, label])) for label in rare]
+    more = [where[evenly_spaced(len(where), KEPT_DEGREES)] for where in observed]
+    return np.unique(np.concatenate([rows, *more]))
+
+
+def _learn_row_sizes(kept: HeldOut) -> tuple[Array, RowSizes]:
+    """Return rows with observed degrees, and what features tell about the sizes of errors."""
+    relative, rows = relative_errors(np.abs(kept.observed() - kept.predicted))
+    assert kept.spread_features is not None
+    return rows, RowSizes(kept.spread_features[rows], relative)
+
+
+def find_spread_columns(X: Any, *errors: Array) -> tuple[int, ...]:
+    """Return the few columns of X that correlate with the sizes of the errors of rows, if any.
+
+    Spearman's correlation of the mean error of a row, relative to the usual one of its labels,
+    with the column is more than chance explains, and more than a little. Of several kinds of
+    errors, one is enough.
+    """
+    if not isinstance(X, np.ndarray):
+        return ()
+    found = np.max([_correlations(X, each) for each in errors], axis=0)
+    best = np.argsort(-found, kind="stable")[:MOST_SPREAD_COLUMNS]
+    return tuple(int(j) for j in best if found[j] > 0)
+
+
+def _correlations(X: Array, errors: Array) -> Array:
+    """Return how strongly columns go with the sizes of errors; 0 where that may be chance."""
+    relative, rows = relative_errors(errors)
+    if len(rows) < FEWEST_CORRELATED:
+        return np.zeros(X.shape[1])
+    some = evenly_spaced(len(rows), CORRELATED_ROWS)
+    relative, rows = relative[some], rows[some]
+    size = _ranks(relative)
+    found = np.array([abs(_ranks(column) @ size) for column in X[rows].T])
+    return np.where(found > max(LEAST_CORRELATION, CHANCE_ERRORS / np.sqrt(len(rows))), found, 0)
+
+
+def errors_given_others(y: Array, predicted: Array) -> Array:
+    """Return the errors that are left once the others of a row are known, if all are normal.
+
+    Those of predictions may hide what tells them: a number of births tells how far the shares of
+    days vary, but not how far all of them are off in a month. NaN where a degree was not hidden.
+    """
+    out, n_labels = np.full(y.shape, np.nan), y.shape[1]
+    rows = evenly_spaced(len(y), min(CORRELATED_ROWS, MOST_PRODUCTS // n_labels**4))
+    hidden = hide_each_label(y, 0, rows)
+    if len(rows) >= FEWEST_CORRELATED and len(hidden.rows) and n_labels > 2:
+        covariance = error_covariance(y - predicted)
+        expected, _ = given_observed(hidden.left, predicted[hidden.rows], covariance)
+        at = hidden.rows, hidden.labels
+        out[at] = np.abs(expected[np.arange(len(hidden.rows)), hidden.labels] - hidden.degrees)
+    return out
+
+
+def relative_errors(errors: Array) -> tuple[Array, Array]:
+    """Return the mean error of rows relative to the usual ones of their labels, and these rows."""
+    seen, usual = ~np.isnan(errors), mean_degrees(errors)
+    relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
+    rows = np.flatnonzero(seen.any(axis=1))
+    return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows
+
+
+def _ranks(values: Array) -> Array:
+    """Return the ranks of numbers, of mean 0 and length 1; 0 if all are equal."""
+    ranks = rankdata(values)
+    ranks -= ranks.mean()
+    return ranks / max(np.linalg.norm(ranks), 1e-300)
+
+
+def _with_degrees(keys: Array, degrees: Array) -> Iterable[tuple[int, bytes]]:
+    """Return what tells rows apart: their keys and their degrees."""
+    degrees = np.where(np.isnan(degrees), -1.0, np.round(degrees, 9))
+    return zip(keys.tolist(), map(bytes, np.ascontiguousarray(degrees)), strict=True)
+
+
+def row_keys(X: Any) -> Array:
+    """Return a number for each row of features; different rows have different ones.
+
+    The bits of each feature are mixed, multiplied by a random odd number, and added up; two rows
+    collide with a probability of about 2^-60. Dense and sparse features have the same keys.
+    """
+    odd = np.random.default_rng(0).integers(0, 2**63, X.shape[1], dtype=np.uint64) * 2 + 1
+    if not isinstance(X, np.ndarray):
+        X = X.tocsr()
+        entries = _mixed(X.data) * odd[X.indices]
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    keys = np.empty(len(X), np.uint64)
+    for start in range(0, len(X), KEY_ROWS):
+        rows = slice(start, start + KEY_ROWS)
+        keys[rows] = (_mixed(X[rows]) * odd).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _mixed(values: Array) -> Array:
+    """Return the bits of numbers, mixed so that the low ones differ where the high ones do."""
+    return mixed_bits(np.ascontiguousarray(values, dtype=np.float64).view(np.uint64))

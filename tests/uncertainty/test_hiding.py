@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import hide
-from inldl.completion.hiding import hide_each_label, raked, share_of_holes
+from inldl.uncertainty.hiding import hide_each_label, raked, share_of_holes
 
 
 def degrees(rate, n=80, n_labels=4):

@@ -8,14 +8,14 @@ import pytest
 from scipy.sparse import csr_array
 
 from inldl import hide
-from inldl.completion.examples import (
-    MOST_FEATURES,
-    Examples,
-    errors_beside_others,
-    signs_of_size,
-)
 from inldl.files import load_model, save_model
 from inldl.tables import TableModel
+from inldl.uncertainty.heldout import (
+    MOST_FEATURES,
+    HeldOut,
+    errors_given_others,
+    find_spread_columns,
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def coverage(low, high, truth, at):
 
 
 def test_the_column_is_found(model):
-    assert model.examples_.columns == (0,)
+    assert model.held_out_sample_.columns == (0,)
 
 
 def test_intervals_of_completed_degrees_hold_for_few_and_many_votes(votes, model):
@@ -95,27 +95,27 @@ def test_draws_are_the_same_from_a_file(votes, model, tmp_path):
 def test_few_features_are_kept_for_draws():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, MOST_FEATURES + 1)), rng.dirichlet(np.ones(3), 30)
-    few = Examples.of(X[:, 1:], y, y)
+    few = HeldOut.of(X[:, 1:], y, y)
     np.testing.assert_array_equal(few.features, X[:, 1:])
     np.testing.assert_array_equal(few.side_information(X[:4, 1:])["features"], X[:4, 1:])
     for many in (X, csr_array(X[:, :2]), X[:, :0]):
-        examples = Examples.of(many, y, y)
+        examples = HeldOut.of(many, y, y)
         assert examples.features is None
         assert examples.side_information(many)["features"] is None
-    assert few.fit_together(3)
+    assert few.is_consistent(3)
     few.features = few.features[1:]
-    assert not few.fit_together(3)
+    assert not few.is_consistent(3)
 
 
 def test_examples_of_earlier_versions_draw_without_features(votes, model):
     X, y, _ = votes
     given = hide(y[:40], 0.5, random_state=1)
-    kept = model.examples_
-    model.examples_ = replace(kept, features=None)
+    kept = model.held_out_sample_
+    model.held_out_sample_ = replace(kept, features=None)
     try:
         draws = model.draw(X[:40], given, n_draws=2, random_state=0)
     finally:
-        model.examples_ = kept
+        model.held_out_sample_ = kept
     np.testing.assert_allclose(np.sum(draws, axis=2), 1)
 
 
@@ -126,18 +126,20 @@ def test_a_sign_may_show_only_where_the_other_degrees_are_known():
     each = np.exp(np.outer(month, [1, 1, 1, -1, -1, -1]))
     shares = [rng.multinomial(n, p / p.sum()) / n for n, p in zip(births, each, strict=True)]
     y = hide(np.array(shares), 0.2, random_state=0)
-    examples = Examples.of(births[:, None].astype(float), y, np.full(y.shape, 1 / 6))
-    assert signs_of_size(births[:, None], np.abs(y - 1 / 6)) == ()
+    examples = HeldOut.of(births[:, None].astype(float), y, np.full(y.shape, 1 / 6))
+    assert find_spread_columns(births[:, None], np.abs(y - 1 / 6)) == ()
     assert examples.columns == (0,)
 
 
 @pytest.mark.parametrize("shape", [(300, 2), (99, 5), (120, 200), (300, 1)])
 def test_tables_without_such_errors_have_no_such_sign(shape):
     y = np.random.default_rng(0).dirichlet(np.ones(shape[1]), shape[0])
-    assert np.isnan(errors_beside_others(y, np.full(shape, 1 / shape[1]))).all()
+    assert np.isnan(errors_given_others(y, np.full(shape, 1 / shape[1]))).all()
 
 
 def test_noise_is_no_sign():
     rng = np.random.default_rng(1)
-    assert signs_of_size(rng.normal(size=(300, 200)), np.abs(rng.normal(size=(300, 3)))) == ()
-    assert signs_of_size(np.ones((300, 2)), np.abs(rng.normal(size=(300, 3)))) == ()
+    assert (
+        find_spread_columns(rng.normal(size=(300, 200)), np.abs(rng.normal(size=(300, 3)))) == ()
+    )
+    assert find_spread_columns(np.ones((300, 2)), np.abs(rng.normal(size=(300, 3)))) == ()
