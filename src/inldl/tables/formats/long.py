@@ -86,7 +86,7 @@ class LongTable:
         self._features = frame.drop(columns=[keys.label, *varying]).iloc[self._first]
         self._features = self._features.reset_index(drop=True)
         self.names = [*self._features, *self.categories]
-        self.notes = [*inner.notes, *self._told(varying)]
+        self.notes = [*inner.notes, *self._notes(varying)]
 
     def _read(self):
         """Return the values and the other columns of all rows; keys are text."""
@@ -106,11 +106,8 @@ class LongTable:
         frame[keys.label] = [_name(cell) for cell in frame[keys.label]]
         frame[keys.label] = frame[keys.label].str.strip()
         values = np.concatenate([piece.values[:, 0] for piece in pieces])
-        return (
-            values,
-            frame,
-            Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces]),
-        )
+        bounds = Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces])
+        return values, frame, bounds
 
     def _wide(self, bounds):
         """Return the bounds of all rows by things and labels."""
@@ -146,52 +143,40 @@ class LongTable:
 
     def _varying(self, frame, things):
         """Return the columns that differ between rows of a thing."""
-        found = []
-        for name in frame.drop(columns=[*self.keys.id, self.keys.label]):
-            codes = pd.factorize(frame[name])[0]
-            if (codes != codes[self._first][things]).any():
-                found.append(name)
-        return found
+        others = frame.drop(columns=[*self.keys.id, self.keys.label])
+        codes = {name: pd.factorize(column)[0] for name, column in others.items()}
+        return [n for n, each in codes.items() if (each != each[self._first][things]).any()]
 
-    def _told(self, varying):
+    def _notes(self, varying):
+        """Return sentences on how the table is read."""
         keys, thing = self.keys, " and ".join(self.keys.id)
-        told = [
+        notes = [
             f"The table is long: each {thing} is a row ({len(self._rows):,}), and each "
             f"{keys.label} a label ({len(self.categories):,})."
         ]
         if varying:
-            told.append(
-                f"Left out, because they differ within a {thing}: {listed(map(repr, varying))}."
-            )
-        absent = int((self._rows < 0).sum())
-        if absent:
-            means = (
-                "are 0"
-                if keys.absent == 0
-                else "are missing, and what is filled in is written below the last row (add "
-                "absent=0 to --long if they mean 0)"
-            )
-            told.append(
-                f"Combinations of {thing} and {keys.label} without a row: {absent:,}; they "
-                f"{means}."
-            )
-        return told
+            names = listed(map(repr, varying))
+            notes.append(f"Left out, because they differ within a {thing}: {names}.")
+        if absent := int((self._rows < 0).sum()):
+            means = "are missing, and what is filled in is written below the last row (add "
+            means += "absent=0 to --long if they mean 0)"
+            means = "are 0" if keys.absent == 0 else means
+            pairs = f"Combinations of {thing} and {keys.label} without a row: {absent:,}"
+            notes.append(f"{pairs}; they {means}.")
+        return notes
 
     def find_signs(self, labels, decimal, thousands) -> None:
         """Do nothing: the signs were needed to read the table."""
 
     def where(self, row) -> str:
         """Return the place of the rows of a thing in words."""
-        first = int(self._first[row])
-        place = self.inner.where(first)
-        told = (
-            f"The rows of {self._thing(self._features, row)} (from {place[0].lower()}{place[1:]}"
-        )
+        place = self.inner.where(int(self._first[row]))
+        words = f"from {place[0].lower()}{place[1:]}"
         absent = np.flatnonzero(self._rows[row] < 0)
         if absent.size and self.keys.absent != 0:
             name = shortened(self.categories[absent[0]])
-            told += f"; none is for {name!r}: add absent=0 to --long if that means 0"
-        return f"{told})"
+            words += f"; none is for {name!r}: add absent=0 to --long if that means 0"
+        return f"The rows of {self._thing(self._features, row)} ({words})"
 
     def most_rows(self) -> int:
         """Return the number of things."""
@@ -217,13 +202,11 @@ class LongTable:
 
     def _bounds_of(self, labels):
         """Return the bounds of some columns, of which those that are no labels have none."""
-        index = {name: j for j, name in enumerate(self.categories)}
-        columns = [index.get(name, -1) for name in labels]
-        arrays = (each[:, columns] for each in self._bounds.arrays())
-        lower, upper, strict = arrays
-        none = [j for j, column in enumerate(columns) if column < 0]
-        lower[:, none], upper[:, none], strict[:, none] = np.nan, np.nan, False
-        return Bounds(lower, upper, strict, self._bounds.example).at(slice(None))
+        columns = [self.categories.index(n) if n in self.categories else -1 for n in labels]
+        known = np.array(columns) >= 0
+        lower, upper, strict = (each[:, columns] for each in self._bounds.arrays())
+        lower, upper = (np.where(known, each, np.nan) for each in (lower, upper))
+        return Bounds(lower, upper, strict & known, self._bounds.example).at(slice(None))
 
     def check_name(self, name) -> None:
         """Refuse a column to add that the table has, or that no row of a label can have."""
@@ -237,8 +220,7 @@ class LongTable:
 
     def _label_of(self, name):
         for suffix in _SUFFIXES:
-            label = name.removesuffix(suffix)
-            if label != name and label in self.categories:
+            if name.endswith(suffix) and (label := name.removesuffix(suffix)) in self.categories:
                 return label, suffix
         raise ValueError(
             f"The column {name!r} cannot be added to a long table; give one with a row per "
