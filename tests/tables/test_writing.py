@@ -234,3 +234,19 @@ def test_added_names_are_no_formulas(tmp_path, name, header):
         for piece in file.pieces():
             writer.write(piece, nothing, nothing, "fraction", np.ones((1, 1)))
     assert (tmp_path / "out.csv").read_text() == f"=x,a,{header}\n1,0.5,1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"x","a"\n"1",""\n', '"x","a","b"\n"1","","0.5"\n'),
+        ('"x","a"\n1,""\n', '"x","a",b\n1,"",0.5\n'),  # as R and others write numbers
+    ],
+)
+def test_added_cells_are_quoted_where_all_others_are(tmp_path, text, expected):
+    (tmp_path / "t.csv").write_text(text)
+    file, nothing = TableFile(tmp_path / "t.csv", None), np.zeros((1, 0))
+    with TableWriter(file, tmp_path / "out.csv", extra=["b"]) as writer:
+        for piece in file.pieces():
+            writer.write(piece, nothing, nothing, "fraction", np.full((1, 1), 0.5))
+    assert (tmp_path / "out.csv").read_text() == expected

@@ -73,7 +73,7 @@ class DelimitedText(BlockFormat):
 
     def where(self, row) -> str:
         """Return the line of a row in words."""
-        return f"Line {self.rows.line(*self.rows.find(row))}"
+        return f"Line {self.rows.line(*self._find(row))}"
 
     def most_rows(self) -> int:
         """Return the number of lines."""

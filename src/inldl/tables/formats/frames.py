@@ -76,12 +76,16 @@ class BlockFormat:
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""
-        at = row
-        for block in self.blocks([name]):
-            if at < block.size:
-                cell = self._cells(block, [name])[name][at]
-                return f"{self.where(row)}, column {name!r}", str(cell).strip()
-            at -= block.size
+        block, at = self._find(row, [name])
+        cell = self._cells(block, [name])[name][at]
+        return f"{self.where(row)}, column {name!r}", str(cell).strip()
+
+    def _find(self, row, names=None):
+        """Return the block that holds a row, and the number of the row in it."""
+        for block in self.blocks(names):
+            if row < block.size:
+                return block, row
+            row -= block.size
         raise IndexError("the table has no such row")
 
     def pieces(self, labels, features, text=()) -> Iterator[Piece]:

@@ -251,8 +251,7 @@ class Rows:
         self.text, self.delimiter, self.newline = text, delimiter, text.newline
         self.stop = text.size if stop is None else stop
         self.block_size, self.header_end, self._body = _PIECE, start, start
-        self.names: list[str] = []
-        self._quoted_names = False
+        self._header: list[str] = []  # its cells, with their quotation marks
         self._counts: dict[tuple[int, int], np.ndarray] = {}  # of blocks that were checked
         first = next(self._blocks(start), None)
         if first is not None:
@@ -264,9 +263,12 @@ class Rows:
         self.header_end = start + len(block.rows[0])
         self._body = min(self.stop, start + len(block.lines[place]) + 1)
         self._check_quotes(replace(block, text=block.lines[place], start=start))
-        cells = split_row(block.rows[0], self.delimiter)
-        self.names = [unquoted(cell).strip() for cell in cells]
-        self._quoted_names = all(cell.startswith('"') for cell in cells)
+        self._header = split_row(block.rows[0], self.delimiter)
+
+    @property
+    def names(self) -> list[str]:
+        """Return the cells of the header."""
+        return [unquoted(cell).strip() for cell in self._header]
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks of rows below the header, each of which has a row."""
@@ -283,15 +285,7 @@ class Rows:
         """Return whether all cells of the header and of the first row have quotation marks."""
         first = next(self.blocks(), None)
         cells = [] if first is None else split_row(first.rows[0], self.delimiter)
-        return self._quoted_names and all(cell.startswith('"') for cell in cells)
-
-    def find(self, row: int) -> tuple[Block, int]:
-        """Return the block that holds a row, and the number of the row in it."""
-        for block in self.blocks():
-            if row < block.size:
-                return block, row
-            row -= block.size
-        raise IndexError("the table has no such row")
+        return all(cell.startswith('"') for cell in [*self._header, *cells])
 
     def line(self, block: Block, row: int) -> int:
         """Return the line of the file in which a row of a block starts; the first line is 1."""
@@ -322,12 +316,12 @@ class Rows:
         """Refuse quotation marks in cells, and rows that lack cells or have too many."""
         self._check_quotes(block)
         counts = block.counts[block.counts > 0]
-        bad = counts != len(self.names)
+        bad = counts != len(self._header)
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(
                 f"Line {self.line(block, row)} has {counts[row]} cells but the header has "
-                f"{len(self.names)} (delimiter {self.delimiter!r}); give it a cell for each "
+                f"{len(self._header)} (delimiter {self.delimiter!r}); give it a cell for each "
                 "column, put cells with a delimiter in them into quotation marks, or leave out "
                 "lines around the table with skip_rows and skip_last (--skip-rows, --skip-last)."
             )
