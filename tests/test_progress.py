@@ -5,7 +5,7 @@ from threading import Thread
 
 from inldl import AutoInLDL
 from inldl.datasets import make_distributions
-from inldl.progress import RowCounter, listening, printing, report, reporter
+from inldl.progress import RowCounter, listening, report, reporter
 
 
 def kept(reports):
@@ -39,12 +39,12 @@ def test_a_reporter_reports_from_other_threads():
     assert reports == [("elsewhere", 1.0)]
 
 
-def test_reports_without_a_share_can_be_printed(capsys):
+def test_a_report_can_be_printed_as_well(capsys):
     reports = []
-    with listening(kept(reports)), printing("Method"):
-        report("a kernel")
+    with listening(kept(reports)):
+        report("a kernel", printed="Method 1.0 s: a kernel")
         report("a sweep", 0.5)
-    assert capsys.readouterr().out == "Method    0.0 s: a kernel\n"
+    assert capsys.readouterr().out == "Method 1.0 s: a kernel\n"
     assert reports == [("a kernel", None), ("a sweep", 0.5)]
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from time import perf_counter
 from typing import Any
 
 Listener = Callable[[str, float | None], Any]
@@ -13,9 +12,14 @@ Listener = Callable[[str, float | None], Any]
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def report(text: str, share: float | None = None) -> None:
-    """Tell the listener what is done at the moment, and which share of it is done if known."""
+def report(text: str, share: float | None = None, *, printed: str = "") -> None:
+    """Tell the listener what is done at the moment, and which share of it is done if known.
+
+    What is to be `printed` for it is the line of an estimator with the parameter `verbose`.
+    """
     reporter()(text, share)
+    if printed:
+        print(printed, flush=True)
 
 
 def reporter() -> Listener:
@@ -38,20 +42,6 @@ def listening(listener: Listener | None) -> Iterator[Listener]:
         yield outer
     finally:
         _LISTENER.reset(token)
-
-
-@contextmanager
-def printing(name: str) -> Iterator[None]:
-    """Print reports without a share, with the seconds since now; pass all on."""
-    started = perf_counter()
-
-    def listener(text: str, share: float | None = None) -> None:
-        if share is None:
-            print(f"{name} {perf_counter() - started:6.1f} s: {text}", flush=True)
-        outer(text, share)
-
-    with listening(listener) as outer:
-        yield
 
 
 class RowCounter:

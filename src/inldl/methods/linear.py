@@ -9,6 +9,7 @@ from joblib import effective_n_jobs
 from inldl.engines import MemoryRows, one_blas_thread, open_rows, row_blocks
 from inldl.methods.base import DistributionEstimator
 from inldl.methods.parameters import Count, Jobs, NotNegative
+from inldl.progress import report
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.solvers.linear import Rotation, predict_columns
@@ -66,11 +67,11 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _solve(self, problem, rows):
         """Set what solves a problem; return how it was found."""
-        report = self._report if self.verbose else None
+        each = self._report if self.verbose else None
 
         def iterate(problem, rows):
             with rows.engine(effective_n_jobs(self.n_jobs), type(self).__name__) as engine:
-                return run(iterations(problem, engine, rows, self.tol), self.max_iter, report)
+                return run(iterations(problem, engine, rows, self.tol), self.max_iter, each)
 
         self.coef_, self.intercept_, result = solve(problem, rows, iterate)
         self.label_names_, self.n_labels_ = rows.label_names, len(self.intercept_)
@@ -79,7 +80,8 @@ class LinearDistributionEstimator(DistributionEstimator):
 
     def _report(self, t, changes):
         parts = ", ".join(f"{name} {value:.2e}" for name, value in changes.items())
-        print(f"{type(self).__name__} {t}/{self.max_iter}: {parts}")
+        text = f"{type(self).__name__} {t}/{self.max_iter}: {parts}"
+        report(text, t / self.max_iter, printed=text)
 
     def _predict(self, X):
         fitted = {"coef": self.coef_, "intercept": self.intercept_}
