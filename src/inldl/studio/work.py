@@ -186,7 +186,7 @@ def complete(task: Task) -> None:
     task.step("Filling in")
     with completed_cells(task.folder, rescaled=settings["ratios"]) as add:
         written = complete_table(
-            file, learned.model, detailed, filling, **how, plain=plain, each=add
+            file, learned.model, detailed, filling, **how, plain=plain, on_piece=add
         )
     files = {"table": plain} | _draws(plain, filling.n_draws)
     task.step("Preparing the rows")

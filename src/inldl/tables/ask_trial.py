@@ -12,7 +12,7 @@ from inldl.datasets import hide
 from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.ask import Prices, check_asked, errors_of
-from inldl.tables.audit import POINTS
+from inldl.tables.audit import error_unit
 from inldl.tables.model import TableModel
 from inldl.tables.scale import whole_of
 from inldl.tables.table_rows import RowsToFill, sample_rows
@@ -126,9 +126,10 @@ def simulate_asking(
                 curves.append({"strategy": name, **row})
                 report(name, len(curves) / (len(chosen) * (rounds + 1)))
     curves = pd.DataFrame(curves)
-    curves["rmse"] *= whole_of(scale)
+    whole = whole_of(scale)
+    curves["rmse"] *= whole
     areas = {name: _area(part) for name, part in curves.groupby("strategy", sort=False)}
-    unit = POINTS if whole_of(scale) > 1 else ""
+    unit = error_unit(whole)
     return AskingTrial(curves, areas, len(truth), int(np.isnan(start).sum()), unit, notes)
 
 

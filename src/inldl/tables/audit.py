@@ -33,6 +33,11 @@ def form_of(unit, errors=()) -> str:
     return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
 
 
+def error_unit(whole) -> str:
+    """Return the unit of errors in a table whose rows sum to `whole`."""
+    return POINTS if whole > 1 else ""
+
+
 def in_unit(unit) -> str:
     """Return the end of a caption that names the unit."""
     return f", in {unit}" if unit else ""
@@ -96,12 +101,12 @@ class HeldOut:
 
     def in_units_of(self, scale) -> HeldOut:
         """Return the same in the units of a table: percentages, or fractions as they are."""
-        if whole_of(scale) == 1:
+        names, whole = ("observed", "predicted", "constant", "lower", "upper"), whole_of(scale)
+        if whole == 1:
             return self
-        names = ("observed", "predicted", "constant", "lower", "upper")
         numbers = {name: getattr(self, name) for name in names}
-        scaled = {name: whole_of(scale) * x for name, x in numbers.items() if x is not None}
-        return replace(self, **scaled, unit=POINTS)
+        scaled = {name: whole * x for name, x in numbers.items() if x is not None}
+        return replace(self, **scaled, unit=error_unit(whole))
 
     def overall(self) -> dict:
         """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
@@ -262,8 +267,8 @@ def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded 
     weights = None if weights is None else weights[np.nonzero(at)[0]]
     outside = _mean(off > BOUND_TOLERANCE, weights)
     distance = _mean(off, weights) / outside if outside else 0.0
-    unit = POINTS if whole_of(scale) > 1 else ""
-    return Bounded(len(off), 1 - outside, whole_of(scale) * distance, unit)
+    whole = whole_of(scale)
+    return Bounded(len(off), 1 - outside, whole * distance, error_unit(whole))
 
 
 def _means_of_others(y, weights=None):

@@ -10,7 +10,7 @@ from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
-from inldl.tables.audit import POINTS, error
+from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.options import ShareOptions
 from inldl.tables.scale import whole_of
@@ -294,7 +294,7 @@ def _comparison(attempts, kind, n_rows, notes, whole):
         for name, attempt in attempts.items()
     ]
     table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
-    unit = POINTS if whole > 1 else ""
+    unit = error_unit(whole)
     recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
     return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
 

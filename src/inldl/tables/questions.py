@@ -10,7 +10,7 @@ import pandas as pd
 
 from inldl.files.replacing import goes_with
 from inldl.tables.ask import Prices, Suggestion, suggestion
-from inldl.tables.audit import POINTS
+from inldl.tables.audit import error_unit
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import pieces_for
@@ -38,7 +38,7 @@ class Asked:
     @property
     def unit(self) -> str:
         """Return the unit of errors: "percentage points", or nothing for fractions."""
-        return POINTS if self.whole > 1 else ""
+        return error_unit(self.whole)
 
 
 def ask_table(

@@ -449,6 +449,6 @@ def _span(numbers):
     return " to ".join(dict.fromkeys(ends))
 
 
-def whole_of(scale):
+def whole_of(scale) -> float:
     """Return what shares in a table sum to; counts are shown as fractions."""
     return WHOLE.get(scale, 1.0)

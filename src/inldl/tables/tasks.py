@@ -125,7 +125,7 @@ def complete_table(
     random_state=0,
     overwrite=False,
     plain=None,
-    each=lambda *parts: None,
+    on_piece=lambda *parts: None,
     **keywords,
 ) -> WriteResult:
     """Write a file with its holes filled by a model.
@@ -152,7 +152,7 @@ def complete_table(
         Replace the files if there are some.
     plain : str or path, optional
         Also write the table without added columns to this file, after which draws are named.
-    each : callable, optional
+    on_piece : callable, optional
         Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
     **keywords
         Fields of `FillOptions`, such as ``coverage=0.9``, in place of those of `options`.
@@ -178,7 +178,7 @@ def complete_table(
             tally.add(piece, known.y, completed, rows.rows)
             shown.keep(piece, known.y, completed, ends)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
-            each(piece, completed * units, *added)
+            on_piece(piece, completed * units, *added)
             added += [_marks(piece, known.y)] if options.mark else []
             kept = _kept(known.y) if ratios else known.y
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
@@ -206,8 +206,8 @@ def check_completion(file, path, options=None, *, overwrite=False, **keywords) -
     options = FillOptions.of(options, **keywords)
     extra = _added_to_completed(file, options)
     check_writable(file, path, extra=extra, whole=options.whole, overwrite=overwrite)
-    for each in results.draw_paths(path, options.n_draws):
-        check_writable(file, each, overwrite=overwrite)
+    for draw_path in results.draw_paths(path, options.n_draws):
+        check_writable(file, draw_path, overwrite=overwrite)
 
 
 def _added_to_completed(file, options):
