@@ -20,7 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 import inldl
-from inldl import hide
+from inldl import hide, solvers
 from inldl.datasets import catalogue, make_distributions
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -128,6 +128,13 @@ def test_the_api_pages_list_the_public_names():
         offered |= {f"{module}.{name}" for name in names}
     top = set(inldl.__all__)
     assert {name for name in offered if name.rpartition(".")[2] not in top} | top == set(listed)
+
+
+def test_the_page_of_solvers_has_every_module():
+    text = (DOCS / "api_solvers.rst").read_text("utf-8")
+    there = [path.stem for path in Path(solvers.__file__).parent.glob("*.py")]
+    assert sorted({*there} - {"__init__"}) == solvers.__all__
+    assert re.findall(r"automodule:: inldl\.solvers\.(\w+)", text) == solvers.__all__
 
 
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)

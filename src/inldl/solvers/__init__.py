@@ -1,1 +1,22 @@
-"""The mathematics, without scikit-learn: problems, the loop that solves them, and its result."""
+"""The mathematics, without scikit-learn: problems, the loop that solves them, and its result.
+
+Each module states a problem in its docstring, with the functions that solve it; its estimator is
+in `inldl.methods` or `inldl.literature`.
+"""
+
+__all__ = [
+    "chosen_ridge",
+    "gaussian",
+    "group_correlations",
+    "i2ldl",
+    "landmark_kernel",
+    "linear",
+    "loop",
+    "low_rank",
+    "masked_ridge",
+    "maximum_entropy",
+    "neighbours",
+    "softmax",
+    "winldl",
+    "wsldl_mcsc",
+]

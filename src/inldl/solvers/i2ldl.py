@@ -1,11 +1,13 @@
 """I2LDL: a map of low rank for the labels that are frequent, and a sparse part for those in tails.
 
+::
+
     min  1/2 |O * (X(W + Q) - D)|_F^2 + 2 lam1 |W|_* + lam2 |Q|_F^2 + lam3 |XQ|_1
          rows of X(W + Q) on the simplex
 
-The paper writes 2 |W|_* as the smallest |U|_F^2 + |V|_F^2 with W = UV. The problem is convex. ADMM
-with copies P = X(W + Q), G = XQ and S = W, scaled multipliers A, B and T of these, and penalties
-rho, rho times a part, and rho times a unit of X'X:
+The paper writes ``2 |W|_*`` as the smallest ``|U|_F^2 + |V|_F^2`` with W = UV. The problem is
+convex. ADMM with copies P = X(W + Q), G = XQ and S = W, scaled multipliers A, B and T of these,
+and penalties rho, rho times a part, and rho times a unit of X'X::
 
     W, Q  by a regression, in closed form from one eigendecomposition of X'X
     P     a weighted quadratic problem on the simplex,  G = soft(XQ + B, lam3/(rho part))

@@ -1,11 +1,13 @@
 """InLDL: low-rank label distributions, by proximal gradient (InLDL-p) or by ADMM (InLDL-a).
 
+::
+
     min 1/2 |O * (XW - D)|_F^2 + lam |XW|_*     rows of XW on the simplex
 
-O marks the observed degrees and |.|_* is the trace norm. Both methods regress distributions M onto
-X and shrink the singular values of a matrix of the size of D. That matrix lies in blocks of rows:
-only its Gram matrix (labels x labels) and the sums of the regression travel. All matrices are
-labels x rows here.
+O marks the observed degrees; ``|.|_*`` is the trace norm. Both methods regress distributions M
+onto X and shrink the singular values of a matrix of the size of D. That matrix lies in blocks of
+rows: only its Gram matrix (labels x labels) and the sums of the regression travel. All matrices
+are labels x rows here.
 """
 
 from dataclasses import dataclass

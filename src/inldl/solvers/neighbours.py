@@ -11,13 +11,13 @@ that it sums to 1. The methods differ in the space:
 - LR takes the principal components of features and degrees together, both scaled to the same
   total variance, so that neither drowns the other.
 
-Rows count by their weights. HidLDL knows only the ratios of some degrees:
+Rows count by their weights. HidLDL knows only the ratios of some degrees::
 
     min  1/2 tr(D'GD) + alpha |D|_*     rows of D on the simplex, D_ij = c_i y_ij where observed
 
-G = diag(A1) - A is that of a graph: A_ij = exp(-|x_i - x_j|^2 / (2 sigma^2)) if j is one of the
-nearest neighbours of i, else 0. Copies K (which keeps the ratios) and L (of low rank) of D have
-multipliers U and V, and penalties rho and `RHO_LOW`. An iteration, as in the public program:
+G = diag(A1) - A is that of a graph: ``A_ij = exp(-|x_i - x_j|^2 / (2 sigma^2))`` if j is one of
+the nearest neighbours of i, else 0. Copies K (which keeps the ratios) and L (of low rank) of D
+have multipliers U and V, and penalties rho and `RHO_LOW`. An iteration, as in the public program::
 
     D = normalised max(D - step * gradient, 0), a gradient step on the augmented Lagrangian
     K = D + U/rho, where observed its projection onto the ray of y

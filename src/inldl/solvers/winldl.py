@@ -2,6 +2,8 @@
 
 With U the scaled multiplier, targets D~ and squared weights Q^2, one iteration is
 
+::
+
     W = (X'X + ridge I)^-1 X'(Z - U)                                (equation 11)
     Z = proj((rho (XW + U) + Q^2 D~) / (Q^2 + rho))                 (equations 12, 13)
     U = U + XW - Z                                                  (equation 14)

@@ -1,5 +1,7 @@
 r"""WSLDL-MCSC: a matrix of features and degrees together, of low rank and smooth on a graph.
 
+::
+
     min  mu |Z|_* + 1/2 |Z_X - X|^2 + gamma |O * (Z_Y - Y)|^2 + lam tr(Z_Y' L Z_Y)
          + 1/2 |Z_Y 1 - 1|^2,    Z = [Z_X 1 Z_Y]
 
