@@ -24,7 +24,6 @@ The limit of WInLDL minimises squares of weight :math:`Q^2` and the penalty
 :math:`Q^2` of the observed degrees, divided by :math:`\rho`.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,14 +67,14 @@ class ChosenRidgeProblem(WInLDLProblem):
     def _chosen(self, labels: Array, sweep: Sweep) -> tuple[float, Array, Array]:
         """Return the ridge that these labels choose, and their regressions with it."""
         *sums, weights, count = sweep("label_sums", labels).added
-        each = zip(*sums, strict=True)
-        found = [LabelSpectrum.of_sums(self.fit_intercept, *one) for one in each]
-        size = np.mean([_mean_square(label) for label in found])
+        bias, by_label = self.fit_intercept, zip(*sums, strict=True)
+        spectra = [LabelSpectrum.of_sums(bias, *label) for label in by_label]
+        size = np.mean([_mean_square(label) for label in spectra])
         alphas = STEPS * (size if size > 0 else 1.0)
-        parts = map(np.stack, zip(*found, strict=True))
+        parts = map(np.stack, zip(*spectra, strict=True))
         [misses] = sweep("misses", labels, alphas, *parts).added
         best = alphas[misses <= (1 + AS_GOOD) * misses.min()].max()
-        coef, intercept = zip(*(label.linear(np.array([best])) for label in found), strict=True)
+        coef, intercept = zip(*(label.linear(np.array([best])) for label in spectra), strict=True)
         ridge = float(best * (weights / count) / self.rho)
         return ridge, np.hstack(coef).T, np.concatenate(intercept)
 
@@ -85,13 +84,14 @@ class ChosenRidgeProblem(WInLDLProblem):
         The last two sums are those of the squared weights of all observed degrees, and of ones.
         """
         Y, squares, weights = _known(block, self.rho)
-        found = []
-        for _, rows, degrees, v in _observed(Y, weights, labels):
-            X = _double(block.X[rows])
+        by_label = []
+        for j in labels:
+            rows = np.flatnonzero(~np.isnan(Y[:, j]))
+            X, degrees, v = _double(block.X[rows]), Y[rows, j], weights[rows]
             numbers = np.array([v.sum(), v @ degrees, len(rows)])
-            found.append((gram(X, v), X.T @ v, X.T @ (v * degrees), numbers))
+            by_label.append((gram(X, v), X.T @ v, X.T @ (v * degrees), numbers))
         v = weights[:, None] * ~np.isnan(Y)
-        added = [np.array(part) for part in zip(*found, strict=True)]
+        added = [np.array(part) for part in zip(*by_label, strict=True)]
         return block, Sums((*added, float((v * squares)[v > 0].sum()), float(v.sum())))
 
     def misses(
@@ -131,15 +131,6 @@ def _known(block: WInLDLBlock, rho: float) -> tuple[Array, Array, Array]:
     if block.limited is not None:
         Y[own[block.limited.rows]], A[own[block.limited.rows]] = block.limited.Y, block.limited.A
     return Y, rho / np.maximum(A, LEAST_LEFT) - rho, v
-
-
-def _observed(
-    Y: Array, weights: Array, labels: Array
-) -> Iterator[tuple[int, Array, Array, Array]]:
-    """Yield each label, the rows in which it is observed, their degrees and their weights."""
-    for j in labels:
-        rows = np.flatnonzero(~np.isnan(Y[:, j]))
-        yield j, rows, Y[rows, j], weights[rows]
 
 
 def _double(X: Any) -> Any:

@@ -115,65 +115,6 @@ class LabelSpectrum(NamedTuple):
         return (X - self.center) @ self.basis
 
 
-@dataclass(frozen=True)
-class LabelRidge:
-    """The regression of one label at one penalty."""
-
-    rows: Array
-    degrees: Array
-    center: Array
-    mean: float
-    factor: Array
-    coef: Array
-    weights: Array | None
-
-    @classmethod
-    def of(
-        cls, features: Array, column: Array, alpha: float, weights: Array | None = None
-    ) -> "LabelRidge":
-        """Solve it for the rows in which `column` is observed."""
-        rows = np.flatnonzero(~np.isnan(column))
-        own = None if weights is None else weights[rows]
-        center, mean = _center(features, rows, weights), np.average(column[rows], weights=own)
-        gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
-        few, small = len(rows) <= features.shape[1], alpha < SINGLE * len(rows)
-        exact = float if few or small else features.dtype
-        for part in _chunks(rows):
-            phi, rest = (features[part] - center).astype(exact, copy=False), column[part] - mean
-            if weights is not None:
-                root = np.sqrt(weights[part])
-                phi, rest = phi * root[:, None].astype(exact), rest * root
-            gram += phi.T @ phi
-            moments += phi.T @ rest.astype(exact)
-        gram[np.diag_indices_from(gram)] += alpha
-        factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
-        coef = linalg.cho_solve((factor, True), moments, check_finite=False)
-        factor = factor if few else factor.astype(features.dtype)
-        return cls(rows, column[rows], center, float(mean), factor, coef, own)
-
-    def predict(self, features: Array) -> Array:
-        """Return what it predicts for any rows."""
-        return features @ self.coef.astype(features.dtype) + (self.mean - self.center @ self.coef)
-
-    def leave_one_out(self, features: Array) -> Array:
-        """Return a prediction for every row, made without that row's own degree."""
-        out, parts, kind = self.predict(features), [], self.factor.dtype
-        options = {"lower": True, "overwrite_b": True, "check_finite": False}
-        for part in _chunks(self.rows):
-            phi = (features[part] - self.center).astype(kind, copy=False)
-            fitted = phi @ self.coef.astype(kind) + self.mean
-            half = linalg.solve_triangular(self.factor, phi.T, **options)
-            parts.append((fitted, np.einsum("ij,ij->j", half, half)))
-        fitted, leverage = (np.concatenate(each) for each in zip(*parts, strict=True))
-        if self.weights is None:
-            left = 1 - 1 / len(self.rows) - leverage
-        else:  # a row may outweigh all others
-            own = self.weights
-            left = np.maximum(1 - own / own.sum() - own * leverage, LEAST_LEFT)
-        out[self.rows] = self.degrees - (self.degrees - fitted) / left
-        return out
-
-
 def leave_one_out_errors(
     features: Array,
     y: Array,
@@ -247,12 +188,55 @@ def leave_one_out(
     def predict(column: Array) -> Array:
         count = np.count_nonzero(~np.isnan(column))
         if count > 1:
-            return LabelRidge.of(features, column, alpha, weights).leave_one_out(features)
+            return _leave_out_each(features, column, alpha, weights)
         out = np.full(len(column), np.nanmean(column) if count else 1 / y.shape[1])
         out[~np.isnan(column)] = 1 / y.shape[1]
         return out
 
     return np.column_stack(Parallel(n_jobs, prefer="threads")(delayed(predict)(c) for c in y.T))
+
+
+def _leave_out_each(features: Array, column: Array, alpha: float, weights: Array | None) -> Array:
+    """Return a prediction of one label for every row, made without that row's own degree."""
+    rows = np.flatnonzero(~np.isnan(column))
+    own, degrees = None if weights is None else weights[rows], column[rows]
+    center, mean = _center(features, rows, weights), np.average(degrees, weights=own)
+    factor, coef = _factored(features, column - mean, rows, center, alpha, weights)
+    out, parts, kind = features @ coef.astype(features.dtype), [], factor.dtype
+    out = out + (mean - center @ coef)
+    options = {"lower": True, "overwrite_b": True, "check_finite": False}
+    for part in _chunks(rows):
+        phi = (features[part] - center).astype(kind, copy=False)
+        fitted = phi @ coef.astype(kind) + mean
+        half = linalg.solve_triangular(factor, phi.T, **options)  # which overwrites phi
+        parts.append((fitted, np.einsum("ij,ij->j", half, half)))
+    fitted, leverage = (np.concatenate(each) for each in zip(*parts, strict=True))
+    if own is None:
+        left = 1 - 1 / len(rows) - leverage
+    else:  # a row may outweigh all others
+        left = np.maximum(1 - own / own.sum() - own * leverage, LEAST_LEFT)
+    out[rows] = degrees - (degrees - fitted) / left
+    return out
+
+
+def _factored(
+    features: Array, rest: Array, rows: Array, center: Array, alpha: float, weights: Array | None
+) -> tuple[Array, Array]:
+    """Return the Cholesky factor of the centred Gram matrix, and the coefficients of `rest`."""
+    gram, moments = np.zeros((features.shape[1],) * 2), np.zeros(features.shape[1])
+    few, small = len(rows) <= features.shape[1], alpha < SINGLE * len(rows)
+    exact = float if few or small else features.dtype
+    for part in _chunks(rows):
+        phi, right = (features[part] - center).astype(exact, copy=False), rest[part]
+        if weights is not None:
+            root = np.sqrt(weights[part])
+            phi, right = phi * root[:, None].astype(exact), right * root
+        gram += phi.T @ phi
+        moments += phi.T @ right.astype(exact)
+    gram[np.diag_indices_from(gram)] += alpha
+    factor = linalg.cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
+    coef = linalg.cho_solve((factor, True), moments, check_finite=False)
+    return factor if few else factor.astype(features.dtype), coef
 
 
 def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
