@@ -142,7 +142,7 @@ class HidLDL(RecoveringEstimator):
 
 
 class _FillingEstimator(RecoveringEstimator):
-    """Base of both: they fill holes from the neighbours of a row in a space.
+    """Base of the two IncomLDL methods, which fill holes from neighbours in a projected space.
 
     A method states ``_space(X, filled, weights, n_components)``, the coordinates of the rows.
 

@@ -114,7 +114,7 @@ class WSLDLMCSC(DistributionEstimator):
         self.recovered_ = projected(self.degrees_)[rows.kind]
 
     def _complete_rows(self, X, y, weights):
-        """Complete distinct rows, and keep what new rows need."""
+        """Complete distinct rows; set what predicting new rows needs."""
         check_finite(gram(X))
         self.units_, turn = unit_rows(X), None
         L = laplacian(self.units_, weights, self.n_neighbors, self.edges)

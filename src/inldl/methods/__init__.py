@@ -1,4 +1,4 @@
-"""One method, one file: its parameters, how it is fitted, and what it learned.
+"""Estimators of label distributions: their parameters, how they are fitted, what they learned.
 
 `registry` lists the methods by name. Their classes are imported when they are first used; those of
 other papers are in `inldl.literature`.

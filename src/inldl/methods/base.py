@@ -1,4 +1,4 @@
-"""What every estimator of label distributions shares."""
+"""The base of all estimators of label distributions."""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -29,7 +29,7 @@ TO_EXPORT = "fit with --method winldl to export."
 
 
 class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
-    """Base of estimators that predict distributions: tags, `complete` and `score`.
+    """Base of all estimators: `fit`, `predict`, `complete`, `score`, tags and ONNX.
 
     A method states ``_learn(X, y, weights)``, which gets checked rows and their weights (or None),
     and `_predict(X)`. One that needs other rows states `_open`, which returns what its `_learn`
@@ -162,14 +162,14 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return like(y, self._fill(rows, predicted))
 
     def _is_lazy(self, X, y=None):
-        """Say whether rows are chunks of Dask that it can work on one by one."""
+        """Return whether rows are Dask chunks that can be completed lazily."""
         return self._takes_chunks and (is_chunked(X) or is_chunked(y))
 
     def _completer(self):
-        """Return what was learned about completing, which is nothing."""
+        """Return the completer that was learned, or None."""
 
     def _side_information(self, X):
-        """Return what `PartialRows` say of the features `X`, by name, which is nothing."""
+        """Return fields of `PartialRows` that come from the features `X`."""
         return {}
 
     def _fill(self, rows, predicted):
@@ -198,7 +198,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return given, predicted
 
     def _expected(self, X):
-        """Return what is expected of rows that are to be completed: the prediction."""
+        """Return predictions of rows that are to be completed."""
         return np.asarray(self.predict(X))
 
     def _degrees_given(self, given, predicted, first_row=None):
@@ -218,7 +218,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return given
 
     def _learned_from(self, y, otherwise):
-        """Return the degrees of the fit, beside its held-out predictions; `otherwise` if known."""
+        """Return the training degrees; ratios are scaled by the held-out predictions."""
         if self.known == "degrees" or self.held_out_ is None:
             return otherwise
         return PartialRows(PartialRows(y).ratios).scaled(self.held_out_)
@@ -264,12 +264,12 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return ["X"]
 
     def _add_to_onnx(self, graph):
-        """Add inputs and all that is done with them to a graph; return the name of the degrees."""
+        """Add inputs and the computation of the degrees to a graph; return the name of these."""
         features = graph.add_input("X", self.n_features_in_)
         return self._to_onnx(graph, features)
 
     def _to_onnx(self, graph, features):
-        """Add what it does with the features to a graph; return the name of its degrees."""
+        """Add the computation of the degrees to a graph; return the name of these."""
         raise ValueError(f"{type(self).__name__} is not linear in its features; {TO_EXPORT}")
 
     def _set_history(self, result):

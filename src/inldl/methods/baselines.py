@@ -226,7 +226,7 @@ class RegressorLDL(DistributionEstimator):
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
 
     def _features(self, X, checked):
-        """Return what the parts get: a frame as it came if its names are known, else an array."""
+        """Return the frame itself if its columns have names, else the checked array."""
         return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
     def _fit_regressors(self, X, degrees, weights):

@@ -26,7 +26,7 @@ def check_shape(y, shape) -> None:
 
 
 def light(model) -> Any:
-    """Return a model without what its new rows do not need, as it may have to travel to them."""
+    """Return a copy of a model without held-out predictions, to send to workers."""
     found = copy(model)
     found.n_labels_ = model.n_labels_
     vars(found).pop("feature_names_in_", None)  # these have been compared
@@ -56,14 +56,14 @@ def complete_chunks(model, X, y, limits, coverage=None) -> Any:
 
 
 class _Filling:
-    """Complete a chunk of rows of a header; arrays with bounds and sums come as `names` say."""
+    """Complete a chunk; `names` are those of the arrays with bounds and sums."""
 
     def __init__(self, model, names, header, coverage):
         self.model, self.names, self.header, self.coverage = model, names, header, coverage
         self.n_columns = model.n_labels_ * (1 if coverage is None else 3)
 
     def __call__(self, y, X, *arrays, first_row):
-        """Return completed rows, and beside them the ends of their intervals."""
+        """Return completed rows, followed by the ends of their intervals if asked for."""
         if not len(y):
             return np.empty((0, self.n_columns), y.dtype)
         model, X = self.model, validate_chunk_features(X)

@@ -1,4 +1,4 @@
-"""Features for the kernel members: reduced, scaled, and mapped by a kernel that is chosen."""
+"""Reduce and scale features, choose a kernel, and map to its features (Nystroem's method)."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Columns:
     quantiles_ = None
 
     def fit(self, X, seed, weights=None) -> Self:
-        """Learn the components and the scale of `X`; the weights of rows count in the scale."""
+        """Learn the components and the (weighted) scale of `X`."""
         if max(float(X.max()), -float(X.min())) * X.size >= 1e154:
             raise ValueError(TOO_LARGE)
         self.reducer_ = _reducer(X, seed)
@@ -80,7 +80,7 @@ class Columns:
         return self.scaler_.transform(varying).astype(np.float64, copy=False)
 
     def _normal(self, varying):
-        """Return the normal quantiles of where values lie among those of the fit.
+        """Map values to normal quantiles by their ranks in the training data.
 
         A value that is several quantiles lies in their middle.
         """
@@ -126,7 +126,7 @@ def median_distance(Z, kernel, seed) -> float:
 
 
 def sample_rows(y, size, seed) -> np.ndarray:
-    """Return at most about `size` rows, in order, in which also rare labels are observed."""
+    """Return the numbers of about `size` random rows, more where a label is rare."""
     if len(y) <= size:
         return np.arange(len(y))
     order = np.random.default_rng(seed).permutation(len(y))

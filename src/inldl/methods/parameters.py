@@ -1,4 +1,4 @@
-"""The parameters of an estimator, each stated once: its name, its kind, and its default.
+"""Declare the parameters of an estimator once: name, kind, default and documentation.
 
 The kinds below are types that know which values they refuse; a `Literal` lists all it takes.
 """

@@ -107,7 +107,7 @@ class ForestLDL(KernelFeatureEstimator):
         return projected(np.mean(predicted, axis=0))
 
     def _completed(self, features, y, seed, weights):
-        """Return y without holes, by what a ridge regression on these rows alone predicts."""
+        """Return y completed by leave-one-out predictions of a ridge regression."""
         alpha = self.alpha
         if alpha == "auto":
             alpha = choose_alpha(features, y, seed, self.n_jobs, weights)
@@ -213,5 +213,5 @@ class Boosted(KernelDistributionEstimator):
 
 
 def _single(dense):
-    """Return features in single precision, none beyond all splits."""
+    """Return features in single precision, clipped to its range."""
     return np.clip(dense, -LARGEST, LARGEST).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Constants of a method, chosen by degrees that were hidden on purpose, never by the truth."""
+"""Choose parameters of a method by the error at degrees that were hidden on purpose."""
 
 import warnings
 from functools import partial
@@ -251,7 +251,7 @@ class _Search:
             self.best, self.least = candidate, error
 
     def error(self, candidate, part):
-        """Return the error of a part whose degrees were not learned from."""
+        """Return the error of a candidate at the hidden degrees of a part."""
         model = clone(self.base).set_params(**candidate)
         fit_weighted(model, part.X, part.left, part.weights)
         if self.tuner.hide == "degrees":
@@ -261,7 +261,7 @@ class _Search:
         return self.measured(*rows.cells(predicted), part.judged)
 
     def measured(self, known, there, weights):
-        """Return how far predictions are from what is known; smaller is better."""
+        """Return the error of predictions; smaller is better."""
         name = self.tuner.metric
         if name != SQUARES:
             value = measure_any(known, there, name=name, sample_weight=weights)

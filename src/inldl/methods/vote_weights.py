@@ -1,4 +1,4 @@
-"""Weights of rows whose shares are those of few or of many votes."""
+"""Weights of rows by the number of votes that their shares rest on."""
 
 from dataclasses import dataclass
 
@@ -117,7 +117,7 @@ def checked_votes(votes, n) -> np.ndarray:
 
 
 def _check_counts(y):
-    """Refuse what cannot be counts."""
+    """Refuse values that are not counts."""
     bad = np.argwhere(~(y >= 0))
     if bad.size:
         row, label = map(int, bad[0])
@@ -136,7 +136,7 @@ def _check_counts(y):
 
 
 def _held_out(estimator, X, y, n_folds):
-    """Return predictions of rows that were made without them."""
+    """Return held-out predictions of the rows."""
     if estimator is None:
         estimator = KernelRidgeLDL(random_state=0)
     known = getattr(clone(estimator).fit(X, y), "held_out_", None)
@@ -148,7 +148,7 @@ def _held_out(estimator, X, y, n_folds):
 
 @dataclass(frozen=True)
 class VoteNoise:
-    """The variance of errors that stays with any number of votes, and that of a single vote."""
+    """Error variance that votes do not reduce, and the sampling variance of one vote."""
 
     lasting: float
     of_one_vote: float

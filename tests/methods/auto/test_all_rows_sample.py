@@ -10,7 +10,7 @@ from inldl.engines.disk import DiskRows
 from inldl.errors import DataError
 from inldl.methods.auto import all_rows as _auto_rows
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.all_rows import drawn, is_large
+from inldl.methods.auto.all_rows import draw_sample, is_large
 
 N = 5000
 RNG = np.random.default_rng(0)
@@ -38,7 +38,7 @@ def test_the_same_rows_from_every_place():
     rare[::2, 1] = np.nan
     rare[10:, 2] = np.nan
     rare[np.arange(0, N, 20), 2] = 0.1
-    samples = [drawn(rows, seed=3) for rows in sources(rare)]
+    samples = [draw_sample(rows, seed=3) for rows in sources(rare)]
     numbers = samples[0][0]
     assert (np.diff(numbers) > 0).all()
     for found, sample in samples:
@@ -48,14 +48,14 @@ def test_the_same_rows_from_every_place():
     seen = ~np.isnan(rare[numbers])
     assert 400 < len(numbers) <= 430
     assert seen.sum(axis=0)[2] >= 30
-    assert (drawn(MemoryRows(X, rare), seed=4)[0][:10] != numbers[:10]).any()
+    assert (draw_sample(MemoryRows(X, rare), seed=4)[0][:10] != numbers[:10]).any()
 
 
 def test_rows_of_a_rare_label_are_spread_over_the_table():
     rare = Y.copy()
     rare[:, 0] = np.nan
     rare[np.arange(0, N, 25), 0] = 0.2  # 200 of them
-    numbers, sample = drawn(MemoryRows(X, rare), seed=0)
+    numbers, sample = draw_sample(MemoryRows(X, rare), seed=0)
     found = numbers[~np.isnan(sample.y[:, 0])]
     assert 30 <= len(found) < 60
     assert found.min() < N / 5
@@ -65,7 +65,7 @@ def test_rows_of_a_rare_label_are_spread_over_the_table():
 def test_weightless_rows_are_left_out():
     weights = np.where(np.arange(N) % 2, 2.0, 0.0)
     for rows in sources(Y, weights):
-        numbers, sample = drawn(rows, seed=0)
+        numbers, sample = draw_sample(rows, seed=0)
         assert (numbers % 2).all()
         assert (sample.arrays["sample_weight"] == 2).all()
         np.testing.assert_array_equal(sample.y, Y[numbers])
@@ -74,7 +74,7 @@ def test_weightless_rows_are_left_out():
 def test_few_rows_are_all_taken(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", N)
     for rows in sources(Y):
-        numbers, sample = drawn(rows, seed=0)
+        numbers, sample = draw_sample(rows, seed=0)
         np.testing.assert_array_equal(numbers, np.arange(N))
         np.testing.assert_array_equal(sample.y, Y)
 
@@ -84,7 +84,7 @@ def test_a_label_that_nobody_observed_is_refused():
     y[:, 1] = np.nan
     for rows in sources(y):
         with pytest.raises(DataError, match="Label column 1 of y has no observed degree"):
-            drawn(rows, seed=0)
+            draw_sample(rows, seed=0)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""AutoInLDL: nothing to set."""
+"""AutoInLDL: an average of methods whose parameters are chosen on held-out rows."""

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from inldl.engines import is_outside_memory, one_blas_thread
 from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.fitting import CONSTANT, Budget, MemberReport, Notes, predicted
+from inldl.methods.auto.fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
 from inldl.methods.kernel_features import FEWEST_OBSERVED
 from inldl.progress import RowCounter
@@ -31,7 +31,7 @@ FIRST_ALPHA = 0.1  # where the sample had no time to choose one
 
 
 def is_large(X, y, sample_weight=None) -> bool:
-    """Say whether there may be more rows than are learned from at once, or not in memory."""
+    """Return whether rows exceed the size of a sample, or are not in memory."""
     if is_outside_memory(X, y):
         return True
     shape = getattr(X, "shape", None)
@@ -42,13 +42,13 @@ def is_large(X, y, sample_weight=None) -> bool:
 
 
 def fit_large(model, rows, header) -> Any:
-    """Fit AutoInLDL to rows that may be many, and anywhere.
+    """Fit AutoInLDL to any number of rows, in memory, on disk or in Dask chunks.
 
     The parameters of the model have been checked, and it knows the columns of the rows. These are
     a `RowSource` with weights and bounds, of which `header` is the header of `PartialRows`.
     """
     started, n, seed = perf_counter(), rows.X.shape[0], seed_from(model.random_state)
-    numbers, sample = drawn(rows, seed)
+    numbers, sample = draw_sample(rows, seed)
     partial = header.block(sample.y, **sample.arrays)
     y = partial.feasible() if partial.constrained else sample.y
     weights = None if partial.weight is None else partial.weight.astype(float)
@@ -95,9 +95,9 @@ def _learn_from_all(model, rows, sample, data):
     learned, judged = data.take(rest), data.take(held)
     model._fit_prepared(learned, share=BUDGET_SHARE)
     learned, judged = (replace(data, columns=model.columns_) for data in (learned, judged))
-    parts = {name: predicted(member, judged) for name, member in model.members_.items()}
+    parts = {name: predict_prepared(member, judged) for name, member in model.members_.items()}
     constant = np.tile(model.constant_, (len(held), 1))
-    before = error_of(judged.y, predicted(model, judged), judged.weights)
+    before = error_of(judged.y, predict_prepared(model, judged), judged.weights)
 
     fitting = AllRows(model, rows, learned, judged)
     found = fitting.learn(sample.take(held), parts.get(SOFTMAX))
@@ -109,7 +109,7 @@ def _learn_from_all(model, rows, sample, data):
 
 
 def _held_out(data):
-    """Return rows of the sample that are not learned from; each label is left in others."""
+    """Return the rows to hold out of the sample; every label stays observed in the others."""
     n = len(data.y)
     held = np.zeros(n, bool)
     held[np.random.default_rng([data.seed, 1]).permutation(n)[: int(n * HELD_OUT)]] = True
@@ -119,29 +119,29 @@ def _held_out(data):
     return np.flatnonzero(held)
 
 
-def drawn(rows, seed) -> tuple[np.ndarray, Any]:
-    """Return the numbers of sampled rows in order, and these rows in memory.
+def draw_sample(rows, seed) -> tuple[np.ndarray, Any]:
+    """Draw a sample; return the numbers of its rows in order, and these rows in memory.
 
     All are taken if there are at most `SAMPLE_ROWS`. Labels that are rarely observed in the sample
     get more rows in which they are. Rows without weight are left out.
     """
     n, most = rows.X.shape[0], _auto_fitting.SAMPLE_ROWS
     if n <= most:
-        return _counting(np.arange(n), rows.take(np.arange(n)))
+        return _weighted(np.arange(n), rows.take(np.arange(n)))
     chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)
-    numbers, sample = _counting(np.sort(chosen), rows.take(np.sort(chosen)))
+    numbers, sample = _weighted(np.sort(chosen), rows.take(np.sort(chosen)))
     lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < FEWEST_OBSERVED)
     if lacking.size:
         more = _rows_with(rows, lacking, seed)
         numbers = np.union1d(numbers, more)
-        numbers, sample = _counting(numbers, rows.take(numbers))
+        numbers, sample = _weighted(numbers, rows.take(numbers))
         seen = ~np.isnan(sample.y).all(axis=0)
         check_degrees([DegreeFacts(seen, None, None, not len(numbers))], rows.label_names)
     return numbers, sample
 
 
-def _counting(numbers, sample):
-    """Return the rows that have a weight."""
+def _weighted(numbers, sample):
+    """Return the rows with a positive weight, and their numbers."""
     weights = sample.arrays.get("sample_weight")
     if weights is None or weights.all():
         return numbers, sample
@@ -150,8 +150,8 @@ def _counting(numbers, sample):
 
 
 def _rows_with(rows, labels, seed):
-    """Return numbers of rows in which some labels are observed, `FEWEST_OBSERVED` of each."""
-    found = rows.map_degrees(partial(_first_by_chance, labels=labels, seed=seed))
+    """Return the numbers of `FEWEST_OBSERVED` random rows with each of some labels."""
+    found = rows.map_degrees(partial(_random_rows_with, labels=labels, seed=seed))
     chosen = []
     for each in zip(*found, strict=True):
         places, numbers = np.concatenate(each, axis=1)
@@ -159,26 +159,26 @@ def _rows_with(rows, labels, seed):
     return np.concatenate(chosen).astype(np.int64)
 
 
-def _first_by_chance(y, first_row, labels, seed):
-    """Return places in a random order of all rows, and row numbers, for each of some labels."""
+def _random_rows_with(y, first_row, labels, seed):
+    """Return random keys and numbers of the first rows with each of some labels."""
     y = np.asarray(y)
     found = []
     for label in labels:
         numbers = first_row + np.flatnonzero(~np.isnan(y[:, label]))
-        places = _places(numbers, seed)
+        places = _random_keys(numbers, seed)
         first = np.argsort(places, kind="stable")[:FEWEST_OBSERVED]
         found.append(np.array([places[first], numbers[first]]))
     return found
 
 
-def _places(numbers, seed):
-    """Return a number for each row that looks random, and does not depend on its block."""
+def _random_keys(numbers, seed):
+    """Return a pseudo-random key for each row number."""
     bits = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
     return (mixed_bits(bits) >> np.uint64(11)).astype(np.float64)
 
 
 class AllRows:
-    """The part of a fit of AutoInLDL that looks at all `rows`, a `RowSource`.
+    """Fit the softmax member of AutoInLDL to all `rows`, a `RowSource`.
 
     The `model` was fitted to `learned`, the sample without the held-out rows `judged`; both are
     `Prepared`.
@@ -211,7 +211,7 @@ class AllRows:
         return None
 
     def _choose(self):
-        """Return the sample with as many landmarks as pay, parameters, penalty and error."""
+        """Choose the number of landmarks; return the sample, parameters, penalty and error."""
         report, data = self.model.report_, self.learned
         order = np.random.default_rng([data.seed, 2]).permutation(len(data.y))
         Z = data.scaled[order]
@@ -243,7 +243,7 @@ class AllRows:
         return sample or sample_with(m), *found
 
     def _counts(self, n):
-        """Return numbers of landmarks that may pay, for a sample of n rows."""
+        """Return the numbers of landmarks to try, for a sample of n rows."""
         growth = (self.n / _auto_fitting.SAMPLE_ROWS) ** GROWTH
         most = min(2 * LANDMARKS * growth * 1.01, MOST_LANDMARKS, n / ROWS_PER_LANDMARK)
         counts = [min(LANDMARKS, n)]
@@ -252,7 +252,7 @@ class AllRows:
         return counts
 
     def _start(self, sample, alpha):
-        """Return what the sample says: parameters, penalty, and error at the held-out rows."""
+        """Fit the sample; return parameters, penalty, and error at the held-out rows."""
         V, found = sample.start(), []
         for each in (alpha, alpha / 10):  # more landmarks may need less of a penalty
             V = sample.learn(V, each)
@@ -260,7 +260,7 @@ class AllRows:
         return min(found, key=lambda one: one[-1])
 
     def _sweep(self, held, sample, V, alpha, error):
-        """Improve parameters by sweeps over all rows, as long as held-out rows gain."""
+        """Improve parameters by sweeps over all rows, as long as the held-out error falls."""
         counter = RowCounter(self.n)
         problem = KernelSweeps(sample.kernel, partial(_scaled, self.learned.columns), counter)
         apart, left_out = problem.start(held.X, held.y, held.arrays.get("sample_weight"))
@@ -270,7 +270,7 @@ class AllRows:
             total, began = loaded.added[0] - left_out.added[0], perf_counter()
 
             def loss(*message):
-                """Add up all rows, and take those off that are held out."""
+                """Return the sums over all rows, less those of the held-out rows."""
                 counter.start(f"sweep {self.sweeps + 1} over {self.n:,} rows")
                 every, own = engine.sweep("step", *message), problem.step(apart, *message)[1]
                 return [a - b for a, b in zip(every.added, own.added, strict=True)]
@@ -298,7 +298,7 @@ class AllRows:
         return self._error(sample.model(V)(self.judged.scaled))
 
     def _affordable(self, kernel):
-        """Say whether two sweeps with a kernel would end in time, by what few rows take."""
+        """Estimate from a few rows whether two sweeps with a kernel fit into the time budget."""
         if self.budget.seconds is None:
             return True
         Z, began = self.judged.scaled[:2000], perf_counter()
@@ -308,11 +308,11 @@ class AllRows:
         return self.budget.allows(2 * each * self.n / effective_n_jobs(self.model.n_jobs))
 
     def _has_time(self, began):
-        """Say whether there is time for another sweep that takes as long as those before."""
+        """Return whether another sweep, as long as those before, fits into the time budget."""
         return not self.sweeps or self.budget.allows((perf_counter() - began) / self.sweeps)
 
     def report(self, parts, before) -> None:
-        """Have the report tell of all rows; `parts` are predictions of the held-out rows."""
+        """Update the report of the model; `parts` are predictions of the held-out rows."""
         model, held = self.model, len(self.judged.y)
         error, members = self._error(model.held_out_), {}
         for name, old in model.report_.members.items():
@@ -334,6 +334,6 @@ class AllRows:
 
 
 def _scaled(columns, X):
-    """Return scaled columns of a block of features; this goes to the workers."""
+    """Return scaled columns of a block of features (runs on Dask workers)."""
     with np.errstate(over="ignore", invalid="ignore"):
         return columns.scaled(columns.dense(X))

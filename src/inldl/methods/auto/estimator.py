@@ -1,4 +1,4 @@
-"""The estimator that needs no choice."""
+"""AutoInLDL, which has no parameter that must be set."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -13,7 +13,7 @@ from inldl.methods.auto.fitting import (
     LIGHTEST,
     RIVAL,
     Fitting,
-    stacked,
+    stacking_weights,
 )
 from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
 from inldl.methods.kernel_methods import KernelRidgeLDL, KernelSoftmaxLDL, scale_ratios
@@ -237,7 +237,7 @@ class AutoInLDL(KernelDistributionEstimator):
         return [self.members] if isinstance(self.members, str) else list(self.members)
 
     def _combine(self, data, held_out, of=None):
-        """Weigh what beats the constant mean; the mean itself gets all if nothing does.
+        """Weigh the members that beat the constant mean; it gets all the weight if none does.
 
         The constant mean and the floor are those of other rows `of` the same table, if given.
         """
@@ -250,7 +250,7 @@ class AutoInLDL(KernelDistributionEstimator):
             seen = ~np.isnan(data.known)
             observed = np.count_nonzero(seen) if weights is None else (weights @ seen).sum()
             trust = float(observed / (observed + EQUAL_PRIOR))
-            for name, best in stacked(y, held_out, [CONSTANT, *good], weights).items():
+            for name, best in stacking_weights(y, held_out, [CONSTANT, *good], weights).items():
                 self.weights_[name] += trust * (best - self.weights_[name])
             self._drop_light_members()
         of = data if of is None else of
@@ -266,7 +266,7 @@ class AutoInLDL(KernelDistributionEstimator):
             self.held_out_ = self.recalibration_(self.held_out_)
 
     def _drop_light_members(self):
-        """Forget members that change nothing but the time and memory of a prediction."""
+        """Drop members whose weight is too small to matter."""
         kept = {name: w if w >= LIGHTEST else 0.0 for name, w in self.weights_.items()}
         total = sum(kept.values())
         self.weights_ = {name: weight / total for name, weight in kept.items()}
@@ -288,12 +288,12 @@ class AutoInLDL(KernelDistributionEstimator):
 
 
 def _most_boosted(n_features):
-    """Return the number of rows up to which boosted trees are grown."""
+    """Return the largest number of rows for which boosted trees are grown."""
     return max(BOOSTED_ROWS, min(FOR_EACH * n_features, CELLS // max(n_features, 1)))
 
 
 def _held_out_mean(y, weights):
-    """Return the mean of the degrees that are observed in other rows, for each row."""
+    """Return, for each row, the mean of the degrees observed in the other rows."""
     return projected(leave_one_out(np.zeros((len(y), 1)), y, alpha=1.0, weights=weights))
 
 
@@ -322,7 +322,7 @@ def choose_recalibration(metric, y, held_out, weights=None) -> Recalibration:
 
 
 def _floor(y, level, weights):
-    """Return a quantile of the positive observed degrees of each label; none is the quantile 0."""
+    """Return a quantile of the positive observed degrees of each label; 0 for the level 0."""
     if not level:
         return np.zeros(y.shape[1])
     positive = np.where(y > 0, y, np.nan)

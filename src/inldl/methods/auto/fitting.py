@@ -30,7 +30,7 @@ FAR_BEHIND = 1.05  # times the error of its rival: more rows do not make up for 
 
 @dataclass
 class MemberReport:
-    """How a member did: its error on held-out degrees, its weight, what it was fitted to.
+    """Held-out error, weight and training rows of a member.
 
     The error is the root of the mean squared error at the observed degrees of training rows, and
     at the sum of the missing ones of a row, each predicted without that row. `chosen` is the
@@ -46,7 +46,7 @@ class MemberReport:
 
 @dataclass
 class AutoReport:
-    """What was chosen and why; `print` shows it as a table.
+    """What AutoInLDL chose, and the held-out errors behind it; `print` shows a table.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class AutoReport:
 
 
 class Notes:
-    """The notes of a fit; each is said at once, printed if `verbose`, and kept in a list.
+    """Notes of a fit: reported as progress, printed if `verbose`, and kept in a list.
 
     The fit began at `started`, by `time.perf_counter`.
     """
@@ -106,18 +106,18 @@ class Notes:
         return perf_counter() - self.started
 
     def begin(self, text) -> None:
-        """Say what begins, one of so many `parts`."""
+        """Report that the next of the `parts` begins."""
         report(text, min(self._begun / self.parts, 1.0))
         self._begun += 1
 
     def say(self, text) -> None:
-        """Say what is done."""
+        """Report what is done."""
         report(text)
         if self.verbose:
             print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
 
     def add(self, text) -> None:
-        """Say it, and keep it for the report."""
+        """Report a note, and keep it."""
         self.kept.append(text)
         self.say(text)
 
@@ -132,8 +132,8 @@ class Notes:
             warn_user(" ".join(self._cuts))
 
 
-def stacked(y, held_out, names, weights=None) -> dict[Any, float]:
-    """Return the weights, not negative and of sum 1, with the least error at what is known.
+def stacking_weights(y, held_out, names, weights=None) -> dict[Any, float]:
+    """Return stacking weights, not negative and of sum 1, with the least held-out error.
 
     `weights` are those of rows.
     """
@@ -146,8 +146,8 @@ def stacked(y, held_out, names, weights=None) -> dict[Any, float]:
     return dict(zip(names, simplex_weights(parts, known[seen], each).tolist(), strict=True))
 
 
-def predicted(member, data) -> np.ndarray:
-    """Return what a member, or the whole model, predicts for prepared rows."""
+def predict_prepared(member, data) -> np.ndarray:
+    """Predict prepared rows with a member, or with the whole model."""
     out = np.empty(data.y.shape)
     for dense, part in row_blocks(data.dense, out):
         part[:] = member._degrees(dense, data.columns.scaled(dense))
@@ -155,7 +155,7 @@ def predicted(member, data) -> np.ndarray:
 
 
 class Budget:
-    """Count the seconds of a fit, and say how many rows its next part can afford.
+    """A time budget of a fit: how many rows its next part can afford.
 
     It began at `started`, by `time.perf_counter`, and may take `seconds`; None is no limit.
     """
@@ -169,7 +169,7 @@ class Budget:
         return perf_counter() - self.started
 
     def allows(self, seconds) -> bool:
-        """Say whether so many seconds more are within the budget."""
+        """Return whether so many seconds more are within the budget."""
         return self.seconds is None or self.elapsed + seconds < self.seconds
 
     def rows(self, trial, n, share) -> int:
@@ -192,7 +192,7 @@ class Budget:
 
 
 class Race:
-    """Judge whether a member is far behind its rival, and of no use beside it.
+    """Judge whether a member has a much larger error than its rival, and no stacking weight.
 
     Both are fitted to `data`, a `Prepared`; `theirs` are held-out predictions of the rival. If it
     `ends`, the member is fitted for the race only, so that nothing follows.
@@ -203,7 +203,7 @@ class Race:
         self.lost, self.won, self.judged = False, False, 0
 
     def __call__(self, ours, rows):
-        """Say whether to go on, by the held-out predictions that there are so far."""
+        """Return whether to go on, by the held-out predictions so far."""
         if count_known(self.data.y[rows]) >= ENOUGH:
             self.judge(ours, rows)
         return not (self.lost or (self.ends and self.won))
@@ -213,7 +213,7 @@ class Race:
         part = self.data.take(rows)
         both = {0: self.theirs[rows], 1: ours}
         error, own = (error_of(part.y, each, part.weights) for each in both.values())
-        weight = stacked(part.y, both, [0, 1], part.weights)[1]
+        weight = stacking_weights(part.y, both, [0, 1], part.weights)[1]
         self.judged, self.gap = len(rows), own / error - 1
         self.lost = own >= FAR_BEHIND * error and weight <= LIGHTEST
         self.won = own < FAR_BEHIND * error or weight > NOT_LIGHT
@@ -248,8 +248,9 @@ class Fitting:
             data = self._part(size)[1]
             columns = data.columns.with_quantiles(data.dense)
             rows = data.scaled, data.y, data.seed, self.n_jobs
-            beside = {"weights": data.weights, "normal": columns.scaled(data.dense)}
-            found.append((choose_kernel(*rows, **beside), columns))
+            normal = columns.scaled(data.dense)
+            choice = choose_kernel(*rows, weights=data.weights, normal=normal)
+            found.append((choice, columns))
             return 0
 
         n = min(ROWS_FOR_KERNEL, len(self.rows))
@@ -295,14 +296,14 @@ class Fitting:
         return held_out
 
     def _loses_on_few_rows(self, name, member, rival):
-        """Say whether a member loses a race that costs little beside the fit that it saves."""
+        """Return whether a member loses to its rival on a few rows."""
         part = self.data.take(sample_rows(self.data.y, RACE, self.data.seed))
         if self.pace is None:
             self.pace = clone(rival)._fit_prepared(part).held_out_
         return self._loses(name, clone(member), Race(part, self.pace, ends=True))
 
     def _loses(self, name, member, race):
-        """Fit a member as long as it keeps up; say whether it did not."""
+        """Fit a member until it loses; return whether it lost."""
         how = {"go_on": race} if name == FOREST else {}
         member._fit_prepared(race.data, **how)
         if race.ends and not race.judged:
@@ -351,9 +352,9 @@ class Fitting:
         return rows, self.data.take(rows)
 
     def _held_out(self, member, rows):
-        """Return predictions of all rows; those that were not learned from are held out anyway."""
+        """Return held-out predictions of all rows, given which rows a member learned from."""
         if len(rows) == len(self.data.y):
             return member.held_out_
-        out = predicted(member, self.data)
+        out = predict_prepared(member, self.data)
         out[rows] = member.held_out_
         return out
