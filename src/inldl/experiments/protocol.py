@@ -14,6 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import check_X_y
 
 from inldl import datasets as public
@@ -92,16 +95,7 @@ class Recipe:
     zeros_missing: bool = False  # whether an observed 0 counts as missing
 
 
-def _standard(n: int, k: int) -> list[Any]:
-    from sklearn.preprocessing import StandardScaler
-
-    return [StandardScaler()]
-
-
 def _authors(n: int, k: int) -> list[Any]:
-    from sklearn.decomposition import PCA
-    from sklearn.preprocessing import Normalizer
-
     components = [PCA(min(100, int(0.8 * n)), random_state=0)] if k > 250 else []
     return components + ([Normalizer()] if n > 500 else [])
 
@@ -112,7 +106,9 @@ RECIPES: dict[str, Recipe] = {
         _authors,
     ),
     "raw": Recipe("features unchanged"),
-    "standard": Recipe("features scaled to mean 0 and standard deviation 1", _standard),
+    "standard": Recipe(
+        "features scaled to mean 0 and standard deviation 1", lambda n, k: [StandardScaler()]
+    ),
     "published": Recipe(
         "like 'authors', but the components also see the test rows, and 0 counts as missing",
         _authors,
@@ -189,8 +185,6 @@ def preparation(recipe: str, n: int, k: int) -> Any:
     >>> [name for name, _ in preparation("authors", 2000, 294).steps]
     ['pca', 'normalizer']
     """
-    from sklearn.pipeline import make_pipeline
-
     return make_pipeline(*(RECIPES[recipe].steps(n, k) or ["passthrough"]))
 
 

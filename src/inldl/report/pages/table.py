@@ -20,13 +20,8 @@ from inldl.report.document import (
 from inldl.report.figures import completion_map, predicted_map
 from inldl.report.pages.error_sections import error_sentences, quality_sections
 from inldl.report.style import better
+from inldl.tables import findings
 from inldl.tables.audit import error, form_of
-from inldl.tables.findings import (
-    depends_on_size,
-    notes_on_completing,
-    notes_on_known,
-    notes_on_zeros,
-)
 from inldl.tables.model import TableModel
 from inldl.tables.results import Evaluation, FitResult, WriteResult
 from inldl.text import counted, listed
@@ -185,10 +180,10 @@ def _of_holes(written, held_out):
     if written.size is None:
         return []
     if written.n_exact == written.n_filled or written.size.answer == "zeros":
-        return notes_on_zeros(written.size)
+        return findings.notes_on_zeros(written.size)
     earlier = held_out is None
     known = {"earlier": earlier, "estimated": not earlier and not held_out.unknown}
-    return notes_on_completing(written.size, written.below_recorded, **known)
+    return findings.notes_on_completing(written.size, written.below_recorded, **known)
 
 
 def _measured_at(learned):
@@ -255,7 +250,7 @@ def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = 
     labels = learned.model.label_names_
     facts = [("Table", table), ("Method", str(learned.model.method))]
     facts.append(("Labels", ", ".join(labels)))
-    error = "Error at known shares" if depends_on_size(learned.size) else "Expected error"
+    error = "Error at known shares" if findings.depends_on_size(learned.size) else "Expected error"
     measured = ("known shares of rows that were left out", error)
     measured = OF_RATIOS if learned.model.known == "ratios" else measured
     summary = [
@@ -266,7 +261,7 @@ def model_page(learned: FitResult, table: str, influence: pd.DataFrame | None = 
     sections = quality_sections(learned.new_rows, influence)
     if report := str(getattr(learned.model.estimator_, "report_", "")):
         sections.append(Section("What the model says", [Code(report)], page_only=True))
-    notes = [*learned.notes, *notes_on_known(learned.size)]
+    notes = [*learned.notes, *findings.notes_on_known(learned.size)]
     return Document(f"A model of {table}", summary, facts, notes, sections)
 
 
