@@ -3,6 +3,7 @@
 import shlex
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -96,7 +97,7 @@ def report(
     say(f"Wrote {out}")
 
 
-def bench_command(grid):
+def bench_command(grid: Mapping[str, str]) -> str:
     """Return the command that computes a grid, given its arguments as texts."""
     options = (f"--{name} {shlex.quote(value)}" for name, value in grid.items())
     return " \\\n    ".join(["inldl bench", *options])

@@ -4,7 +4,7 @@ import json
 import mmap
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ class Grid:
     """The rows of a table that `write_grid` wrote to a folder."""
 
     def __init__(self, folder):
-        self._folder, self._orders = folder, {}
+        self._folder = folder
+        self.order = lru_cache(maxsize=ORDERS)(self._ordered)
         self.facts = json.loads((folder / "grid.json").read_text(encoding="utf-8"))
         self.labels, self.others = self.facts["labels"], self.facts["others"]
         self._shape = self.facts["n_rows"], len(self.labels)
@@ -55,20 +56,12 @@ class Grid:
         """Return the shares that are shown."""
         return self.before if self.after is None else self.after
 
-    def order(self, sort="", down=False, find="", only="") -> np.ndarray:
+    def _ordered(self, sort="", down=False, find="", only=""):
         """Return the numbers of the rows to show, in order.
 
         `sort` is a label, another column or nothing; `find` a text that the other columns of a row
         contain; `only` is "filled" or nothing.
         """
-        asked = sort, down, find, only
-        if asked not in self._orders:
-            if len(self._orders) >= ORDERS:
-                self._orders.pop(next(iter(self._orders)))
-            self._orders[asked] = self._ordered(*asked)
-        return self._orders[asked]
-
-    def _ordered(self, sort, down, find, only):
         rows = np.arange(self._shape[0])
         if only == "filled":
             rows = rows[np.isnan(self.before).any(axis=1)]

@@ -89,17 +89,13 @@ class Jobs:
         """Stop a run, or all of a table, and wait until they have ended."""
         for job in list(self._running.values()):
             if job.run["table"] == table_id and run_id in (None, job.run["id"]):
-                job.stopped = _STOPPED
-                job.process.kill()
-                job.ended.wait()
+                job.stop(_STOPPED)
 
     def close(self) -> None:
         """Stop everything."""
         self._closed = True
         for job in list(self._running.values()):
-            job.stopped = _ENDED
-            job.process.kill()
-            job.ended.wait()
+            job.stop(_ENDED)
         with self._lock:
             spare, self._spare = self._spare, None
         if spare is not None:
@@ -155,6 +151,12 @@ class _RunningJob:
         self.run, self.process, self.task = run, process, task
         self.progress = STARTING
         self.stopped, self.ended = "", threading.Event()
+
+    def stop(self, why: str) -> None:
+        """End the process, and wait until its run was kept."""
+        self.stopped = why
+        self.process.kill()
+        self.ended.wait()
 
 
 def _died(code):

@@ -52,14 +52,17 @@ def write_result(folder: Path, document: Any, files: Any, **more: Any) -> None:
     The `document` (or None) is what is said about it, `files` are paths of what can be downloaded,
     and `more` is plain data that the page needs.
     """
-    result = {"files": {key: _about_file(path, folder) for key, path in files.items()}, **more}
+    written = {
+        key: {
+            "name": path.name,
+            "path": str(path.relative_to(folder)),
+            "size": path.stat().st_size,
+        }
+        for key, path in files.items()
+    }
+    result = {"files": written, **more}
     result["document"] = None if document is None else document_data(document, folder)
     write_text(folder / "result.json", json.dumps(_plain(result)))
-
-
-def _about_file(path, folder):
-    inner = str(path.relative_to(folder))
-    return {"name": path.name, "path": inner, "size": path.stat().st_size}
 
 
 def document_data(document: Any, folder: Path) -> dict[str, Any]:
@@ -290,16 +293,8 @@ def export(task: Task) -> None:
     task.finish(files={"table": out})
 
 
-TASKS = {
-    "look": look,
-    "inspect": inspect,
-    "complete": complete,
-    "ask": ask,
-    "answers": answers,
-    "compare": compare,
-    "predict": predict,
-    "export": export,
-}
+_TASKS = (look, inspect, complete, ask, answers, compare, predict, export)
+TASKS = {task.__name__: task for task in _TASKS}
 
 
 def do(given: dict[str, Any], lines: ProgressLines) -> None:
