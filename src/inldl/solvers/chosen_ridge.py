@@ -37,7 +37,7 @@ from inldl.solvers.masked_ridge import LEAST_LEFT, LabelSpectrum, errors_of_labe
 from inldl.solvers.winldl import WInLDLBlock, WInLDLProblem, WInLDLShared
 
 # The alphas that are tried, in units of the mean eigenvalue of the G_j.
-STEPS = 10.0 ** np.arange(-8, 4.5, 0.5)
+ALPHA_STEPS = 10.0 ** np.arange(-8, 4.5, 0.5)
 GRAM_ENTRIES = 1 << 21  # of all G_j together, which a sweep returns: 16 MB
 FEWEST_LABELS = 4
 AS_GOOD = 1e-4  # relative difference of two errors: the larger alpha is taken then
@@ -70,7 +70,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         bias, by_label = self.fit_intercept, zip(*sums, strict=True)
         spectra = [LabelSpectrum.of_sums(bias, *label) for label in by_label]
         size = np.mean([_mean_square(label) for label in spectra])
-        alphas = STEPS * (size if size > 0 else 1.0)
+        alphas = ALPHA_STEPS * (size if size > 0 else 1.0)
         parts = map(np.stack, zip(*spectra, strict=True))
         [misses] = sweep("misses", labels, alphas, *parts).added
         best = alphas[misses <= (1 + AS_GOOD) * misses.min()].max()
