@@ -75,17 +75,21 @@ def ask_table(
     options = AskOptions.of(options, **keywords)
     by, cost = options.by, options.cost
     ids = [name for name in id_columns(file, model) if name not in OURS]
-    parts, facts = [], _RowFacts(file, scale, ids, cost)
+    parts, facts, wholes = [], [], []
     others = ids if cost is None else [*ids, cost]
     for piece in pieces_for(model, file, others, "reading rows", text=ids):
         known = file.known(piece, scale, normalize=normalize)
         parts.append(model.rows_to_fill(piece.features, known))
-        facts.add(piece)
-    n_rows = sum(map(len, facts.rows))
-    prices = Prices(options.row_cost if cost is None else facts.costs(), options.cell_cost)
-    prices.check(n_rows)
+        wholes.append(np.broadcast_to(row_wholes(piece, scale), piece.size))
+        about = {name: id_texts(piece.features, [name]) for name in ids}
+        about["cost"] = options.row_cost if cost is None else _prices(piece, cost, file)
+        facts.append(pd.DataFrame({"left": _left(piece, wholes[-1]), **about}))
+    rows, whole = pd.concat(facts, ignore_index=True), np.concatenate(wholes)
+    prices = Prices(rows["cost"].to_numpy(), options.cell_cost)
+    prices.check(len(rows))
     found = suggestion(parts, file.labels, options.budget, by, prices, coverage)
-    asked = Asked(facts.questions(found.table), found, n_rows, whole_of(scale), by)
+    table = _questions(found.table, rows[["left", *ids]], whole, whole_of(scale))
+    asked = Asked(table, found, len(rows), whole_of(scale), by)
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -104,38 +108,20 @@ def without_prices(file, cost) -> TableFile:
     return file
 
 
-class _RowFacts:
-    """Collect what questions say about the rows of a file, a piece at a time."""
+def _questions(found, rows, row_whole, whole):
+    """Return the table of questions, in the units of the file.
 
-    def __init__(self, file, scale, ids, cost):
-        self._file, self._scale, self._ids, self._cost = file, scale, ids, cost
-        self.rows, self._names = [pd.DataFrame(columns=["whole", "left"], dtype=float)], []
-
-    def add(self, piece):
-        whole = np.broadcast_to(row_wholes(piece, self._scale), piece.size)
-        facts = {"whole": whole, "left": _left(piece, whole)}
-        if self._cost is not None:
-            facts["cost"] = _prices(piece, self._cost, self._file)
-        self.rows.append(pd.DataFrame(facts))
-        self._names.append({name: id_texts(piece.features, [name]) for name in self._ids})
-
-    def costs(self):
-        return pd.concat(self.rows)["cost"].to_numpy()
-
-    def questions(self, found):
-        """Return the table of questions, in the units of the file."""
-        rows = found["row"].to_numpy()
-        facts = pd.concat(self.rows, ignore_index=True).iloc[rows].reset_index(drop=True)
-        out = {"rank": found["rank"], "row": rows + 1}
-        for name in self._ids:
-            texts = [text for names in self._names for text in names[name]]
-            out[name] = [texts[row] for row in rows]
-        out |= {"label": found["label"], "left": facts["left"].round(9)}
-        shares = ("estimate", "low", "high")
-        out |= {name: (found[name] * facts["whole"]).round(6) for name in shares}
-        whole = whole_of(self._scale)
-        out |= {"gain": found["gain"] * whole**2, "expected_error": found["rmse"] * whole}
-        return pd.DataFrame({**out, "cost": found["cost"], "answer": np.nan})
+    `rows` have the ids of all rows, and what their known shares leave of `row_whole`; errors are
+    in units of a table whose rows sum to `whole`.
+    """
+    at = found["row"].to_numpy()
+    left, ids = rows["left"].to_numpy()[at], rows.iloc[at].drop(columns="left")
+    out = {"rank": found["rank"], "row": at + 1, **ids.reset_index(drop=True)}
+    out |= {"label": found["label"], "left": left.round(9)}
+    shares = ("estimate", "low", "high")
+    out |= {name: (found[name] * row_whole[at]).round(6) for name in shares}
+    out |= {"gain": found["gain"] * whole**2, "expected_error": found["rmse"] * whole}
+    return pd.DataFrame({**out, "cost": found["cost"], "answer": np.nan})
 
 
 def _left(piece, whole):
@@ -246,48 +232,46 @@ class Answers:
         here = self.table[at.between(0, piece.size, inclusive="left") & (at % 1 == 0)]
         for answer in here.itertuples():
             row, column = int(at[answer.Index]), self._file.labels.index(answer.label)
-            self._check(answer, piece, row, column, left[row], whole[row])
-            if names[row] != answer.name:
-                self._refuse(
-                    answer,
-                    f"row {answer.row:g} is {names[row]!r} in the table, but the question was "
-                    f"about {answer.name!r}; write the questions again with `inldl ask`.",
-                )
             out[row, column] = answer.answer
-            if (answered := np.nansum(out[row])) > left[row] + ANSWER_ROUNDING * whole[row]:
-                self._refuse(
-                    answer,
-                    f"the answers in row {answer.row:g} sum to {answered:.6g}, but its known "
-                    f"shares leave {left[row]:.6g}; give shares that fit, in the units of the "
-                    "table.",
-                )
+            facts = piece, row, column, left[row], whole[row], names[row], np.nansum(out[row])
+            for wrong, problem in self._problems(answer, *facts):
+                if wrong:
+                    self._refuse(answer, problem)
         self._met.update(here.index)
         return out
 
-    def _check(self, answer, piece, row, column, left, whole):
-        """Refuse an answer that does not fit the row as it is now."""
+    def _problems(self, answer, piece, row, column, left, whole, name, answered):
+        """Yield whether an answer does not fit the row as it is now, and why."""
         value, number, known = answer.answer, f"row {answer.row:g}", piece.values[row, column]
-        low, high = -np.inf, np.inf
+        yield (
+            not np.isnan(known),
+            f"{answer.label!r} is {known:.6g} in {number} of the table already; delete the "
+            "answer, or empty the cell of the table.",
+        )
+        yield (
+            abs(left - answer.left) > FILE_ROUNDING * max(whole, 1),
+            f"{number} has changed: its known shares leave {left:.6g} now, and left "
+            f"{answer.left:.6g} when the question was written; write the questions again with "
+            "`inldl ask`.",
+        )
+        yield value < 0, f"the answer {value:.6g} is negative; give a share of 0 or more."
         if piece.bounds is not None:
             low, high = piece.bounds.lower[row, column], piece.bounds.upper[row, column]
-        if not np.isnan(known):
-            problem = f"{answer.label!r} is {known:.6g} in {number} of the table already; delete "
-            self._refuse(answer, f"{problem}the answer, or empty the cell of the table.")
-        if abs(left - answer.left) > FILE_ROUNDING * max(whole, 1):
-            self._refuse(
-                answer,
-                f"{number} has changed: its known shares leave {left:.6g} now, and left "
-                f"{answer.left:.6g} when the question was written; write the questions again "
-                "with `inldl ask`.",
-            )
-        if value < 0:
-            self._refuse(answer, f"the answer {value:.6g} is negative; give a share of 0 or more.")
-        if value < low or value > high:
-            self._refuse(
-                answer,
+            yield (
+                value < low or value > high,
                 f"the answer {value:.6g} is outside the bounds that {answer.label!r} has in "
                 f"{number} of the table; correct one of them.",
             )
+        yield (
+            name != answer.name,
+            f"{number} is {name!r} in the table, but the question was about {answer.name!r}; "
+            "write the questions again with `inldl ask`.",
+        )
+        yield (
+            answered > left + ANSWER_ROUNDING * whole,
+            f"the answers in {number} sum to {answered:.6g}, but its known shares leave "
+            f"{left:.6g}; give shares that fit, in the units of the table.",
+        )
 
 
 def _numbers(cells, source, path):
