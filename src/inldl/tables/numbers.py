@@ -140,15 +140,11 @@ def _as_float(value: Any) -> float | None:
         return None
 
 
-def written(value: float, decimal: str) -> str:
-    """Return a number as it is written into a text."""
-    return all_written([value], decimal)[0]
-
-
-def all_written(values: Iterable[float], decimal: str) -> list[str]:
-    """Do the same for many numbers, which is quicker than one by one."""
+def format_numbers(values: Iterable[float], signs: Format, *, percent: bool = False) -> list[str]:
+    """Return numbers as they are written into a text, with percent signs if asked for."""
     texts = [(_FORM % value).rstrip("0").rstrip(".") for value in values]
-    return texts if decimal == "." else [text.replace(".", decimal) for text in texts]
+    texts = [text.replace(".", ",") for text in texts] if signs.decimal == "," else texts
+    return [f"{text}%" for text in texts] if percent else texts
 
 
 class SignEvidence:

@@ -15,13 +15,12 @@ from inldl.tables.formats.frames import BlockFormat
 from inldl.tables.formats.hints import end_of_lines, find_end, find_header
 from inldl.tables.formats.text import DELIMITERS, Block, Rows, find_delimiter, open_text, split_row
 from inldl.tables.numbers import (
-    all_written,
+    format_numbers,
     hole_words,
     is_plain,
     parse_column,
     shape_of,
     without_numbers,
-    written,
 )
 from inldl.tables.table import Format
 
@@ -203,9 +202,8 @@ class _Writer:
     def _changes(self, fills):
         """Yield the rows that change, with the columns of cells and what to write into them."""
         rows, columns = np.nonzero(~np.isnan(fills))
-        texts = all_written(fills[rows, columns].tolist(), self._form.decimal)
-        if self._form.percent:
-            texts = [f"{text}%" for text in texts]
+        values = fills[rows, columns].tolist()
+        texts = format_numbers(values, self._form, percent=self._form.percent)
         columns = np.array(self._columns, int)[columns].tolist()
         changed, starts = np.unique(rows, return_index=True)
         stops = np.append(starts, len(rows))[1:].tolist()
@@ -231,7 +229,7 @@ class _Writer:
         """Return a new cell; percent signs stand behind degrees."""
         if not isinstance(value, float):  # text, a truth value, or a date
             return self._quoted(str(value))
-        text = written(value, self._form.decimal) + "%" * (percent and self._form.percent)
+        [text] = format_numbers([value], self._form, percent=percent and self._form.percent)
         return f'"{text}"' if self._needs_quotes or self._always else text
 
     def _quoted(self, text):

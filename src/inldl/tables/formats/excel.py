@@ -22,7 +22,7 @@ from inldl.tables.formats.hints import (
     title_note,
     with_group_names,
 )
-from inldl.tables.numbers import is_hole, written
+from inldl.tables.numbers import format_numbers, is_hole
 from inldl.text import listed
 
 
@@ -123,8 +123,8 @@ class Excel(FrameFormat):
 
     def _degree(self, number):
         """Return what to write into a label column: text, where the other degrees have signs."""
-        percent = self.format.percent
-        return written(number, self.format.decimal) + "%" if percent else number
+        form = self.format
+        return format_numbers([number], form, percent=True)[0] if form.percent else number
 
     def _add(self, sheet, rows, columns):
         """Write rows below the last one, where nothing may stand."""

@@ -68,11 +68,13 @@ class BlockFormat:
         return self._cells(block, names)
 
     def _have_percent_signs(self, labels):
-        """Return whether a degree of the first rows has a percent sign."""
+        """Return whether a degree of the first rows has a percent sign, and none is a number."""
         first = next(self.blocks(labels), None) if labels else None
         columns = {} if first is None else self._cells(first, labels)
-        cells = (cell for column in columns.values() for cell in column[:_FIRST])
-        return any(isinstance(cell, str) and cell.rstrip().endswith("%") for cell in cells)
+        cells = [cell for column in columns.values() for cell in column[:_FIRST]]
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        signed = any(text.rstrip().endswith("%") for text in texts)
+        return signed and len(texts) + sum(map(pd.isna, cells)) == len(cells)
 
     def _cell(self, row, name):
         """Return the place of a cell in words, and its text."""

@@ -4,7 +4,6 @@ Only what is clear is found. A row of the table has a cell for each column; a ti
 in at most half as many cells, and a header below it; a note is a sentence, or says what it is.
 """
 
-import csv
 import re
 from collections import Counter
 
@@ -12,7 +11,7 @@ import numpy as np
 from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.checks import check_number
-from inldl.tables.formats.text import EncodedText
+from inldl.tables.formats.text import EncodedText, split_row, unquoted
 from inldl.tables.numbers import is_hole
 from inldl.text import listed
 
@@ -177,7 +176,7 @@ def _rows(lines, delimiter):
 def _row(text, delimiter):
     if text.count('"') % 2 or "\r" in text:
         return None
-    return next(csv.reader([text], delimiter=delimiter), [])
+    return [unquoted(cell) for cell in split_row(text, delimiter)] if text else []
 
 
 def column_groups(ranges, content) -> dict[int, dict[int, str]]:

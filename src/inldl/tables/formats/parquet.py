@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.numbers import written
+from inldl.tables.numbers import format_numbers
 
 BATCH = 1 << 16  # rows of a piece
 
@@ -110,8 +110,7 @@ def _added(rows, field, form, labels):
     """Return a column of rows that are added; a degree is text where the others are."""
     cells = [row.get(field.name) for row in rows]
     if field.name in labels and _is_text(field.type):
-        sign = "%" if form.percent else ""
-        cells = [written(cell, form.decimal) + sign for cell in cells]
+        cells = format_numbers(cells, form, percent=form.percent)
     return pa.array(cells, from_pandas=True).cast(field.type)
 
 
@@ -122,6 +121,5 @@ def _with_fills(column, fill, kind, form):
     holes = pa.array(~np.isnan(fill))
     if pa.types.is_floating(kind):
         return pc.if_else(holes, pa.array(fill).cast(kind, safe=False), column.cast(kind))
-    sign = "%" if form.percent else ""
-    words = pa.array([written(value, form.decimal) + sign for value in fill.tolist()])
+    words = pa.array(format_numbers(fill.tolist(), form, percent=form.percent))
     return pc.if_else(holes, words.cast(kind), column.cast(kind))

@@ -213,12 +213,17 @@ class Block:
         """Return the number of rows."""
         return int(np.count_nonzero(self.counts))
 
+    @cached_property
+    def has_empty_lines(self) -> bool:
+        """Return whether lines are empty."""
+        return self.size < len(self.counts)
+
     def frame(self, columns: Sequence[int], **how: Any) -> pd.DataFrame:
         """Return some columns, by number, as pandas reads them."""
         if not columns:
             return pd.DataFrame(index=range(self.size))
         content = self.content
-        if '"' in self.text or "\r" in self.text or self.size < len(self.counts):
+        if '"' in self.text or "\r" in self.text or self.has_empty_lines:
             content = self.newline.join(self.rows).encode()
         return pd.read_csv(
             BytesIO(content),
@@ -252,7 +257,7 @@ class Rows:
         self.stop = text.size if stop is None else stop
         self.block_size, self.header_end, self._body = _PIECE, start, start
         self._header: list[str] = []  # its cells, with their quotation marks
-        self._counts: dict[tuple[int, int], np.ndarray] = {}  # of blocks that were checked
+        self._checked: dict[tuple[int, int], tuple[int, bool]] = {}  # by place in the text
         first = next(self._blocks(start), None)
         if first is not None:
             self._read_header(first)
@@ -274,11 +279,10 @@ class Rows:
         """Yield the blocks of rows below the header, each of which has a row."""
         for block in self._blocks(self._body):
             key = block.start, len(block.text)
-            if key in self._counts:
-                block.counts = self._counts[key]
-            else:
+            if key not in self._checked:
                 self._check(block)
-                self._counts[key] = block.counts
+                self._checked[key] = block.size, block.has_empty_lines
+            block.size, block.has_empty_lines = self._checked[key]
             yield block
 
     def quotes_all(self) -> bool:
