@@ -20,6 +20,7 @@ from inldl.cli import app as cli_app
 from inldl.cli import options as cli_options
 from inldl.cli import tables as cli_tables
 from inldl.cli.app import app
+from inldl.completion import members
 from inldl.datasets import make_distributions
 from inldl.experiments import grid
 from inldl.metrics import METRICS, scorer
@@ -157,3 +158,35 @@ def test_a_command(added, tmp_path):
     told = CliRunner().invoke(app, ["largest", str(path), "--decimal", ","]).output
     assert told == "The largest is 0.75.\n"
     assert "Say which share" in CliRunner().invoke(app, ["--help"]).output
+
+
+def test_a_completion_member(data, monkeypatch):
+    """One class in one list: it is weighed with the others, and fills with them."""
+
+    class Evenly:
+        name, safe, follows = "evenly", 0.0, False
+
+        @classmethod
+        def learn(cls, rows, predicted, training):
+            return cls()
+
+        def fill(self, rows, predicted, before):
+            return rows.evenly(), None
+
+    class Again(Evenly):
+        name, follows = "again", True
+
+        def fill(self, rows, predicted, before):
+            return before, None
+
+    monkeypatch.setattr(members, "MEMBERS", [*members.MEMBERS, Evenly, Again])
+    X, y = data
+    model = WInLDL(cross_fit=5).fit(X, y)
+    completed = model.complete(X, y)
+    weights = model._completer().weights_
+    assert list(weights)[-2:] == ["evenly", "again"]
+    assert sum(weights.values()) == pytest.approx(1)
+    np.testing.assert_allclose(completed.sum(axis=1), 1)
+    rows, predicted = model._rows_to_fill(X, y, None, None, None)
+    fills, _ = model._completer().members_.fills(rows, predicted)
+    np.testing.assert_array_equal(fills[-2:], [rows.evenly()] * 2)

@@ -13,7 +13,7 @@ from inldl.completion.normal import Normal
 from inldl.datasets import load
 from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
-from inldl.uncertainty.heldout import HeldOut, row_keys
+from inldl.uncertainty.heldout import HeldOutSample, row_keys
 
 
 def related(n=300, n_labels=5, seed=0):
@@ -216,7 +216,7 @@ def test_rows_of_the_fit_are_recognised():
     np.testing.assert_array_equal(row_keys(sparse.csr_array(X)), keys)
     np.testing.assert_array_equal(row_keys(X.astype(np.float32)), keys)
     held_out, predicted = rng.random((2, 200, 3))
-    examples = HeldOut.of(X, np.full((200, 3), np.nan), held_out)
+    examples = HeldOutSample.of(X, np.full((200, 3), np.nan), held_out)
     mixed = examples.replace_predictions(np.vstack([X[7], X[0] + 0.5]), predicted[:2])
     np.testing.assert_array_equal(mixed, [held_out[7], predicted[1]])
 

@@ -7,11 +7,10 @@ import pytest
 from scipy.optimize import linprog
 
 from inldl.completion import Completer
-from inldl.completion.completer import Refilled, most_errors
 from inldl.datasets import hide
-from inldl.rows.missingness import mechanism_of, top_k_rows
+from inldl.rows.missingness import mechanism_of, most_errors, top_k_rows
 from inldl.rows.partial import PartialRows
-from inldl.uncertainty.hiding import hide_each_label, weights_of_holes
+from inldl.uncertainty.hiding import Refilled, hide_each_label, weights_of_holes
 
 
 def rows(n=150):

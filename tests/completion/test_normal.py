@@ -58,7 +58,7 @@ def test_the_covariance_of_rows_with_holes_is_nearer_to_the_true_one_than_that_o
 def test_many_labels_have_the_covariance_of_pairs(monkeypatch):
     _, truth, mean = linear(100)
     y = hide(truth, 0.5, random_state=3)
-    monkeypatch.setattr(normal, "WORK", 4**3 * 15)  # 15 rows, less than four for each label
+    monkeypatch.setattr(normal, "NORMAL_WORK", 4**3 * 15)  # 15 rows, less than four for each label
     np.testing.assert_array_equal(
         Normal(PartialRows(y), mean).covariance, error_covariance(y - mean)
     )

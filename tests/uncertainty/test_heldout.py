@@ -12,7 +12,7 @@ from inldl.files import load_model, save_model
 from inldl.tables import TableModel
 from inldl.uncertainty.heldout import (
     MOST_FEATURES,
-    HeldOut,
+    HeldOutSample,
     errors_given_others,
     find_spread_columns,
 )
@@ -95,11 +95,11 @@ def test_draws_are_the_same_from_a_file(votes, model, tmp_path):
 def test_few_features_are_kept_for_draws():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, MOST_FEATURES + 1)), rng.dirichlet(np.ones(3), 30)
-    few = HeldOut.of(X[:, 1:], y, y)
+    few = HeldOutSample.of(X[:, 1:], y, y)
     np.testing.assert_array_equal(few.features, X[:, 1:])
     np.testing.assert_array_equal(few.side_information(X[:4, 1:])["features"], X[:4, 1:])
     for many in (X, csr_array(X[:, :2]), X[:, :0]):
-        examples = HeldOut.of(many, y, y)
+        examples = HeldOutSample.of(many, y, y)
         assert examples.features is None
         assert examples.side_information(many)["features"] is None
     assert few.is_consistent(3)
@@ -126,7 +126,7 @@ def test_a_sign_may_show_only_where_the_other_degrees_are_known():
     each = np.exp(np.outer(month, [1, 1, 1, -1, -1, -1]))
     shares = [rng.multinomial(n, p / p.sum()) / n for n, p in zip(births, each, strict=True)]
     y = hide(np.array(shares), 0.2, random_state=0)
-    examples = HeldOut.of(births[:, None].astype(float), y, np.full(y.shape, 1 / 6))
+    examples = HeldOutSample.of(births[:, None].astype(float), y, np.full(y.shape, 1 / 6))
     assert find_spread_columns(births[:, None], np.abs(y - 1 / 6)) == ()
     assert examples.columns == (0,)
 

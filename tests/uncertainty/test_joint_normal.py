@@ -86,7 +86,7 @@ def test_few_rows_and_labels_that_do_not_vary_are_no_trouble():
 
 
 def test_of_a_long_table_some_rows_are_learned_from(monkeypatch):
-    monkeypatch.setattr(joint_normal, "ROWS", 75)
+    monkeypatch.setattr(joint_normal, "CHAIN_ROWS", 75)
     told, y = table(300)
     chain = JointNormal(y, told, y)
     assert chain.share == 0.5

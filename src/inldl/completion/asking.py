@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
+ASKING_NOISE = 1e-3  # of the mean variance: keeps the inverse of a covariance within bounds
 NOTHING = 1e-9  # of the expected squared error of a row, which is rounding
 NUMBERS = 4_000_000  # of the covariances that are held at once
 EQUAL = 1e-9  # gains that differ by less, relative to the largest, differ by rounding
@@ -27,13 +27,13 @@ class RowErrors:
     spread: np.ndarray
     covariance: np.ndarray  # (q, q) of the errors of whole rows
 
-    def covariances(self, rows):
+    def covariances(self, rows) -> np.ndarray:
         """Return the covariances of the errors of some rows, of shape (len(rows), C, C)."""
         n_labels = self.filled.shape[1]
         found = error_covariances(self.spread[rows], self.covariance)
         return np.ascontiguousarray(found[:, :n_labels, :n_labels])
 
-    def blocks(self):
+    def blocks(self) -> list[np.ndarray]:
         """Return the numbers of the rows that have errors, in blocks of a bearable size."""
         rows = np.flatnonzero(self.spread.any(axis=1))
         size = max(1, NUMBERS // len(self.covariance) ** 2)
@@ -53,7 +53,9 @@ class Questions:
     before: float  # the expected squared error of the table, summed over its cells
 
 
-def choose_questions(errors, budget, *, whole_rows=False, first_cost=1.0, more_cost=1.0):
+def choose_questions(
+    errors, budget, *, whole_rows=False, first_cost=1.0, more_cost=1.0
+) -> Questions:
     """Choose the holes to ask for within a budget.
 
     The holes of a row are asked for one after another, that which is worth most first. What a
@@ -90,7 +92,7 @@ def _most_cells(budget, first, more, n_labels):
     return np.clip(1 + (budget - first.min()) / np.maximum(more.min(), TINY), 1, n_labels)
 
 
-def error_covariances(spread, covariance):
+def error_covariances(spread, covariance) -> np.ndarray:
     """Return the covariances of the errors at the holes of rows, of shape (n, C, C).
 
     With B the `covariance` of the errors of whole rows before it is known that they sum to 0, and
@@ -129,7 +131,7 @@ def _correlations(patterns, covariance):
     """
     C = len(covariance)
     v = np.trace(covariance) / max(C - 1, 1) + TINY
-    free = covariance / v + 1 / C + NOISE * np.eye(C)
+    free = covariance / v + 1 / C + ASKING_NOISE * np.eye(C)
     precision = np.linalg.inv(free)
     both = patterns[:, :, None] & patterns[:, None, :]
     K = np.linalg.inv(np.where(both, precision, np.eye(C)))
@@ -137,7 +139,7 @@ def _correlations(patterns, covariance):
     return np.where(both, K / (scale[:, :, None] * scale[:, None, :]), 0)
 
 
-def greedy_paths(S, depth):
+def greedy_paths(S, depth) -> tuple[np.ndarray, np.ndarray]:
     """Ask for `depth` holes of each row one after another, that which is worth most first.
 
     Returns their labels in this order, and by how much each reduces the expected squared error: 0
@@ -157,7 +159,7 @@ def greedy_paths(S, depth):
     return labels, gains
 
 
-def worths(S, least=0.0):
+def worths(S, least=0.0) -> np.ndarray:
     """Return what the answer at each hole is worth: the sum of S_ij^2 / S_jj over i.
 
     Holes whose variance is at most `least` are known but for rounding, and worth nothing.
@@ -167,7 +169,7 @@ def worths(S, least=0.0):
     return np.einsum("nij,nij->nj", S, S) / np.where(known, np.inf, variance)
 
 
-def best_slopes(gains, costs):
+def best_slopes(gains, costs) -> np.ndarray:
     """Return what each step of a path is worth for its price, as part of the best stretch of it.
 
     A stretch from step i to j gains g_i + ... + g_j for c_i + ... + c_j. Those with the largest
@@ -193,7 +195,7 @@ def _of_whole_rows(gains, costs):
     return np.broadcast_to(worth, gains.shape)
 
 
-def affordable(row, cost, budget, whole_rows=False):
+def affordable(row, cost, budget, whole_rows=False) -> np.ndarray:
     """Return which questions fit into a budget, the first ones first.
 
     What is too dear is left out, and so is all that follows it in its row; cheaper questions

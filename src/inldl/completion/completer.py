@@ -1,22 +1,34 @@
 """Complete rows with a mixture of members, weighed by degrees that were hidden on purpose."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from scipy.stats import norm
 
+from inldl.completion import members
 from inldl.completion.asking import RowErrors
 from inldl.completion.member import Mixture
-from inldl.completion.members import MEMBERS
 from inldl.rows.density import GammaDegrees
-from inldl.rows.missingness import fill_top_k, mechanism_of, top_k_rows
+from inldl.rows.missingness import (
+    fill_top_k,
+    largest_holes,
+    mechanism_of,
+    most_errors,
+    top_k_rows,
+)
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorSizes, PredictionErrors, cut_to_rows
 from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
-from inldl.uncertainty.hiding import Hidden, hide_each_label, share_of_holes, weights_of_holes
+from inldl.uncertainty.hiding import (
+    Hidden,
+    Refilled,
+    hide_each_label,
+    share_of_holes,
+    weights_of_holes,
+)
 from inldl.uncertainty.joint_normal import JointNormal
 
 FOLDS = 5
@@ -32,19 +44,6 @@ WHOLE_ROWS = 50  # hidden, that tell the errors of rows without an observed degr
 LABELS_FOR_TREES = 100  # at most
 WIDTH = 0.9  # the coverage of intervals whose widths tell the sizes of errors
 BLOCK = 1 << 14  # rows that are filled at once
-
-
-@dataclass(frozen=True, eq=False)
-class Refilled:
-    """Observed degrees that were hidden, and filled again by what was learned without them."""
-
-    row: np.ndarray  # (m,) where they stand
-    label: np.ndarray  # (m,)
-    degrees: np.ndarray  # (m,) what they are
-    filled: np.ndarray  # (m,) what was filled in
-    left: np.ndarray  # (m, n_labels) what was left of their rows
-    # (m,) how much each counts, so that rows with many holes count as they do among all holes
-    weights: np.ndarray
 
 
 class Completer:
@@ -84,7 +83,7 @@ class Completer:
         self.seed = seed
         self.n_jobs = n_jobs
 
-    def fit(self, rows, predicted, groups=None, expected=None):
+    def fit(self, rows, predicted, groups=None, expected=None) -> "Completer":
         """Learn from rows.
 
         Parameters
@@ -110,7 +109,8 @@ class Completer:
         self.limited_ = rows.constrained
         only_expected = rows.take(known).limited if self.limited_ else None
         rows, predicted = replace(rows.unconstrained(), y=y).take(known), predicted[known]
-        self._rows, self._learned = (rows, predicted), {}
+        self._rows = rows, predicted
+        self._learned: dict[tuple[int, int], Learned] = {}
         n, n_labels = rows.y.shape
         with_trees = n >= ROWS_FOR_TREES and 2 < n_labels <= LABELS_FOR_TREES
         self._share_of_trees = with_trees * np.clip(ALL_TREES / TREES / n_labels, 0.2, 1)
@@ -143,9 +143,9 @@ class Completer:
             hidden = hide_each_label(rows.y, self.seed, rows=np.flatnonzero(~others))
             if not len(hidden.rows) or not others.any() or judged >= enough:
                 continue
-            members = self._learn(rows.take(others), predicted[others], TRIAL_TREES)
+            mixture = self._learn(rows.take(others), predicted[others], TRIAL_TREES)
             left = replace(rows.take(hidden.rows), y=hidden.left)
-            fills, variance = members.fills(left, predicted[hidden.rows])
+            fills, variance = mixture.fills(left, predicted[hidden.rows])
             found.append((hidden, fills, variance))
             judged += len(hidden.rows)
         if not found:
@@ -155,7 +155,7 @@ class Completer:
 
     def _learn(self, rows, predicted, most_trees):
         n_trees = int(self._share_of_trees * most_trees)
-        return Mixture(MEMBERS, rows, predicted, n_trees, self.seed, self.n_jobs)
+        return Mixture(members.MEMBERS, rows, predicted, n_trees, self.seed, self.n_jobs)
 
     def _weigh(self, known, rows, told, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
@@ -178,11 +178,11 @@ class Completer:
         left = replace(rows.take(hidden.rows), y=hidden.left)
         about = _error_features(left, mixed, variance, fills)
         errors = mixed[at] - hidden.degrees
-        self._errors = about[at], hidden.rows, hidden.labels, errors
+        self._errors = about[at], hidden.rows, hidden.labels, errors, self.seed
         self._hid_rows = np.isnan(hidden.left).all(axis=1).sum() >= WHOLE_ROWS
 
     @cached_property
-    def hole_weights_(self):
+    def hole_weights_(self) -> np.ndarray | None:
         """Return how much each refilled degree counts where the error at holes is estimated."""
         found = self.refilled_
         if found is None or self.top_k_ is not None:
@@ -192,7 +192,7 @@ class Completer:
             return None
         return weights_of_holes(y, found)
 
-    def most_errors(self, y, filled):
+    def most_errors(self, y, filled) -> np.ndarray:
         """Return the largest sum of absolute errors that the holes of each row can have."""
         return most_errors(self._with_bounds(PartialRows(y)), filled)
 
@@ -201,12 +201,12 @@ class Completer:
         return rows if self.top_k_ is None else top_k_rows(rows.y)
 
     @cached_property
-    def sizes_(self):
+    def sizes_(self) -> ErrorSizes:
         """Return the expected sizes of errors; plain filling does not need them."""
-        return ErrorSizes(*self._errors, self.seed)
+        return ErrorSizes(*self._errors)
 
     @cached_property
-    def limited_degrees_(self):
+    def limited_degrees_(self) -> GammaDegrees:
         """Return how degrees vary around what is expected of them."""
         y, predicted = self._rows[0].y, self._rows[1]
         row, label = np.nonzero(~np.isnan(y))
@@ -215,7 +215,7 @@ class Completer:
             around = self.refilled_.filled, self.refilled_.degrees, self.refilled_.label
         return GammaDegrees.of_errors(*around, y.shape[1], self.limited_)
 
-    def fill(self, rows, predicted):
+    def fill(self, rows, predicted) -> np.ndarray:
         """Return the rows with their holes filled.
 
         Parameters
@@ -233,7 +233,7 @@ class Completer:
             out[some] = self.limited_degrees_.fill_around(out[some], rows.take(some).double())
         return out
 
-    def fill_with_intervals(self, rows, predicted, coverage):
+    def fill_with_intervals(self, rows, predicted, coverage) -> np.ndarray:
         """Return the rows with their holes filled, and the ends of intervals."""
         out = np.empty((3, *rows.y.shape))
         for at, some in rows.blocks(BLOCK):
@@ -242,7 +242,9 @@ class Completer:
         some = rows.limited_rows
         if len(some):
             limited = rows.take(some).double()
-            out[:, some] = self.limited_degrees_.intervals(*out[:, some], limited, coverage)
+            filled, low, high = out[:, some]
+            degrees = self.limited_degrees_
+            out[:, some] = degrees.intervals(filled, low, high, limited, coverage)
         return out
 
     def _ends(self, rows, filled, about, coverage):
@@ -250,10 +252,10 @@ class Completer:
         reach = np.where(rows.holes, self._reach(rows, about, coverage), 0)
         upper = filled + reach
         if self.top_k_ is not None:
-            upper = np.minimum(upper, np.maximum(_largest_holes(self._with_bounds(rows)), filled))
+            upper = np.minimum(upper, np.maximum(largest_holes(self._with_bounds(rows)), filled))
         return cut_to_rows(rows, filled, np.maximum(filled - reach, 0), upper)
 
-    def row_errors(self, rows, predicted):
+    def row_errors(self, rows, predicted) -> RowErrors:
         """Return what is known about the errors at the holes of rows, a `RowErrors`.
 
         There are two estimates of their sizes: spreads, and widths of intervals, which end at what
@@ -277,7 +279,7 @@ class Completer:
         errors = learned.y - self.members_.trusted(predicted)
         return RowErrors(filled, spread, error_covariance(errors))
 
-    def draw(self, rows, predicted, n_draws, seed, first=0):
+    def draw(self, rows, predicted, n_draws, seed, first=0) -> np.ndarray:
         """Return completed tables that differ from each other as far as their holes are unsure.
 
         Parameters
@@ -366,24 +368,6 @@ class Completer:
 
     def _mixed(self, fills):
         return np.tensordot(list(self.weights_.values()), fills, 1)
-
-
-def most_errors(rows, filled):
-    """Return the largest sum of absolute errors that the holes of each row can have.
-
-    All holes of a row have the same bound, and sum to what the row leaves. As many as possible
-    reach the bound then, those first of which least was filled in.
-    """
-    bounds = np.maximum(_largest_holes(rows), 0)
-    ascending = np.sort(np.where(rows.holes, filled, np.inf), axis=1)
-    left = np.maximum(rows.rest, 0)[:, None] - np.arange(filled.shape[1]) * bounds
-    worst = np.clip(left, 0, bounds)
-    return np.where(np.isinf(ascending), 0, np.abs(worst - ascending)).sum(axis=1)
-
-
-def _largest_holes(rows):
-    """Return the largest value that a hole of each row can have, as a column."""
-    return np.where(rows.holes, rows.possible[1], 0).max(axis=1, keepdims=True)
 
 
 def _covariates(rows, predicted):

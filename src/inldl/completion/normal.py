@@ -27,13 +27,14 @@ from inldl.solvers.gaussian import (
 from inldl.uncertainty.joint_normal import principal_axes
 
 Array = np.ndarray
-STEPS = 12  # of expectation maximisation
-ROWS, WORK = 2000, 2e7  # rows that take part at most, and rows times the cube of the labels
+NORMAL_STEPS = 12  # of expectation maximisation
+NORMAL_ROWS = 2000  # that take part at most
+NORMAL_WORK = 2e7  # rows times the cube of the labels, at most
 ROWS_FOR_LABEL = 4  # at least; without them the covariance of pairs is all that is learned
 PENALTY = 20.0  # rows that say that the prediction is right as it is
-PRIOR = 5.0  # rows that say that errors have nothing to do with each other
-NOISE = 1e-4  # of the mean variance: keeps the inverse of a covariance within bounds
-LEAST = 1e-30  # variance
+PRIOR_ROWS = 5.0  # rows that say that errors have nothing to do with each other
+EM_NOISE = 1e-4  # of the mean variance: keeps the inverse of a covariance within bounds
+LEAST_ERROR_VARIANCE = 1e-30  # variance
 
 
 class Normal:
@@ -63,7 +64,7 @@ class Normal:
 
     def __init__(self, rows: PartialRows, predicted: Array) -> None:
         n_labels = rows.y.shape[1]
-        some = evenly_spaced(len(rows), int(min(ROWS, WORK // n_labels**3)))
+        some = evenly_spaced(len(rows), int(min(NORMAL_ROWS, NORMAL_WORK // n_labels**3)))
         self._mean, self._unit = predicted.mean(axis=0), predicted.std(axis=0).max() + TINY**0.5
         self._axes = self._ends = None
         if rows.features is not None:
@@ -84,7 +85,7 @@ class Normal:
     def _fit(self, errors, known):
         penalty = PENALTY * np.eye(known.shape[1])
         least_squares = np.linalg.solve(known.T @ known + penalty, known.T)
-        for _ in range(STEPS):
+        for _ in range(NORMAL_STEPS):
             filled, left = _expected(errors, known @ self.coef, self.covariance)
             self.coef = least_squares @ filled
             apart = filled - known @ self.coef
@@ -107,7 +108,7 @@ def _expected(errors, mean, covariance):
     """Return errors with what is expected where they are NaN, and the sum of their covariances."""
     seen, n_labels = ~np.isnan(errors), len(covariance)
     both = seen[:, :, None] & seen[:, None, :]
-    noise = NOISE * np.trace(covariance) / n_labels + LEAST
+    noise = EM_NOISE * np.trace(covariance) / n_labels + LEAST_ERROR_VARIANCE
     blocks = np.where(both, covariance, 0)
     blocks[:, np.arange(n_labels), np.arange(n_labels)] += np.where(seen, noise, 1)
     pulls = (np.linalg.inv(blocks) * both) @ covariance
@@ -118,6 +119,6 @@ def _expected(errors, mean, covariance):
 
 def _averaged(products, n):
     """Return the covariance of n errors of sum 0, drawn a little towards unrelated ones."""
-    unrelated = unrelated_errors(np.maximum(np.diag(products) / n, LEAST))
-    mixed = centred((products + PRIOR * unrelated) / (n + PRIOR))
+    unrelated = unrelated_errors(np.maximum(np.diag(products) / n, LEAST_ERROR_VARIANCE))
+    mixed = centred((products + PRIOR_ROWS * unrelated) / (n + PRIOR_ROWS))
     return (mixed + mixed.T) / 2

@@ -19,7 +19,7 @@ from inldl.randomness import seed_from
 from inldl.rows.checks import FLOATS, check_number, like
 from inldl.rows.inputs import validate_features
 from inldl.uncertainty.conformal import cut_to_rows
-from inldl.uncertainty.heldout import HeldOut
+from inldl.uncertainty.heldout import HeldOutSample
 
 
 class IntervalMixin(DistributionEstimator):
@@ -71,7 +71,7 @@ class IntervalMixin(DistributionEstimator):
         self.held_out_sample_ = None
         if self.held_out_ is not None:
             about = groups, loose, partial
-            self.held_out_sample_ = HeldOut.of(X, y, self.held_out_, *about)
+            self.held_out_sample_ = HeldOutSample.of(X, y, self.held_out_, *about)
 
     @property
     def gives_intervals(self) -> bool:

@@ -109,7 +109,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         "coef_change" and "degree_change", the largest absolute change in each iteration.
     held_out_ : ndarray of shape (n_samples, n_labels) or None
         With `cross_fit`, predictions of the training rows by models that did not see them.
-    held_out_sample_ : HeldOut or None
+    held_out_sample_ : HeldOutSample or None
         With `cross_fit`, rows with their held-out predictions, at most 10000 and a few more of
         rare labels, that intervals and completion need.
 

@@ -78,7 +78,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         Which rows these are.
     n_copies_ : int
         Rows that equal an earlier one, and were not learned from again.
-    held_out_sample_ : HeldOut or None
+    held_out_sample_ : HeldOutSample or None
         Rows with their held-out predictions, at most 10000 and a few more of rare labels, on which
         intervals rest and from which completing is learned when it is first asked for.
 

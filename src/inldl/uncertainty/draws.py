@@ -10,8 +10,8 @@ from inldl.solvers.gaussian import given_observed
 from inldl.uncertainty.joint_normal import NormalRows
 
 TRIALS = 16  # pairs of errors on which moves and scales are fitted
-STEPS = 10  # of the fit
-LEAST, MOST = 0.5, 4.0  # scale of a row's errors
+FIT_STEPS = 10  # of the fit
+LEAST_SCALE_OF_ERRORS, MOST_SCALE_OF_ERRORS = 0.5, 4.0  # scale of a row's errors
 SOME = 20  # turns that tell how much they vary
 NUMBERS = 4_000_000  # that are held at once
 TINY = float(np.finfo(float).tiny) ** 0.5
@@ -30,7 +30,7 @@ class Learned:
         self._mean = NormalRows.mean(turns)
         self._drawn, self._some = (_last(turns, n) for n in (n_draws, SOME))
 
-    def weigh(self, told, refilled):
+    def weigh(self, told, refilled) -> None:
         """Weigh what is expected by degrees that were hidden and filled again.
 
         Among the numbers between what was filled in and what is expected, those of the weight
@@ -45,7 +45,7 @@ class Learned:
         gain = refilled.weights @ (apart * (refilled.degrees - refilled.filled) - variance)
         self.weight = float(np.clip(gain / max(refilled.weights @ apart**2, TINY), 0, 1))
 
-    def around(self, y, told, filled, generator):
+    def around(self, y, told, filled, generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return where draws of rows lie, the errors they have in common, and their own.
 
         Of all rows are known y, NaN = unobserved, what else is told, and what was filled in.
@@ -68,7 +68,7 @@ def _last(turns, n):
     return turns[every - 1 :: every]
 
 
-def own_errors(y, rows, n_draws, generator):
+def own_errors(y, rows, n_draws, generator) -> np.ndarray:
     """Draw the errors of the holes of rows, given that the other degrees have none.
 
     A normal vector minus what is expected of it once its observed part is known has just the
@@ -80,7 +80,7 @@ def own_errors(y, rows, n_draws, generator):
     return np.where(np.isnan(none), found, 0).reshape(n_draws, *y.shape)
 
 
-def draw_rows(rows, centre, shared, errors, spread):
+def draw_rows(rows, centre, shared, errors, spread) -> np.ndarray:
     """Return draws of rows that leave something to two holes at least, (n_draws, n, C).
 
     `centre` (n, C), once projected onto what is possible, is the mean of the draws. `shared`
@@ -130,12 +130,12 @@ def _fitted(rows, mean, spread, errors):
     target *= chance  # as much more or less than the trials happen to vary before they are cut
     move, scale = np.zeros(mean.shape), np.ones((len(mean), 1))
     repeated = _repeated(rows, len(errors))
-    for _ in range(STEPS):
+    for _ in range(FIT_STEPS):
         draws = _projected(repeated, mean + move + scale * errors)
         variance = ((draws - mean) ** 2).mean(axis=0).sum(axis=1)
         ratio = np.sqrt((target + TINY) / (variance + TINY))[:, None]
         move += np.where(rows.holes, mean - draws.mean(axis=0), 0)
-        scale = np.clip(scale * ratio, LEAST, MOST)
+        scale = np.clip(scale * ratio, LEAST_SCALE_OF_ERRORS, MOST_SCALE_OF_ERRORS)
     return move, scale
 
 

@@ -96,7 +96,7 @@ def with_every_label(y: Array) -> Array:
 
 
 @dataclass
-class HeldOut:
+class HeldOutSample:
     """Rows of a fit with predictions that were made without them."""
 
     predicted: Array  # (m, n_labels) the predictions
@@ -122,7 +122,7 @@ class HeldOut:
         groups: Array | None = None,
         loose: bool = False,
         partial: PartialRows | None = None,
-    ) -> HeldOut:
+    ) -> HeldOutSample:
         """Return at most 10000 of the rows, evenly spread, and a few more of rare labels.
 
         `partial` are the rows, if bounds or sums limit some of their degrees; what is expected of
@@ -159,12 +159,12 @@ class HeldOut:
         mine = set(_with_degrees(self.keys, self.degrees))
         return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
 
-    def few(self) -> HeldOut:
+    def few(self) -> HeldOutSample:
         """Return a few of the rows, evenly spread, without groups and bounds."""
         rows = evenly_spaced(len(self.degrees), TRIAL_ROWS)
         arrays = (self.predicted[rows], self.degrees[rows], self.keys[rows])
         some = (None if a is None else a[rows] for a in (self.spread_features, self.features))
-        return HeldOut(*arrays, None, self.loose, self.columns, *some)
+        return HeldOutSample(*arrays, None, self.loose, self.columns, *some)
 
     def is_consistent(self, n_labels: int) -> bool:
         """Say whether the arrays are of the same rows and of so many labels, and finite."""
@@ -190,7 +190,7 @@ class HeldOut:
             features=self.features,
         )
 
-    def learned(self, name: str, learn: Callable[[HeldOut], Any]) -> Any:
+    def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""
         kept = vars(self).setdefault("_learned", {})
         if name not in kept:
@@ -238,7 +238,7 @@ def _kept_rows(y: Array) -> Array:
     return np.unique(np.concatenate([rows, *more]))
 
 
-def _learn_row_sizes(kept: HeldOut) -> tuple[Array, RowSizes]:
+def _learn_row_sizes(kept: HeldOutSample) -> tuple[Array, RowSizes]:
     """Return rows with observed degrees, and what features tell about the sizes of errors."""
     relative, rows = relative_errors(np.abs(kept.observed() - kept.predicted))
     assert kept.spread_features is not None

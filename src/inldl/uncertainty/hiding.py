@@ -10,10 +10,11 @@ from inldl.rows.missingness import mechanism_of
 from inldl.rows.partial import PartialRows
 
 MOST_NUMBERS = 2_500_000  # of all hidden degrees with their rows
-FEWEST_ROWS = 4  # of a label, even if that is more
+FEWEST_OF_LABEL = 4  # hidden degrees, even if that is more
 MOST_WEIGHT = 5.0  # of a hidden degree, relative to the mean
 ROUNDS = 3  # of meeting margins one after the other
-STEEPEST_TILT = 1.0  # where sizes decide more strongly, too few like the missing ones are observed
+# Where sizes decide more strongly, too few degrees like the missing ones are observed
+STEEPEST_WEIGHTS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,18 +26,31 @@ class Hidden:
     left: np.ndarray  # (m, n_labels) what is left of their rows
     degrees: np.ndarray  # (m,) what they are
 
-    def some(self, chosen):
+    def some(self, chosen) -> "Hidden":
         """Return some of them."""
         return Hidden(*(getattr(self, each.name)[chosen] for each in fields(self)))
 
     @classmethod
-    def together(cls, parts):
+    def together(cls, parts) -> "Hidden":
         """Return several as one."""
         columns = ([getattr(part, each.name) for part in parts] for each in fields(cls))
         return cls(*map(np.concatenate, columns))
 
 
-def hide_each_label(y, seed, rows=None):
+@dataclass(frozen=True, eq=False)
+class Refilled:
+    """Observed degrees that were hidden, and filled again by what was learned without them."""
+
+    row: np.ndarray  # (m,) where they stand
+    label: np.ndarray  # (m,)
+    degrees: np.ndarray  # (m,) what they are
+    filled: np.ndarray  # (m,) what was filled in
+    left: np.ndarray  # (m, n_labels) what was left of their rows
+    # (m,) how much each counts, so that rows with many holes count as they do among all holes
+    weights: np.ndarray
+
+
+def hide_each_label(y, seed, rows=None) -> Hidden:
     """Hide each observed degree of some rows, one at a time.
 
     A row keeps the holes it has. If it has no other hole, the sum would give the hidden degree
@@ -45,7 +59,7 @@ def hide_each_label(y, seed, rows=None):
     """
     rows = np.arange(len(y)) if rows is None else rows
     generator = np.random.default_rng([seed, 1])
-    most = max(FEWEST_ROWS, MOST_NUMBERS // y.shape[1] ** 2)
+    most = max(FEWEST_OF_LABEL, MOST_NUMBERS // y.shape[1] ** 2)
     return Hidden.together(
         [_hide_label(y, label, rows, most, generator) for label in range(y.shape[1])]
     )
@@ -67,7 +81,7 @@ def _hide_label(y, label, rows, most, generator):
     return Hidden(rows, np.full(len(rows), label), left, y[rows, label])
 
 
-def raked(weights, margins):
+def raked(weights, margins) -> np.ndarray:
     """Return weights whose sums over groups are in the wanted proportions, nearly in all margins.
 
     A margin is the group of each weight, and a wanted sum for each group; those of the last margin
@@ -81,7 +95,7 @@ def raked(weights, margins):
     return weights
 
 
-def share_of_holes(left, y):
+def share_of_holes(left, y) -> np.ndarray:
     """Return weights with which rows of `left` have as many holes as those of `y`.
 
     They are 1 if y has no row with several holes.
@@ -98,7 +112,7 @@ def share_of_holes(left, y):
     return np.minimum(weights / weights.mean(), MOST_WEIGHT)
 
 
-def weights_of_holes(y, refilled):
+def weights_of_holes(y, refilled) -> np.ndarray | None:
     r"""Return weights with which observed degrees, `refilled`, are like the missing ones of `y`.
 
     Rows with many holes count as they do by the weights so far, each label as often as it is
@@ -121,9 +135,9 @@ def weights_of_holes(y, refilled):
     def excess(b):
         return np.average(refilled.degrees, weights=tilted(b)) - mean
 
-    beyond = np.sign(excess(STEEPEST_TILT)) == np.sign(excess(-STEEPEST_TILT))
+    beyond = np.sign(excess(STEEPEST_WEIGHTS)) == np.sign(excess(-STEEPEST_WEIGHTS))
     if beyond and mechanism_of(y, fewest=1) != "random":
         return None
     if beyond:  # by chance
-        return tilted(min(-STEEPEST_TILT, STEEPEST_TILT, key=lambda b: abs(excess(b))))
-    return tilted(brentq(excess, -STEEPEST_TILT, STEEPEST_TILT))
+        return tilted(min(-STEEPEST_WEIGHTS, STEEPEST_WEIGHTS, key=lambda b: abs(excess(b))))
+    return tilted(brentq(excess, -STEEPEST_WEIGHTS, STEEPEST_WEIGHTS))
