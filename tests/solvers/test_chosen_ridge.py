@@ -8,7 +8,7 @@ from inldl import hide
 from inldl.engines import MemoryRows
 from inldl.engines.local import LocalEngine
 from inldl.solvers import chosen_ridge
-from inldl.solvers.chosen_ridge import STEPS, ChosenRidgeProblem
+from inldl.solvers.chosen_ridge import ALPHA_STEPS, ChosenRidgeProblem
 from inldl.solvers.linear import FeatureSums, Regression
 from inldl.solvers.masked_ridge import leave_one_out_errors
 from inldl.weighting import get_weighting
@@ -142,7 +142,7 @@ def test_units_of_the_features_do_not_matter():
 
 def test_features_that_tell_nothing():
     ridge, seen = chosen(np.ones((N, 2)), Y)
-    assert ridge > STEPS[-1]  # all are as good: the largest, times the mean of the weights
+    assert ridge > ALPHA_STEPS[-1]  # all are as good: the largest, times the mean of the weights
     assert np.isfinite(seen["errors"]).all()
 
 
