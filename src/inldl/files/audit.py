@@ -5,7 +5,6 @@ is not told to trust. It leaves open how large a file pretends to be, and what i
 """
 
 import copy
-import dataclasses
 import json
 import math
 import re
@@ -289,11 +288,7 @@ def _check_instance(value):
     good = all(isinstance(name, str) and _ATTRIBUTE.fullmatch(name) for name in state)
     good = good and not any(callable(getattr(kind, name, None)) for name in state)
     require(good, f"it holds a {kind.__name__} without proper attributes")
-    if dataclasses.is_dataclass(kind):
-        names = [field.name for field in dataclasses.fields(kind)]
-        missing = [n for n in names if n not in state and not hasattr(kind, n)]
-        require(not missing, f"it holds a {kind.__name__} without {', '.join(missing)}")
-    elif isinstance(value, BaseEstimator):
+    if isinstance(value, BaseEstimator):
         for each in signature(kind).parameters.values():
             if each.default is not each.empty:
                 state.setdefault(each.name, each.default)

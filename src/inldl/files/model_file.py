@@ -136,9 +136,9 @@ def load_model(path) -> DistributionEstimator:
         good = isinstance(model, DistributionEstimator) and "n_features_in_" in vars(model)
         require(good, "it holds something else than a fitted model")
         parts = audit.check_parts(model)
-        _try_out(model)
         for each in parts["models"]:
             _name_no_import(each)
+        _try_out(model)
     saved_with = header["sklearn"]
     if (parts["forests"] or parts["neighbors"]) and saved_with != sklearn.__version__:
         warnings.warn(
