@@ -420,6 +420,14 @@ def test_no_model_with_nan_is_saved(tmp_path, named_data):
     assert not (tmp_path / "model").exists()
 
 
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, named_data):
+    model = WInLDL().fit(*named_data)
+    model.further_ = np.array([1, np.inf])
+    with pytest.raises(ValueError, match=r"cannot be saved: its further_ has NaN or infinity"):
+        save_model(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_arrays_that_are_used_too_often(tmp_path, saved):
     """They are refused before memory is spent on them."""
     many = put("held_out_sample_", [np.zeros((100, 1000))] * 1000)

@@ -124,6 +124,7 @@ def portable(value, where="model") -> Any:
     if isinstance(value, np.generic) and kind.__name__ in DTYPES | {"str_"}:
         return value if kind.__name__ in DTYPES else str(value)
     if kind in (np.ndarray, np.memmap) and _is_plain_array(value):
+        _check_finite(value, where)
         return _in_one_piece(value[:0] if where in TRAINING_ROWS else value)
     if kind in (list, tuple):
         return kind([portable(item, where) for item in value])
@@ -145,6 +146,11 @@ def _is_plain_array(value):
     if value.dtype == object:
         return value.ndim == 1 and all(type(x) is str for x in value)
     return value.dtype.name in DTYPES and value.ndim <= MOST_DIMENSIONS
+
+
+def _check_finite(array, where):
+    finite = where in WITH_NAN or array.dtype.kind != "f" or np.isfinite(array).all()
+    require(finite, f"its {where} has NaN or infinity in it")
 
 
 def _in_one_piece(value):
@@ -250,8 +256,7 @@ def check_parts(model) -> dict[str, list]:
     for value, where in _walk(model):
         if isinstance(value, np.ndarray):
             require(_is_plain_array(value), f"its {where} is something else than numbers or texts")
-            finite = where in WITH_NAN or value.dtype.kind != "f" or np.isfinite(value).all()
-            require(finite, f"its {where} has NaN or infinity in it")
+            _check_finite(value, where)
         elif hasattr(value, "__dict__"):
             _check_instance(value)
             is_model = isinstance(value, DistributionEstimator)

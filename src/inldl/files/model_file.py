@@ -122,8 +122,6 @@ def load_model(path) -> DistributionEstimator:
     ------
     ValueError
         If it is not a model file, is damaged, or is of a newer version.
-    OSError
-        If the file cannot be read.
 
     Warns
     -----

@@ -10,9 +10,7 @@ the leaves.
 import numpy as np
 
 DEEPEST_TREE = 10_000  # levels; real trees have tens
-COLUMNS = {"left_child": "i", "right_child": "i", "feature": "i", "threshold": "f",
-           "missing_go_to_left": "u"}  # fmt: skip
-"""What a prediction needs of nodes, and the kinds of these numbers."""
+COLUMNS = ("left_child", "right_child", "feature", "threshold", "missing_go_to_left")
 
 
 def packed_forest(state: dict) -> dict:
@@ -34,55 +32,35 @@ def unpack_forest(forest) -> bool:
     """Make the trees of a forest from its arrays; return whether they are trees."""
     from sklearn.tree._tree import NODE_DTYPE
 
-    packed = forest.estimators_
-    if not _fit_together(packed, forest.n_features_in_, forest.n_outputs_):
-        return False
-    sizes, inner, depths = packed["sizes"], packed["left_child"] >= 0, _depths(packed)
-    if depths is None:
-        return False
-    nodes = np.zeros(len(inner), NODE_DTYPE)
+    packed, n_outputs = forest.estimators_, forest.n_outputs_
+    leaves, sizes = packed["values"], packed["sizes"]
+    nodes = np.zeros(len(packed["left_child"]), NODE_DTYPE)
     for name in COLUMNS:
         nodes[name] = packed[name]
-    values = np.zeros((len(inner), forest.n_outputs_, 1))
-    values[~inner, :, 0] = packed["values"]
-    stops = np.cumsum(sizes)
+    inner, features = nodes["left_child"] >= 0, nodes["feature"][nodes["left_child"] >= 0]
+    width = forest.n_features_in_ if type(forest.n_features_in_) is int else 0
+    good = ((features >= 0) & (features < width)).all() and 0 < width < 2**31
+    good = good and leaves.shape == (np.count_nonzero(~inner), n_outputs)
+    good = good and np.isfinite(leaves).all() and sizes.dtype.kind == "i" and sizes.ndim == 1
+    good = good and ((sizes > 0) & (sizes < 2**31)).all() and sizes.sum() == len(nodes) > 0
+    depths = _depths(nodes, sizes) if good else None
+    if depths is None:
+        return False
+    values = np.zeros((len(nodes), n_outputs, 1))
+    values[~inner, :, 0] = leaves
     forest.estimators_ = [
         _regressor(forest, nodes[stop - size : stop], values[stop - size : stop], depth)
-        for stop, size, depth in zip(stops, sizes, depths, strict=True)
+        for stop, size, depth in zip(np.cumsum(sizes), sizes, depths, strict=True)
     ]
     return True
 
 
-def _fit_together(packed, n_features, n_outputs):
-    """Return whether the arrays are there, of fitting kinds, lengths and ranges."""
-    kinds = {**COLUMNS, "sizes": "i", "values": "f"}
-    if type(packed) is not dict or packed.keys() != kinds.keys():
-        return False
-    for name, kind in kinds.items():
-        part = packed[name]
-        good = type(part) is np.ndarray and part.dtype.kind == kind
-        if not good or part.ndim != (2 if name == "values" else 1):
-            return False
-    sizes, left, feature = packed["sizes"], packed["left_child"], packed["feature"]
-    inner, n_nodes = left >= 0, len(left)
-    return (
-        sizes.min(initial=1) > 0
-        and sizes.sum() == n_nodes > 0
-        and {len(packed[name]) for name in COLUMNS} == {n_nodes}
-        and packed["values"].shape == (np.count_nonzero(~inner), n_outputs)
-        and type(n_features) is int
-        and feature[inner].min(initial=0) >= 0
-        and feature[inner].max(initial=0) < n_features < 2**31
-        and np.isfinite(packed["values"]).all()
-    )
-
-
-def _depths(packed):
+def _depths(nodes, sizes):
     """Return the depth of each tree if each node but its root has one parent, which is before it.
 
     Nodes of all trees are looked at together, level by level.
     """
-    sizes, left, right = packed["sizes"], packed["left_child"], packed["right_child"]
+    left, right = nodes["left_child"], nodes["right_child"]
     stops, tree_of = np.cumsum(sizes), np.repeat(np.arange(len(sizes)), sizes)
     roots, inner = stops - sizes, left >= 0
     parents = np.tile(np.flatnonzero(inner), 2)
