@@ -17,7 +17,7 @@ from inldl.rows.partial import PartialRows
 from inldl.tables import trial as trial_module
 from inldl.tables.comparison import compare
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.trial import Errors, completing_trials, predicting_trials, run_trial
+from inldl.tables.trial import TrialErrors, completing_trials, predicting_trials, run_trial
 
 NAN = np.nan
 FAST = ["winldl", "bfgs-ldl"]
@@ -180,7 +180,7 @@ def test_bounds_are_compared_with(suppressed):
 
 
 def test_errors_of_two_rows_by_hand():
-    errors = Errors.none(3)
+    errors = TrialErrors(3)
     y = np.array([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [1, 0, 0]])
     found = np.array([[0.4, 0.3, 0.3], [0.2, 0.5, 0.3], [0, 1, 0]])
     judged = np.array([[True, True, False], [True, False, False], [False, False, False]])
@@ -197,7 +197,7 @@ def test_standard_errors_are_those_of_a_bootstrap_over_rows():
     y = rng.dirichlet([1, 1, 1], 400)
     judged = rng.random(y.shape) < 0.6
     noise = rng.normal(size=y.shape) * 0.1
-    a, b = Errors.none(400), Errors.none(400)
+    a, b = TrialErrors(400), TrialErrors(400)
     a.add(y, y + noise, judged)
     b.add(y, y + 1.1 * noise + 0.03 * rng.normal(size=y.shape), judged)
     rows = rng.integers(0, 400, (2000, 400))

@@ -87,32 +87,26 @@ def predicting_trials(table, folds, random_state) -> list[Trial]:
     return trials
 
 
-@dataclass
-class Errors:
+class TrialErrors:
     """The errors of one method, row by row, summed over trials of one kind.
 
     `squared`, `absolute` and `count` are sums over the judged degrees of a row, times its weight;
     `cosine` is that of its judged degrees in the last trial, or NaN.
     """
 
-    squared: np.ndarray
-    absolute: np.ndarray
-    count: np.ndarray
-    cosine: np.ndarray
-    weights: np.ndarray | float = 1.0
-
-    @classmethod
-    def none(cls, n, weights=None) -> Errors:
-        """Return the errors of no trial at all."""
-        sums = np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.nan)
-        return cls(*sums, 1.0 if weights is None else weights)
+    def __init__(self, n, weights=None) -> None:
+        self.weights = weights
+        self.squared, self.absolute, self.count = np.zeros((3, n))
+        self.cosine = np.full(n, np.nan)
 
     def add(self, y, found, judged) -> None:
         """Add the errors of degrees `found` where they are judged."""
         off = np.where(judged, found - np.where(judged, y, 0), 0)
-        self.squared += self.weights * (off**2).sum(axis=1)
-        self.absolute += self.weights * np.abs(off).sum(axis=1)
-        self.count += self.weights * judged.sum(axis=1)
+        sums = np.stack([off**2, np.abs(off), judged]).sum(axis=2)
+        squared, absolute, count = sums if self.weights is None else sums * self.weights
+        self.squared += squared
+        self.absolute += absolute
+        self.count += count
         rows = judged.any(axis=1)
         truth = np.where(judged, y, np.nan)[rows]
         self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
@@ -127,8 +121,7 @@ class Errors:
 
     def mean_cosine(self) -> float:
         """Return the mean cosine of the rows that have one."""
-        weights = None if isinstance(self.weights, float) else self.weights
-        return mean_of_rows(self.cosine, weights)
+        return mean_of_rows(self.cosine, self.weights)
 
     def rmse_error(self) -> float:
         """Return the standard error of `rmse`, from the differences between rows."""
@@ -166,8 +159,8 @@ class Attempt:
     `warned` counts its warnings, those of convergence as one; `reason` says why it failed.
     """
 
-    completing: Errors
-    predicting: Errors
+    completing: TrialErrors
+    predicting: TrialErrors
     seconds: list = field(default_factory=list)
     warned: Counter = field(default_factory=Counter)
     reason: str = ""
@@ -181,15 +174,15 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
 
     That is given as `TrainingRows`, with the features as a frame.
     """
-    n, weight = len(table), table.rows.weight
-    result = Attempt(Errors.none(n, weight), Errors.none(n, weight))
+    about = len(table), table.rows.weight
+    result = Attempt(TrialErrors(*about), TrialErrors(*about))
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
             for trial in trials:
-                about = random_state, result.seconds, dates
-                found = run_trial(method, table, labels, trial, *about)
+                how = random_state, result.seconds, dates
+                found = run_trial(method, table, labels, trial, *how)
                 errors = result.completing if trial.completes else result.predicting
                 errors.add(trial.truth, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
