@@ -293,8 +293,8 @@ def _try_out(model):
             holes = np.where(np.arange(degrees.shape[1]) == 0, degrees, np.nan)
             with suppress(NotFittedError):  # a model can be without intervals
                 model.predict_interval(row)
-            with suppress(NotFittedError), model._few_examples():
-                model.complete_interval(row, holes)
+            with suppress(NotFittedError):
+                model._with_few_rows().complete_interval(row, holes)
     good = names is None or degrees.shape == (1, len(names))
     require(good, "its labels are not those that it predicts")
     require(np.isfinite(degrees).all(), "it predicts NaN or infinity")

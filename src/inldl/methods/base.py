@@ -157,7 +157,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             contradict each other. For a lazy result: when it is computed.
         """
         if self._is_lazy(X, y):
-            return complete_chunks(self, X, y, {"lower": lower, "upper": upper, "sums": sums})
+            known = {"lower": lower, "upper": upper, "sums": sums}
+            return complete_chunks(self, X, y, known)[0]
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
         return like(y, self._fill(rows, predicted))
 

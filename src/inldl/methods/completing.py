@@ -35,8 +35,8 @@ def light(model) -> Any:
     return found
 
 
-def complete_chunks(model, X, y, limits, coverage=None) -> Any:
-    """Return the lazy array of completed degrees; with a `coverage`, also the ends of intervals.
+def complete_chunks(model, X, y, limits, coverage=None) -> tuple[Any, ...]:
+    """Return lazy arrays: the completed degrees, and the ends of intervals of a coverage.
 
     `limits` are the bounds and sums that a user gave, by name.
     """
@@ -50,8 +50,6 @@ def complete_chunks(model, X, y, limits, coverage=None) -> Any:
     model._completer()  # learned here, once
     fill = _Filling(light(model), list(arrays), header, coverage)
     found = rows.map_with_degrees(fill, fill.n_columns)
-    if coverage is None:
-        return found
     return tuple(found[:, j : j + n_labels] for j in range(0, fill.n_columns, n_labels))
 
 

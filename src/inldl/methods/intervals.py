@@ -1,8 +1,8 @@
-"""What predictions of held-out rows are good for: intervals, and completing rows."""
+"""Prediction intervals, completion and draws from held-out predictions."""
 
 import math
 import numbers
-from contextlib import contextmanager
+from copy import copy
 from functools import partial
 from typing import Any, Self
 
@@ -18,12 +18,11 @@ from inldl.methods.completing import complete_chunks, light
 from inldl.randomness import seed_from
 from inldl.rows.checks import FLOATS, check_number, like
 from inldl.rows.inputs import validate_features
-from inldl.uncertainty.conformal import cut_to_rows
 from inldl.uncertainty.heldout import HeldOutSample
 
 
 class IntervalMixin(DistributionEstimator):
-    """Intervals and completion, for methods that predict their training rows as if unseen.
+    """Base of methods with held-out predictions of their training rows: intervals and draws.
 
     Its `_open` also takes bounds and sums of unobserved degrees. Its `_learn` sets `held_out_`,
     predictions of the training rows that were each made without the row's degrees (or None), and
@@ -79,7 +78,7 @@ class IntervalMixin(DistributionEstimator):
         return self.held_out_sample_ is not None and self.known != "ratios"
 
     def _predict_weightless(self, X, sample_weight):
-        """Have `held_out_` for all rows of a fit: those without weight were not learned from."""
+        """Extend `held_out_` to the rows without weight, which were not learned from."""
         some = getattr(self, "held_out_rows_", None) is not None
         if self.held_out_ is None or some or sample_weight is None:
             return
@@ -96,20 +95,14 @@ class IntervalMixin(DistributionEstimator):
             return "its examples are not finite rows of its labels"
         return super()._fault(degrees)
 
-    @contextmanager
-    def _few_examples(self):
-        """Let completing be learned from a few rows for a while: trying it out takes no time."""
-        whole = self.held_out_sample_
-        if whole is not None:
-            self.held_out_sample_ = whole.few()
-        try:
-            yield
-        finally:
-            if whole is not None:
-                self.held_out_sample_ = whole
+    def _with_few_rows(self):
+        """Return a copy that learns to complete from a few rows, to try it out in no time."""
+        found = copy(self)
+        if self.held_out_sample_ is not None:
+            found.held_out_sample_ = self.held_out_sample_.few()
+        return found
 
     def _completer(self):
-        """Return what was learned about completing, or None."""
         if self.held_out_sample_ is None:
             return None
         return learn_completer(self.held_out_sample_, getattr(self, "n_jobs", None))
@@ -121,7 +114,7 @@ class IntervalMixin(DistributionEstimator):
         return validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
 
     def _held_out_if_known(self, X, predicted):
-        """Return the predictions; for rows of the fit those that were made without them."""
+        """Return predictions; for training rows, their held-out predictions."""
         predicted, kept = np.asarray(predicted), self.held_out_sample_
         if kept is None or predicted.shape[1:] != kept.predicted.shape[1:]:
             return predicted
@@ -168,13 +161,7 @@ class IntervalMixin(DistributionEstimator):
 
     def _check_intervals(self, coverage):
         check_coverage(coverage)
-        self._refuse_intervals()
-        if not self.gives_intervals:
-            name = type(self).__name__
-            raise NotFittedError(
-                f"This {name} kept no held-out predictions, which intervals need; fit "
-                f"{name}(cross_fit=5)."
-            )
+        self._check_held_out("intervals")
 
     def _interval_around(self, predicted, coverage, spread_features=None):
         """Return the intervals around predictions of rows, of which some features may be known."""
@@ -242,16 +229,20 @@ class IntervalMixin(DistributionEstimator):
     def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
         check_is_fitted(self)
+        self._check_held_out("draws")
+
+    def _check_held_out(self, what):
+        """Refuse intervals or draws if there are no held-out predictions of degrees."""
         self._refuse_intervals()
         if self.held_out_sample_ is None:
             name = type(self).__name__
             raise NotFittedError(
-                f"This {name} kept no held-out predictions, which draws need; fit "
+                f"This {name} kept no held-out predictions, which {what} need; fit "
                 f"{name}(cross_fit=5)."
             )
 
     def _spread_features(self, X):
-        """Return what tells how large the errors of rows are, or None."""
+        """Return the features that predict the size of errors, or None."""
         if self.held_out_sample_ is None or not self.held_out_sample_.columns:
             return None
         return self.held_out_sample_.spread_features_of(self._validated(X))
@@ -275,17 +266,7 @@ class IntervalMixin(DistributionEstimator):
     def _fill_with_intervals(self, rows, predicted, coverage):
         """Return completed degrees and the lower and upper ends of their intervals."""
         self._check_intervals(coverage)
-        completer = self._completer()
-        if completer is None:
-            completed = self._fill(rows, predicted)
-            ends = self._interval_around(predicted, coverage)
-            found = (completed, *cut_to_rows(rows, completed, *ends))
-            if rows.constrained:
-                low, high = rows.possible
-                ends = (np.clip(each, low, high) for each in found[1:])
-                found = _around(completed, *ends)
-        else:
-            found = completer.fill_with_intervals(rows, predicted, coverage)
+        found = self._completer().fill_with_intervals(rows, predicted, coverage)
         return tuple(values.astype(rows.y.dtype, copy=False) for values in found)
 
     def _warn_about_rare_labels(self, labels, coverage):
@@ -302,13 +283,8 @@ class IntervalMixin(DistributionEstimator):
         )
 
 
-def _around(completed, lower, upper):
-    """Return degrees and intervals that hold them, whatever was rounded."""
-    return completed, np.minimum(lower, completed), np.maximum(upper, completed)
-
-
 def _both_bounds(model, coverage, X):
-    """Return the lower bounds of rows in memory, and the upper ones beside them."""
+    """Return the lower bounds of rows in memory, followed by the upper ones."""
     return np.hstack(model.predict_interval(X, coverage))
 
 

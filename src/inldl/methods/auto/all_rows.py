@@ -187,8 +187,8 @@ class AllRows:
     def __init__(self, model, rows, learned, judged):
         self.model, self.rows, self.learned, self.judged = model, rows, learned, judged
         self.n, self.seconds, self.sweeps, self.chosen = rows.X.shape[0], 0.0, 0, {}
-        self.notes = Notes(learned.started, model.verbose)
         self.budget = Budget(model.time_budget, learned.started)
+        self.notes = Notes(self.budget, model.verbose)
 
     def learn(self, held, before) -> Any:
         """Return the softmax of all rows but the rows `held`, or None.

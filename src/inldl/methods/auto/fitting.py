@@ -92,18 +92,13 @@ class AutoReport:
 class Notes:
     """Notes of a fit: reported as progress, printed if `verbose`, and kept in a list.
 
-    The fit began at `started`, by `time.perf_counter`.
+    `budget` is the `Budget` of the fit.
     """
 
-    def __init__(self, started, verbose):
-        self.started, self.verbose = started, verbose
+    def __init__(self, budget, verbose):
+        self.budget, self.verbose = budget, verbose
         self.kept, self._cuts = [], []
         self.parts, self._begun = 1, 0
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the fit began."""
-        return perf_counter() - self.started
 
     def begin(self, text) -> None:
         """Report that the next of the `parts` begins."""
@@ -112,9 +107,8 @@ class Notes:
 
     def say(self, text) -> None:
         """Report what is done."""
-        report(text)
-        if self.verbose:
-            print(f"AutoInLDL {self.elapsed:6.1f} s: {text}", flush=True)
+        shown = f"AutoInLDL {self.budget.elapsed:6.1f} s: {text}"
+        report(text, printed=shown if self.verbose else "")
 
     def add(self, text) -> None:
         """Report a note, and keep it."""
@@ -231,8 +225,8 @@ class Fitting:
 
     def __init__(self, data, time_budget, n_jobs, verbose):
         self.data, self.n_jobs, self.fitted = data, n_jobs, {}
-        self.notes = Notes(data.started, verbose)
         self.budget = Budget(time_budget, data.started)
+        self.notes = Notes(self.budget, verbose)
         self.pace = None  # what the rival of all others predicts for few rows
         self.rows = sample_rows(data.y, SAMPLE_ROWS, data.seed)
         self.learned = data.take(self.rows)
