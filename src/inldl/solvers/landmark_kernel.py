@@ -30,7 +30,7 @@ from inldl.solvers.softmax import (
     lbfgs,
     softmax,
     start_at_mean,
-    zero_filled,
+    weighted_degrees,
 )
 
 KERNEL_ENTRIES = 1 << 18  # of a kernel matrix that stay in a cache between their uses
@@ -235,11 +235,8 @@ def masked_loss(scores: Array, y: Array, weights: Array | None = None) -> tuple[
 
     A negative degree counts as 0; `weights` are those of the rows.
     """
-    degrees, observed = zero_filled(y.astype(float))
-    degrees, counted = np.maximum(degrees, 0), observed.astype(float)
-    if weights is not None:
-        degrees, counted = degrees * weights[:, None], counted * weights[:, None]
-    return float(kernels.masked_softmax_rows(scores, degrees, counted)), scores
+    both = weighted_degrees(y.astype(float), weights)
+    return float(kernels.masked_softmax_rows(scores, *both)), scores
 
 
 def polished(function: Function, curvature: Callable[[Array], Any], U: Array) -> Array:

@@ -21,7 +21,7 @@ import numpy as np
 
 from inldl.engines.base import rows_per_block
 from inldl.solvers.loop import Iteration, Result, run
-from inldl.solvers.softmax import Array, Features, lbfgs, log_softmax, zero_filled
+from inldl.solvers.softmax import Array, Features, lbfgs, log_softmax, weighted_degrees
 
 CONVERGED = 0  # the status of scipy.optimize when a tolerance was met
 NODES = 16
@@ -46,9 +46,7 @@ class CrossEntropy:
         self, features: Features, y: Array, l2: float = 0.0, weights: Array | None = None
     ) -> None:
         self.features, self.l2, self.weights = features, l2, weights
-        self.degrees = np.maximum(zero_filled(y)[0].astype(np.float64), 0)
-        if weights is not None:
-            self.degrees *= weights[:, None]
+        self.degrees = weighted_degrees(y.astype(np.float64), weights)[0]
         self.mass = self.degrees.sum(axis=1, keepdims=True)
 
     def value(self, V: Array, log_P: Array) -> float:

@@ -49,6 +49,18 @@ def zero_filled(y: Array) -> tuple[Array, Array]:
     return np.where(observed, y, 0), observed
 
 
+def weighted_degrees(y: Array, weights: Array | None = None) -> tuple[Array, Array]:
+    """Return degrees that are at least 0, and 1 where they are observed; both 0 elsewhere.
+
+    Both are multiplied by the weights of their rows.
+    """
+    degrees, observed = zero_filled(y)
+    degrees, counted = np.maximum(degrees, 0), observed.astype(float)
+    if weights is None:
+        return degrees, counted
+    return degrees * weights[:, None], counted * weights[:, None]
+
+
 def linear_scores(X: Array, coef: Array, intercept: Array) -> Array:
     """Return XW + b, rows x labels, in double precision, from a product in that of X.
 
@@ -152,15 +164,9 @@ class MaskedSoftmax:
         weights: Array | None = None,
         ratios: bool = False,
     ) -> None:
-        degrees, observed = zero_filled(y)
-        self.ignored = ~observed if ratios else None
-        self.features, self.degrees, self.counted = features, degrees, observed.astype(float)
-        np.maximum(degrees, 0, out=degrees)
-        (n, C), total = y.shape, float(len(y))
-        if weights is not None:
-            self.counted *= weights[:, None]
-            degrees *= weights[:, None]
-            total = float(weights.sum())
+        self.features, self.ignored = features, np.isnan(y) if ratios else None
+        self.degrees, self.counted = weighted_degrees(y, weights)
+        (n, C), total = y.shape, float(len(y) if weights is None else weights.sum())
         curvature = max(self.counted.sum() / (total * C), 1 / n) / C
         self.penalty = np.append(np.full(len(squares), float(alpha)), 0)[:, None]
         weight = curvature * np.append(squares, total) + self.penalty[:, 0]
@@ -217,11 +223,9 @@ def start_at_mean(y: Array, n_features: int, weights: Array | None = None) -> Ar
 
     A label without any starts at 1/C; no label starts at 0, where the softmax has no end.
     """
-    degrees, observed = zero_filled(y)
-    if weights is not None:
-        degrees, observed = degrees * weights[:, None], observed * weights[:, None]
-    count = observed.sum(axis=0)
-    mean = np.maximum(degrees, 0).sum(axis=0) / np.where(count > 0, count, 1)
+    degrees, counted = weighted_degrees(y, weights)
+    count = counted.sum(axis=0)
+    mean = degrees.sum(axis=0) / np.where(count > 0, count, 1)
     mean = np.maximum(np.where(count > 0, mean, 1 / y.shape[1]), 1e-6)
     V = np.zeros((n_features + 1, y.shape[1]))
     V[-1] = np.log(mean / mean.sum())
