@@ -185,7 +185,7 @@ class Block:
     @cached_property
     def row_lines(self) -> list[int]:
         """Return which of the lines are rows."""
-        return np.flatnonzero(self.counts).tolist()
+        return [place for place, line in enumerate(self.lines) if line not in ("", "\r")]
 
     @cached_property
     def rows(self) -> list[str]:
