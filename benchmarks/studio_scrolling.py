@@ -21,12 +21,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+from inldl.studio.views import completed_cells, write_grid
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 from inldl.studio.jobs import Jobs
 from inldl.studio.server import listening, make_server
-from inldl.studio.views import completed_cells, write_grid
 from inldl.studio.workspace import Workspace
 from inldl.tables import TableFile
 

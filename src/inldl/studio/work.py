@@ -25,11 +25,11 @@ from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
-from inldl.tables.gathering import gather
 from inldl.tables.inspect import inspect_file
 from inldl.tables.options import AskOptions, ScaleOptions, ShareOptions, names
 from inldl.tables.questions import Answers, ask_table
 from inldl.tables.results import draw_paths
+from inldl.tables.table import gather
 from inldl.tables.tasks import (
     check_completion,
     complete_table,

@@ -8,7 +8,7 @@ import pandas as pd
 from inldl.errors import DataError
 from inldl.tables.columns.cells import Cells
 from inldl.tables.columns.encoder import MAX_LEVELS, choose
-from inldl.tables.gathering import gather
+from inldl.tables.table import gather
 from inldl.text import counted
 
 NEARLY_EMPTY = 0.95

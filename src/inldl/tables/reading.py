@@ -9,10 +9,9 @@ from inldl.rows.partial import PartialRows
 from inldl.tables.formats.hints import check_skipped, long_table_hint
 from inldl.tables.formats.long import Keys, LongTable
 from inldl.tables.formats.registry import load_format, readable_twice, unpacked
-from inldl.tables.gathering import gather
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
-from inldl.tables.scale import Degrees, ScaleEvidence
+from inldl.tables.scale import ScaleEvidence
 from inldl.tables.selection import (
     TotalColumns,
     are_whole,
@@ -25,7 +24,8 @@ from inldl.tables.selection import (
     select_labels,
     split_names,
 )
-from inldl.tables.table import Table
+from inldl.tables.shares import Degrees
+from inldl.tables.table import Table, gather
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 

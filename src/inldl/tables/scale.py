@@ -1,30 +1,25 @@
-"""Find out whether degrees are fractions, percentages or counts, and make them fractions."""
-
-from dataclasses import dataclass, replace
-from functools import partial
+"""Detect whether degrees are fractions, percentages or counts."""
 
 import numpy as np
 
-from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
-from inldl.rows.partial import PartialRows
-from inldl.tables.options import SCALE_TITLES
-from inldl.text import counted
-
 WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
-ROUNDING = 1e-9  # what a computation may leave of 0
+SCALE_NAMES = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
+SEVERAL_ROWS = 3  # that show a pattern
 # Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
 # may be counts, of which some rows come near to 100 by chance.
 _NEAR, _NEAR_WHOLE = 0.1, 0.02
-_SEVERAL, _ALIKE = 3, 0.01  # complete rows, and how far their sums may lie apart to be one number
-_NORMALIZE = (
-    ", or give normalize=True (--normalize on the command line) to divide each such row by its sum"
-)
-_COUNTED = (
-    ", or give scale='count' (--scale count) and the column of their total (--total) if they are "
-    "counts"
-)
-_FORGOTTEN = "is a label missing from --labels? Else "
-_WORDS = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
+_ALIKE = 0.01  # how far sums of complete rows may lie apart to be one number
+
+
+def whole_of(scale) -> float:
+    """Return what shares in a table sum to; counts are shown as fractions."""
+    return WHOLE.get(scale, 1.0)
+
+
+def span(numbers) -> str:
+    """Return "99 to 101", or "99" if all numbers look the same."""
+    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
+    return " to ".join(dict.fromkeys(ends))
 
 
 class ScaleEvidence:
@@ -52,19 +47,19 @@ class ScaleEvidence:
     def scale(self):
         """Return the scale, and a sentence that says why."""
         scale, reason = self._complete() if self._rows else self._incomplete()
-        return scale, f"The shares are read as {_WORDS[scale]}: {reason}."
+        return scale, f"The shares are read as {SCALE_NAMES[scale]}: {reason}."
 
     def why_counts(self):
         """Return the start of a sentence that says why the shares were read as counts."""
         reason = f"No row is complete and the largest share is {self._largest:g}"
         if self._rows:
-            reason = f"Complete rows sum to {_span(self._sums)}, not to 1 or 100"
+            reason = f"Complete rows sum to {span(self._sums)}, not to 1 or 100"
         return f"{reason}, so the shares were read as counts"
 
     @property
     def alike(self):
         """Return what all complete rows sum to, but for rounding; None if sums vary."""
-        if self._rows < _SEVERAL or np.ptp(self._sums) > _ALIKE * self._sums.max():
+        if self._rows < SEVERAL_ROWS or np.ptp(self._sums) > _ALIKE * self._sums.max():
             return None
         mean = float(self._sums.mean())
         return mean if np.ptp(self._sums) == 0 else float(f"{mean:.3g}")
@@ -86,369 +81,3 @@ class ScaleEvidence:
             reason = "none is observed"
         fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
         return (fitting or ["count"])[0], reason
-
-
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """Degrees of some rows of a file as fractions."""
-
-    known: PartialRows  # degrees, bounds and sums of labels
-    scale: str  # how they stand in the file
-    notes: list[str]  # sentences on what was detected
-    # (n,) what rows were divided by because a user asked for it, if their sums vary
-    divisors: np.ndarray | None = None
-    totals: np.ndarray | None = None  # (n,) totals of counts that stand in the file
-
-
-class Degrees:
-    """Check the numbers of the label columns, NaN where unobserved, and make fractions of them.
-
-    What a share may be, and what rounding explains, is known to `inldl.rows.checks`. `columns`
-    are the labels, their totals and sums. `where` turns a row into words, such as "Line 7".
-    `whole_numbers` says, when it is asked, whether all counts of the file are whole. Without
-    `check`, nothing is refused.
-    """
-
-    def __init__(self, piece, columns, where, *, whole_numbers=lambda: False, check=True):
-        self.values, self.labels = piece.values, columns.labels
-        self._piece, self._columns, self.where, self.check = piece, columns, where, check
-        self._whole_numbers = whole_numbers
-        self._divisors, self._totals = None, piece.totals
-        self._span = "no columns"
-        if self.labels:
-            self._span = f"columns {self.labels[0]!r} to {self.labels[-1]!r}"
-
-    def shares(self, scale="auto", *, normalize=False, part=False) -> Shares:
-        """Return the degrees as fractions; a `part` of a table may lack a label altogether."""
-        check_choice("scale", scale, SCALE_TITLES)
-        self._check_cells(part)
-        notes: list[str] = []
-        evidence = None
-        if self._totals is not None:
-            scale, (y, whole) = "count", self._shares_of_totals(notes)
-        else:
-            if scale == "auto":
-                evidence = ScaleEvidence()
-                evidence.add(self._piece.grouped_values(self.labels))
-                scale, note = evidence.scale()
-                notes.append(note)
-            if scale == "count":
-                y, whole = self._shares_of_counts(notes, evidence)
-            else:
-                y, whole = self._shares_of(scale, normalize, notes), WHOLE[scale]
-        known = self._constrained(y, whole, scale, notes)
-        if self._piece.bounds is not None:
-            whole_numbers = scale == "count" and self._whole_numbers()
-            notes.append(self._piece.bounds.note(WHOLE.get(scale, np.nan), whole_numbers))
-        return Shares(known, scale, notes, self._divisors, self._totals)
-
-    def _check_cells(self, part):
-        """Refuse numbers that are no shares; rounding errors below 0 become 0."""
-        unseen = () if part or not self.check else np.isnan(self.values).all(axis=0)
-        if np.any(unseen):
-            raise ValueError(
-                f"The label column {self.labels[int(np.argmax(unseen))]!r} has no observed value; "
-                "drop it from the labels, or observe it in at least one row."
-            )
-        self._refuse_degree(self.values < -ROUNDING, "is below 0", self._below_zero())
-        rounded = (self.values < 0) & (self.values >= -ROUNDING)
-        if rounded.any():
-            self.values = np.where(rounded, 0, self.values)
-        self._refuse_degree(np.isinf(self.values), "is not finite")
-
-    def _refuse(self, bad, problem):
-        """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
-        if self.check and bad.any():
-            at = tuple(np.argwhere(bad)[0].tolist())
-            column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
-            raise ValueError(problem(at, self.where(at[0]) + column))
-
-    def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
-        words = f"{problem}; {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
-
-    def _below_zero(self):
-        """Return what to do about numbers below 0: one number in many cells may mean missing."""
-        found, counts = np.unique(self.values[self.values < -ROUNDING], return_counts=True)
-        if len(found) != 1 or counts[0] < _SEVERAL:
-            return "correct it, or leave the cell empty"
-        return (
-            f"it is in {counts[0]:,} cells, so if it means missing, say --na {found[0]:g} "
-            f"(na='{found[0]:g}' in Python)"
-        )
-
-    def _refuse_zero_sums(self, sums):
-        words = f"the shares ({self._span}) sum to 0, so they are shares of nothing"
-        self._refuse(sums == 0, lambda _, place: f"{place}: {words}; remove the row.")
-
-    def _refuse_sums(self, bad, sums, whole, compared, advice):
-        start = f"the known shares ({self._span}) sum to"
-        end = f"{compared} {whole:g} ({counted(int(bad.sum()), 'such row')}); {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
-
-    def _shares_of_counts(self, notes, evidence):
-        """Return the shares of counts, and the sums of their rows."""
-        counts = replace(self._piece, values=self.values).grouped_values(self.labels)
-        holes = np.isnan(counts)
-        if holes.any():
-            self._refuse(holes, lambda _, place: _missing_count(place, evidence))
-            notes.append(
-                f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
-                "unknown, and the shares are those of the other counts."
-            )
-        sums = np.nansum(counts, axis=1)
-        self._refuse_zero_sums(sums)
-        sums = np.where(sums == 0, 1, sums)
-        return self.values / sums[:, None], sums
-
-    def _shares_of_totals(self, notes):
-        """Return the shares of counts whose total stands in a column, and the totals."""
-        totals, column = self._totals, self._columns.total
-        name = "the total (--total)" if column is None else f"the total (column {column!r})"
-        holes, sums = np.isnan(self.values).any(axis=1), np.nansum(self.values, axis=1)
-        for bad, problem in (
-            (np.isinf(totals) | (totals < 0), "is {:g}; correct it"),
-            (totals == 0, "is 0, so there are no shares of it; remove the row"),
-            (np.isnan(totals) & holes, "is missing, and so is a count; fill in one of them"),
-        ):
-            words = f"{name} {problem}."
-            self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
-        totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
-        gap = self._gap(totals, "count") * totals
-        several = self._columns.each is not None and (~holes).sum() >= _SEVERAL
-        if several and not np.ptp(sums[~holes]):
-            gap = ROUNDING * totals  # rounded numbers would sum to several
-        short = ~holes & (sums < totals - gap)
-        for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
-            self._refuse(
-                bad,
-                lambda at, place, advice=advice: (
-                    f"{place}: the counts ({self._span}) sum to {sums[at]:.10g}, but {name} is "
-                    f"{totals[at]:.10g}; {advice}correct one of them."
-                ),
-            )
-        if 2 * short.sum() > (~holes).sum():
-            notes += self._mistaken(short, sums, totals)
-            return self._shares_of_counts(notes, None)
-        rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
-        return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
-
-    def _mistaken(self, short, sums, totals):
-        """Forget totals that are more than their labels sum to, and return a note on them."""
-        self._totals, row = None, int(np.argmax(short))
-        return [
-            f"Complete rows whose counts sum to less than their total: {short.sum():,} "
-            f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
-            "from --labels? Here the totals are left aside."
-        ]
-
-    def _constrained(self, y, whole, scale, notes):
-        """Return the rows with their bounds and sums, once these are checked."""
-        if not self._piece.constrained:
-            return PartialRows(y, names=tuple(self.labels))
-        whole = np.broadcast_to(np.asarray(whole, float), len(y))
-        gap, column = self._gap(whole, scale), whole[:, None]
-        given = self._piece.limits(self.labels, scale == "count" and self._whole_numbers())
-        holes = np.isnan(y)
-        lower = np.where(holes, given.lower / column, y)
-        upper = np.where(holes, given.upper / column, y)
-        self._refuse_bounds(np.where(holes, lower, np.nan), upper, whole, scale)
-        sums = None if given.sums is None else given.sums / column
-        self._check_groups(y, lower, upper, given.groups, sums, gap, whole)
-        least, most = _reach(lower, upper, given.groups, sums)
-        self._refuse_reach(least > 1 + gap, least, whole, "at least", "correct them")
-        advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
-        self._refuse_reach(most < 1 - gap, most, whole, "at most", advice)
-        near = holes.any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
-        factors = np.where(near, np.clip(1, least, most), 1)[:, None]
-        if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
-            notes.append(
-                "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
-                f"{n:,}. They are divided to fit it for learning."
-            )
-        return PartialRows(
-            y / factors,
-            lower / factors,
-            np.where(holes, np.minimum(upper / factors, 1), y / factors),
-            given.groups,
-            None if sums is None else sums / factors,
-            names=given.names,
-        )
-
-    def _check_groups(self, y, lower, upper, groups, sums, gap, whole):
-        """Refuse sums that their labels cannot have; round the others to what they can have.
-
-        A `gap` is what rounding explains, `whole` the units of the file, both for each row. A sum
-        of observed labels says nothing new, and is left out.
-        """
-        for j, columns in enumerate(groups):
-            low, high = lower[:, columns].sum(axis=1), upper[:, columns].sum(axis=1)
-            total = sums[:, j]
-            problem = partial(self._group_problem, columns, total * whole, high != low)
-            self._refuse(total < low - gap, partial(problem, "at least ", low * whole))
-            self._refuse(total > high + gap, partial(problem, "at most ", high * whole))
-            observed = ~np.isnan(y[:, columns]).any(axis=1)
-            sums[:, j] = np.where(observed, np.nan, np.clip(total, low, high))
-
-    def _group_problem(self, columns, given, several, word, end, at, place):
-        [row] = at
-        members = tuple(self.labels[j] for j in columns)
-        names = " and ".join(map(repr, members))
-        word = word if several[row] else ""
-        return (
-            f"{place}: column {self._columns.column_of(members)!r} has {given[row]:.6g}, but "
-            f"{names} are {word}{end[row]:.6g} together; correct one of them."
-        )
-
-    def _gap(self, whole, scale):
-        """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
-        numbers = np.column_stack([self.values, *self._piece.sums.values()])
-        if scale != "count" or self._columns.each is not None:  # one whole for all rows
-            return np.maximum(rounding_gap(numbers, whole.max()), sum_tolerance(np.float64))
-        if self._whole_numbers():
-            return 0.05 / whole  # whole numbers sum to whole numbers
-        largest = whole.max(initial=1.0)
-        return rounding_gap(numbers, largest) * largest / whole
-
-    def _refuse_bounds(self, lower, upper, whole, scale):
-        """Refuse bounds that no share can have."""
-        none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
-        shown = [each * whole[:, None] for each in (lower, upper)]
-
-        def refuse(bad, words):
-            self._refuse(
-                bad, lambda at, place: f"{place}: {words.format(*(x[at] for x in shown))}."
-            )
-
-        refuse(lower > upper, none)
-        if scale != "count":
-            above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}"
-            refuse(lower > 1, f"the bound {{0:g}} {above}")
-            refuse(
-                ~np.isnan(lower) & np.isfinite(upper) & (upper > 1), f"the bound {{1:g}} {above}"
-            )
-
-    def _refuse_reach(self, bad, sums, whole, end, advice):
-        words = f"the cells of the row ({self._span}) sum to {end}"
-        rows = f"({counted(int(bad.sum()), 'such row')}); {advice}."
-
-        def problem(at, place):
-            found, wanted = sums[at] * whole[at], whole[at]
-            return f"{place}: {words} {found:.6g}, but the whole is {wanted:.6g} {rows}"
-
-        self._refuse(bad, problem)
-
-    def _shares_of(self, scale, normalize, notes):
-        whole = WHOLE[scale]
-        # No copy of a large table, unless the decimals of its numbers are asked for later.
-        y = self.values if whole == 1 and not self._piece.constrained else self.values / whole
-        tolerance = sum_tolerance(y.dtype)
-        advice = f"correct it, or {_if_no(scale)}"
-        self._refuse_degree(y > 1 + tolerance, f"is above {whole:g}", advice)
-        sums = np.nansum(y, axis=1)
-        complete = ~np.isnan(y).any(axis=1)
-        off = complete & (np.abs(sums - 1) > tolerance)
-        over = ~complete & (sums - 1 > tolerance)  # as `wrong_sums` has it, to the last bit
-        if not (off.any() or over.any()):
-            return y
-        few = over & (sums <= 1 + MOST_ROUNDING)
-        if normalize:
-            self._refuse_sums(over & ~few, sums, whole, "more than", "correct them")
-            self._refuse_zero_sums(np.where(complete, sums, 1))
-            notes += _normalized_notes(off, few, f"{whole:g}")
-            divided = off | few
-            loose = off & (np.abs(sums - 1) > rounding_gap(self.values, whole))
-            if loose.any():
-                self._divisors = np.where(divided, sums, 1)
-                notes.append(
-                    f"Complete rows sum to {_span(sums[complete] * whole)}, so no missing share "
-                    "follows from the others of its row; completed rows have such sums, too."
-                )
-        else:
-            rounded = np.abs(sums - 1) <= rounding_gap(self.values, whole)
-            advice = f"correct them{'' if (over & ~few).any() else _NORMALIZE}"
-            self._refuse_sums(over & ~rounded, sums, whole, "more than", advice)
-            short = (off & ~rounded & (sums < 1)).sum() > complete.sum() / 2
-            advice = f"{_FORGOTTEN if short else ''}correct them{_NORMALIZE}"
-            self._refuse_sums(off & ~rounded, sums, whole, "not", advice)
-            notes += _rounded_notes(sums * whole, off & rounded, over & rounded)
-            divided = (off | over) & rounded
-        y[divided] /= sums[divided, None]
-        return y
-
-
-def _reach(lower, upper, groups, sums):
-    """Return the least and the most that the degrees of each row can sum to."""
-    ends = lower.copy(), upper.copy()
-    for j, columns in enumerate(groups):
-        known = ~np.isnan(sums[:, j])
-        for end in ends:
-            end[np.ix_(known, columns)] = 0
-            end[known, columns[0]] = sums[known, j]
-    return tuple(end.sum(axis=1) for end in ends)
-
-
-def _if_no(scale):
-    """Return what to do if degrees are counts after all."""
-    return f"give scale='count' (--scale count) if the columns are not {_WORDS[scale]}"
-
-
-def _missing_count(place, evidence):
-    """Return why a row of counts needs all of them, and how it came to be one."""
-    if evidence is None:
-        return (
-            f"{place}: a count is missing, so the total of the row is unknown; name the column "
-            "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
-            "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
-            "command line, if the numbers are such)."
-        )
-    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
-    if evidence.alike is not None:
-        number = f"{evidence.alike:.10g}"
-        return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
-    return (
-        f"{start}{_FORGOTTEN}fill in the count, name the column that holds the total (--total "
-        "COLUMN, total='...' in Python), or say what the numbers are with scale='fraction' or "
-        "'percent' (--scale on the command line)."
-    )
-
-
-def _normalized_notes(complete, holed, whole):
-    """Return notes on the rows that a user wants to have divided."""
-    kinds = {
-        f"Complete rows that do not sum to {whole}": complete,
-        f"Rows with missing shares whose known ones sum to more than {whole}": holed,
-    }
-    return [
-        f"{which}: {rows.sum():,}. They are divided by their sums for learning; the written file "
-        "keeps them as they are."
-        for which, rows in kinds.items()
-        if rows.any()
-    ]
-
-
-def _rounded_notes(sums, complete, holed):
-    """Return notes on rows whose sums miss the whole because their numbers are rounded."""
-    divided = (
-        "they are divided by their sums" if complete.sum() > 1 else "it is divided by its sum"
-    )
-    zero = "the missing shares become 0"
-    kinds = (complete, "", f"{divided} for learning"), (holed, " with missing shares", zero)
-    notes = []
-    for rows, which, what in kinds:
-        if rows.any():
-            count = int(rows.sum())
-            who = f"1 row{which} sums" if count == 1 else f"{count:,} rows{which} sum"
-            notes.append(f"{who} to {_span(sums[rows])}, as rounded numbers do; {what}.")
-    return notes
-
-
-def _span(numbers):
-    """Return "99 to 101", or "99" if all numbers look the same."""
-    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
-    return " to ".join(dict.fromkeys(ends))
-
-
-def whole_of(scale) -> float:
-    """Return what shares in a table sum to; counts are shown as fractions."""
-    return WHOLE.get(scale, 1.0)
