@@ -8,7 +8,7 @@ import copy
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from importlib import import_module
 from inspect import signature
 from numbers import Integral
@@ -18,7 +18,6 @@ import numpy as np
 from numpy.lib import format as npy
 from sklearn.base import BaseEstimator
 
-from inldl.files.trees import packed_forest, unpack_forest
 from inldl.methods import DistributionEstimator, RegressorLDL
 from inldl.methods.registry import METHODS, classes
 from inldl.specs import import_object
@@ -39,10 +38,8 @@ TRAINING_ROWS = frozenset(["held_out_", "held_out_rows_", "recovered_"])
 # Attributes in which NaN or infinity is no fault
 WITH_NAN = frozenset(["completion_scores_", "degrees", "explained_variance_ratio_",
                       "held_out_", "history_", "_fit_X", "estimators_"])  # fmt: skip
-DTYPES = frozenset(
-    ["bool", "float16", "float32", "float64"]
-    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-)
+DTYPES = {"bool", "float16", "float32", "float64"}
+DTYPES |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # What skops may make besides objects, by the name of its loader
 NODES = {
     "DictNode": {"builtins.dict"},
@@ -56,6 +53,8 @@ LEAVES = frozenset(["JsonNode", "NdArrayNode", "TypeNode"])  # nodes without oth
 OLDEST_PROTOCOL = 2  # of skops; readers of older ones are less strict
 MOST_DIMENSIONS = 3
 MOST_JOBS = 1024  # joblib starts as many threads
+DEEPEST_TREE = 10_000  # levels; real trees have tens
+NODE_COLUMNS = ("left_child", "right_child", "feature", "threshold", "missing_go_to_left")
 MOST_TREES = 20_000  # of all forests in one file; a tree takes 50 microseconds to make
 MOST_TIMES = 50  # the bytes of a file that its parts can have in memory; most have 10
 MOST_COLUMNS = 10**6  # of an array without entries
@@ -95,7 +94,9 @@ def trusted_class(module: str, name: str) -> type | None:
         return kind if kind.__module__ == module else None
     root, *rest = module.split(".")
     known = root == "inldl" and rest and rest[0] in ROOMS and all(map(str.isidentifier, rest))
-    if not (known or f"{module}.{name}" in _trusted or module in _registered_modules()):
+    outside = [each.path for each in METHODS.values() if not each.path.startswith("inldl.")]
+    known = known or module in {import_object(path).__module__ for path in outside}
+    if not known and f"{module}.{name}" not in _trusted:
         return None
     try:
         kind = getattr(import_module(module), name, None)
@@ -104,12 +105,6 @@ def trusted_class(module: str, name: str) -> type | None:
     good = isinstance(kind, type) and kind.__module__ == module and kind.__new__ is object.__new__
     good = good and getattr(kind, "__setstate__", None) in (None, BaseEstimator.__setstate__)
     return kind if good and not hasattr(kind, "__del__") else None
-
-
-def _registered_modules():
-    """Return the modules of the methods that were registered from outside."""
-    paths = {each.path for each in METHODS.values() if not each.path.startswith("inldl.")}
-    return {import_object(path).__module__ for path in paths}
 
 
 def portable(value, where="model") -> Any:
@@ -181,11 +176,8 @@ def check_payload(archive, room: int) -> list[str]:
     It is also refused if an array has another size than it says, or if all parts together take
     more than `room` bytes.
     """
-    members = archive.infolist()
-    require(len(archive.NameToInfo) == len(members), "two of its parts have one name")
-    require(
-        sum(m.file_size for m in members) <= room, "its parts are larger than the file explains"
-    )
+    size = sum(member.file_size for member in archive.infolist())
+    require(size <= room, "its parts are larger than the file explains")
     schema = json.loads(archive.read("schema.json"))
     require(type(schema) is dict, "it has something else where a part must be")
     protocol = schema.get("protocol")
@@ -252,23 +244,24 @@ def _checked_size(archive, name):
 
 def check_parts(model) -> dict[str, list]:
     """Return the models, forests and neighbours in a loaded model, all checked and ready."""
-    parts: dict[str, list] = defaultdict(list)
-    for value, where in _walk(model):
+    parts: dict[str, list] = {"models": [], "forests": [], "neighbors": []}
+    for value, where in list(_walk(model)):
         if isinstance(value, np.ndarray):
             require(_is_plain_array(value), f"its {where} is something else than numbers or texts")
             _check_finite(value, where)
         elif hasattr(value, "__dict__"):
             _check_instance(value)
-            is_model = isinstance(value, DistributionEstimator)
-            parts["models" if is_model else type(value).__name__].append(value)
-    forests = [each for each in parts["ExtraTreesRegressor"] if hasattr(each, "estimators_")]
-    trees = sum(np.size(forest.estimators_["sizes"]) for forest in forests)
+            if isinstance(value, DistributionEstimator):
+                parts["models"].append(value)
+            elif type(value).__name__ == "ExtraTreesRegressor" and hasattr(value, "estimators_"):
+                parts["forests"].append(value)
+            elif type(value).__name__ == "KNeighborsRegressor" and hasattr(value, "_fit_X"):
+                _fit_again(value)
+                parts["neighbors"].append(value)
+    trees = sum(np.size(forest.estimators_["sizes"]) for forest in parts["forests"])
     require(trees <= MOST_TREES, f"it holds more than {MOST_TREES} trees")
-    require(all(map(unpack_forest, forests)), "its trees are damaged")
-    neighbors = [each for each in parts["KNeighborsRegressor"] if hasattr(each, "_fit_X")]
-    for regressor in neighbors:
-        _fit_again(regressor)
-    return {"models": parts["models"], "forests": forests, "neighbors": neighbors}
+    require(all(map(unpack_forest, parts["forests"])), "its trees are damaged")
+    return parts
 
 
 def _walk(model):
@@ -312,7 +305,94 @@ def _check_instance(value):
 def _fit_again(regressor):
     """Fit a KNeighborsRegressor to its rows, which needs nothing but memory and moments."""
     require(regressor.metric_params is None, "it holds neighbours with metric_params")
-    names = getattr(regressor, "feature_names_in_", None)
-    regressor.fit(regressor._fit_X, regressor._y)
-    if names is not None:
-        regressor.feature_names_in_ = names
+    names = {k: v for k, v in vars(regressor).items() if k == "feature_names_in_"}
+    vars(regressor.fit(regressor._fit_X, regressor._y)).update(names)
+
+
+def packed_forest(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a fitted forest with a few arrays in place of its trees.
+
+    skops would write each tree as an object, which takes ten times as long and half as much room
+    again. Files have no statistics of nodes, and the values of leaves alone.
+    """
+    trees = [each.tree_ for each in state["estimators_"]]
+    if max(tree.max_depth for tree in trees) >= DEEPEST_TREE:
+        raise ValueError(
+            f"A model file cannot hold trees of {DEEPEST_TREE} levels; give a max_depth."
+        )
+    states = [tree.__getstate__() for tree in trees]
+    nodes, values = (np.concatenate([s[name] for s in states]) for name in ("nodes", "values"))
+    packed = {name: nodes[name] for name in NODE_COLUMNS}
+    packed["values"] = values[nodes["left_child"] < 0, :, 0]
+    packed["sizes"] = np.array([len(each["nodes"]) for each in states])
+    return {**state, "estimators_": packed}
+
+
+def unpack_forest(forest) -> bool:
+    """Make the trees of a forest from its arrays; return whether they are trees.
+
+    scikit-learn follows nodes without checking where they lead: a crafted tree would send a
+    prediction outside of its arrays, or round in circles.
+    """
+    from sklearn.tree._tree import NODE_DTYPE
+
+    packed, n_outputs = forest.estimators_, forest.n_outputs_
+    leaves, sizes = packed["values"], packed["sizes"]
+    nodes = np.zeros(len(packed["left_child"]), NODE_DTYPE)
+    for name in NODE_COLUMNS:
+        nodes[name] = packed[name]
+    inner, features = nodes["left_child"] >= 0, nodes["feature"][nodes["left_child"] >= 0]
+    width = forest.n_features_in_ if type(forest.n_features_in_) is int else 0
+    good = ((features >= 0) & (features < width)).all() and 0 < width < 2**31
+    good = good and leaves.shape == (np.count_nonzero(~inner), n_outputs)
+    good = good and np.isfinite(leaves).all() and sizes.dtype.kind == "i" and sizes.ndim == 1
+    good = good and ((sizes > 0) & (sizes < 2**31)).all() and sizes.sum() == len(nodes) > 0
+    depths = _depths(nodes, sizes) if good else None
+    if depths is None:
+        return False
+    values = np.zeros((len(nodes), n_outputs, 1))
+    values[~inner, :, 0] = leaves
+    forest.estimators_ = [
+        _regressor(forest, nodes[stop - size : stop], values[stop - size : stop], depth)
+        for stop, size, depth in zip(np.cumsum(sizes), sizes, depths, strict=True)
+    ]
+    return True
+
+
+def _depths(nodes, sizes):
+    """Return the depth of each tree if each node but its root has one parent, which is before it.
+
+    Nodes of all trees are looked at together, level by level.
+    """
+    left, right = nodes["left_child"], nodes["right_child"]
+    stops, tree_of = np.cumsum(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    roots, inner = stops - sizes, left >= 0
+    parents = np.tile(np.flatnonzero(inner), 2)
+    children = np.concatenate([left[inner], right[inner]]) + roots[tree_of[parents]]
+    good = (children > parents).all() and (children < stops[tree_of[parents]]).all()
+    good = good and (left[~inner] == -1).all()  # scikit-learn knows leaves by that
+    once = np.ones(len(left), int)
+    once[roots] = 0
+    if not good or not np.array_equal(np.bincount(children, minlength=len(left)), once):
+        return None
+    depths, level = np.zeros(len(sizes), int), roots[inner[roots]]
+    while len(level) and depths.max() < DEEPEST_TREE:
+        depths[tree_of[level]] += 1
+        level = np.concatenate([left[level], right[level]]) + np.tile(roots[tree_of[level]], 2)
+        level = level[inner[level]]
+    return None if len(level) else depths.tolist()
+
+
+def _regressor(forest, nodes, values, depth):
+    """Return one tree of a forest."""
+    from sklearn.tree import ExtraTreeRegressor
+    from sklearn.tree._tree import Tree
+
+    given = {name: getattr(forest, name) for name in forest.estimator_params}
+    regressor = ExtraTreeRegressor(**given | {"random_state": None})
+    n_features, outputs = forest.n_features_in_, forest.n_outputs_
+    regressor.n_features_in_, regressor.n_outputs_ = n_features, outputs
+    regressor.tree_ = Tree(n_features, np.ones(outputs, np.intp), outputs)
+    state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
+    regressor.tree_.__setstate__(state)
+    return regressor

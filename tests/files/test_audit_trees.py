@@ -8,8 +8,8 @@ from sklearn.ensemble import ExtraTreesRegressor
 
 from hostile_files import changed
 from inldl import AutoInLDL
+from inldl.files.audit import packed_forest, unpack_forest
 from inldl.files.model_file import load_model, save_model
-from inldl.files.trees import packed_forest, unpack_forest
 
 
 def arrays(name, change):

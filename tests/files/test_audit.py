@@ -275,7 +275,7 @@ def test_containers_that_lie(tmp_path, saved):
     for packing in (zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA):
         changed = {**members, name: zeros}
         assert "larger than the file explains" in message(changed, compression=packing)
-    assert "have one name" in message([*members.items(), (name, coef)])
+    assert "another size" in message([*members.items(), (name, coef[:-8])])  # the last one counts
     assert "is missing" in message({k: v for k, v in members.items() if k != name})
     for shape in (b"(3000000000000, 3)", b"(3, 2)", b"(3, 4)", b"(3, 0)", b"()", b"(9, 9)"):
         changed = other_shape(coef, shape)
