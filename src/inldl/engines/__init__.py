@@ -28,6 +28,7 @@ __all__ = [
     "MemoryRows",
     "RowSource",
     "Sums",
+    "is_lazy",
     "is_outside_memory",
     "one_blas_thread",
     "open_rows",
@@ -51,7 +52,7 @@ def open_rows(
     fit gets by name. They may be in memory wherever X is; Dask arrays only if X or y is one.
     """
     arrays = arrays or {}
-    if is_chunked(X) or is_chunked(y):
+    if is_lazy(X, y):
         from inldl.engines.chunks import ChunkedRows, header  # Dask need not be installed
 
         note_columns(estimator, header(X), reset=fitting)
@@ -68,6 +69,11 @@ def open_rows(
     return MemoryRows(validate_features(estimator, X, accept_sparse="csr", dtype=FLOATS), y)
 
 
+def is_lazy(X: Any, y: Any = None) -> bool:
+    """Return whether what rows of X and y are mapped to is computed when it is asked for."""
+    return is_chunked(X) or is_chunked(y)
+
+
 def is_outside_memory(X: Any, y: Any = None) -> bool:
     """Return whether `open_rows` leaves X or y where they are, on disk or in Dask's chunks."""
-    return is_chunked(X) or is_chunked(y) or is_on_disk(X)
+    return is_lazy(X, y) or is_on_disk(X)

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from inldl.engines import is_lazy
 from inldl.errors import warn_user
 from inldl.methods.completing import check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
@@ -22,7 +23,7 @@ from inldl.rows.checks import (
     like,
     look_like_ratios,
 )
-from inldl.rows.inputs import as_weights, is_chunked, validate_weighted_fit
+from inldl.rows.inputs import as_weights, validate_weighted_fit
 from inldl.rows.partial import PartialRows
 
 TO_EXPORT = "fit with --method winldl to export."
@@ -164,7 +165,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _is_lazy(self, X, y=None):
         """Return whether rows are Dask chunks that can be completed lazily."""
-        return self._takes_chunks and (is_chunked(X) or is_chunked(y))
+        return self._takes_chunks and is_lazy(X, y)
 
     def _completer(self):
         """Return the completer that was learned, or None."""
