@@ -10,17 +10,12 @@ from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
+from inldl.tables import table_rows
 from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.options import ShareOptions
 from inldl.tables.scale import whole_of
-from inldl.tables.table_rows import (
-    TrainingRows,
-    copies_notes,
-    notes_on_counts,
-    sample_rows,
-    take_weights,
-)
+from inldl.tables.table_rows import TrainingRows
 from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
 
 COMPARING = (
@@ -175,14 +170,15 @@ def compare(
     labels = list(names_or_numbers(y))
     bounds = {"lower": lower, "upper": upper, "sums": sums}
     table = _training_rows(X, y, sample_weight, divisors, bounds, labels)
-    n_rows, table = len(table), table.take(sample_rows(len(table), max_rows, random_state))
+    n_rows = len(table)
+    table = table.take(table_rows.sample_rows(n_rows, max_rows, random_state))
     notes = []
     if len(table) < n_rows:
         notes.append(f"A random sample of {max_rows:,} of the {n_rows:,} rows was used.")
     if len(table) < FEW:
         notes.append(f"With fewer than {FEW} rows, chance may decide which method is best.")
     n_rows, table = len(table), _without_copies(table, dates)
-    notes += copies_notes(n_rows - len(table))
+    notes += table_rows.copies_notes(n_rows - len(table))
     completing = completing_trials(table, hidden, random_state)
     trials = [*completing, *predicting_trials(table, folds, random_state)]
     attempts = {}
@@ -210,11 +206,11 @@ def compare_file(
     """
     options = ShareOptions.of(options, **keywords)
     read = file.read(scale=options.scale, normalize=options.normalize)
-    weights = take_weights(read.features, options.weight, file)
+    weights = table_rows.take_weights(read.features, options.weight, file)
     how = {"max_rows": max_rows, "scale": read.scale, "dates": options.dates}
     how |= {"sample_weight": weights, "divisors": read.sums, **read.known.arguments()}
     found = compare(read.features, read.degrees, methods, **how)
-    return found, [*file.notes, *notes_on_counts(read), *_notes_on_sums(read)]
+    return found, [*file.notes, *table_rows.notes_on_counts(read), *_notes_on_sums(read)]
 
 
 def _notes_on_sums(read):

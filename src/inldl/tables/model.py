@@ -31,15 +31,10 @@ from inldl.rows.checks import (
 from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
+from inldl.tables import table_rows
 from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.table_rows import (
-    PredictedRows,
-    RowsToFill,
-    TrainingRows,
-    group_numbers,
-    means_of_labels,
-)
+from inldl.tables.table_rows import PredictedRows, RowsToFill, TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
 
 FOLDS = 5  # of the first fit of rows that are weighed by votes, if it has no others
@@ -177,12 +172,12 @@ class TableModel(IntervalMixin, DistributionEstimator):
         self._refuse_limits(rows if rows.constrained else None)
         if self.known == "ratios":
             check_ratios(rows.y)
-        self.means_ = means_of_labels(rows, ratios=self.known == "ratios")
+        self.means_ = table_rows.means_of_labels(rows, ratios=self.known == "ratios")
         groups, votes = training.fold_groups, training.votes
         return replace(
             training,
             features=self.encoder_.matrix(X),
-            fold_groups=None if groups is None else group_numbers(groups, n),
+            fold_groups=None if groups is None else table_rows.group_numbers(groups, n),
             votes=None if votes is None else checked_votes(votes, n),
         )
 
