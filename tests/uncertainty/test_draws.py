@@ -10,8 +10,7 @@ from inldl.completion import Completer
 from inldl.completion.completer import Refilled
 from inldl.methods import KernelRidgeLDL
 from inldl.rows.partial import PartialRows
-from inldl.uncertainty.draws import TRIALS, draw_rows, own_errors
-from inldl.uncertainty.joint_normal import NormalRows
+from inldl.uncertainty.draws import TRIALS, NormalRows, draw_rows, own_errors
 
 DRAWS = 200
 

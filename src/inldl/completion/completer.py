@@ -21,7 +21,7 @@ from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import error_covariance
 from inldl.solvers.linear import weights_towards
 from inldl.uncertainty.conformal import ErrorSizes, PredictionErrors, cut_to_rows
-from inldl.uncertainty.draws import NUMBERS, TRIALS, Learned, draw_rows
+from inldl.uncertainty.draws import NUMBERS, TRIALS, JointNormal, Learned, draw_rows
 from inldl.uncertainty.hiding import (
     Hidden,
     Refilled,
@@ -29,7 +29,6 @@ from inldl.uncertainty.hiding import (
     share_of_holes,
     weights_of_holes,
 )
-from inldl.uncertainty.joint_normal import JointNormal
 
 FOLDS = 5
 JUDGED = 10_000  # degrees that are enough to weigh the members; further folds are left out then
@@ -157,7 +156,7 @@ class Completer:
         n_trees = int(self._share_of_trees * most_trees)
         return Mixture(members.MEMBERS, rows, predicted, n_trees, self.seed, self.n_jobs)
 
-    def _weigh(self, known, rows, told, hidden, fills, variance):
+    def _weigh(self, known, rows, expected_only, hidden, fills, variance):
         """Mix the members such that the error at hidden degrees is small; learn its size."""
         at = np.arange(len(hidden.rows)), hidden.labels
         weights = share_of_holes(hidden.left, rows.y)
@@ -165,8 +164,8 @@ class Completer:
             judged = fills[:, *at].T, hidden.degrees, weights
             best = weights_towards(self.members_.safe, PULL, *judged).tolist()
             self.weights_ = dict(zip(self.members_.names, best, strict=True))
-        if told is not None:  # how large errors are, only observed degrees can tell
-            seen = np.flatnonzero(~told[hidden.rows, hidden.labels])
+        if expected_only is not None:  # how large errors are, only observed degrees can tell
+            seen = np.flatnonzero(~expected_only[hidden.rows, hidden.labels])
             hidden, weights = hidden.some(seen), weights[seen]
             fills, variance = fills[:, seen], variance[seen]
             at = np.arange(len(seen)), hidden.labels

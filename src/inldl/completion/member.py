@@ -47,7 +47,7 @@ class Member(Protocol):
 
 @dataclass
 class Training:
-    """What members may learn from beside the rows, and how."""
+    """What members may learn from besides the rows, and how."""
 
     rows: PartialRows
     predicted: Array

@@ -24,7 +24,7 @@ from inldl.solvers.gaussian import (
     given_observed,
     unrelated_errors,
 )
-from inldl.uncertainty.joint_normal import principal_axes
+from inldl.uncertainty.draws import principal_axes
 
 Array = np.ndarray
 NORMAL_STEPS = 12  # of expectation maximisation

@@ -44,7 +44,7 @@ def spread_by_label(labels: Sequence[Array]) -> Array:
 
 
 class LabelErrors:
-    """The errors of the held-out predictions of one label, beside the observed degrees.
+    """The errors of the held-out predictions of one label at its observed degrees.
 
     The `scale` says how large errors are expected to be, relative to others of predictions of the
     same size.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from inldl.uncertainty import joint_normal
-from inldl.uncertainty.joint_normal import JointNormal, NormalRows
+from inldl.uncertainty import draws as joint_normal
+from inldl.uncertainty.draws import JointNormal, NormalRows
 
 
 def table(n=300, seed=0):
