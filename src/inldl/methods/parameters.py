@@ -19,6 +19,7 @@ from typing import (
     get_type_hints,
 )
 
+from inldl.methods.registry import classes
 from inldl.rows.checks import check_choice, check_number
 
 
@@ -107,7 +108,7 @@ def _documented(cls, bases):
                     known.update(_names(entry))
                     entries.append(_with_default(entry, cls))
         doc = f"{start}{title}\n{'-' * len(title)}\n" + "\n".join(entries) + rest
-    if "Examples\n" not in doc and cls.__module__.startswith("inldl."):
+    if "Examples\n" not in doc and cls.__name__ in classes():
         doc += "\n\n" + _EXAMPLES.format(cls.__name__, cls.__module__.split(".")[1])
     return doc
 
