@@ -1,7 +1,7 @@
 """Decide what a model file may hold: before it is written, before it is loaded, and afterwards.
 
 `skops` makes objects from attributes without running their constructors, and refuses types that it
-is not told to trust. It leaves open how large a file pretends to be, and what its objects hold.
+is not given as trusted. It leaves open how large a file pretends to be, and what its objects hold.
 """
 
 import copy

@@ -290,20 +290,20 @@ def _standardise(block, largest, centers, scales):
 def _notes(choices, max_levels):
     """Return sentences on the columns that are left out or lose something by their encoding."""
     dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
-    told = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
+    notes = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
     stray = {name: choice.stray for name, choice in choices.items() if choice.stray}
     if stray:
         first, (cell, row) = next(iter(stray.items()))
         rest = "nearly all numbers, but taken as text because of cells such as "
         rest += f"{cell!r} in row {row}"
         where = f" of {first!r}" if len(stray) > 1 else ""
-        told.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
+        notes.append(_sentence(stray, "is", "are", f"{rest}{where} (counted from 0)."))
     many = {n: c.n_levels for n, c in choices.items() if c.column and c.n_levels > max_levels}
     if many:
         number = next(iter(many.values())) if len(many) == 1 else f"more than {max_levels}"
         shares = f"the {max_levels} most frequent have a column each, the others share one."
-        told.append(_sentence(many, "has", "have", f"{number} levels; {shares}"))
-    return told
+        notes.append(_sentence(many, "has", "have", f"{number} levels; {shares}"))
+    return notes
 
 
 def _shared(dropped):
