@@ -30,45 +30,49 @@ class Bounds:
     example: tuple[str, float, float, bool] | None = None
 
     @classmethod
-    def none(cls, shape, example=None):
+    def none(cls, shape, example=None) -> "Bounds":
         """Return bounds of which none is known yet."""
         return cls(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool), example)
 
     @classmethod
-    def joined(cls, parts):
+    def joined(cls, parts) -> "Bounds | None":
         """Return the bounds of several pieces, given their shapes and bounds; None if all are."""
         known = [bounds for _, bounds in parts if bounds is not None]
         if not known:
             return None
         filled = [cls.none(shape) if bounds is None else bounds for shape, bounds in parts]
-        arrays = zip(*(each.arrays() for each in filled), strict=True)
-        return cls(*map(np.concatenate, arrays), known[0].example)
+        lower, upper, strict = map(
+            np.concatenate, zip(*(part.arrays() for part in filled), strict=True)
+        )
+        return cls(lower, upper, strict, known[0].example)
 
-    def arrays(self):
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the three arrays."""
         return self.lower, self.upper, self.strict
 
-    def at(self, *index):
+    def at(self, *index) -> "Bounds | None":
         """Return some of the rows or columns; None if none of their cells is bounded."""
         lower, upper, strict = (each[index] for each in self.arrays())
         known = ~(np.isnan(lower) & np.isnan(upper))
         return Bounds(lower, upper, strict, self.example) if known.any() else None
 
-    def given(self):
+    def given(self) -> np.ndarray:
         """Return where a cell is bounded."""
         return ~(np.isnan(self.lower) & np.isnan(self.upper))
 
-    def closed(self, whole):
+    def closed(self, whole) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper bounds that a degree may equal; whole numbers where these count.
 
         Among whole numbers, <5 is at most 4; among others, at most 5.
         """
         return _whole(*self.arrays()) if whole else (self.lower, self.upper)
 
-    def note(self, most, whole):
+    def note(self, most, whole) -> str:
         """Return a sentence on these cells; `most` is what a degree can be, NaN if it varies."""
-        text, *example = self.example
-        low, high = _whole(*example) if whole else example[:2]
+        assert self.example is not None
+        text, low, high, strict = self.example
+        if whole:
+            low, high = _whole(low, high, strict)
         low, high = np.nan_to_num(low), most if np.isnan(high) else high
         between = f"at least {low:g}" if np.isnan(high) else f"between {low:g} and {high:g}"
         number = int(self.given().sum())
@@ -93,7 +97,7 @@ class BoundedCells:
     def __init__(self, shape, signs):
         self._shape, self._signs, self.found = shape, signs, None
 
-    def add(self, column, rows, cells):
+    def add(self, column, rows, cells) -> tuple[int, str] | None:
         """Read cells of a column.
 
         Returns the row of the first cell that is no bound, and what is wrong with it or "".
@@ -110,7 +114,7 @@ class BoundedCells:
 
 
 @lru_cache(maxsize=4096)
-def read_bounds(cell, signs):
+def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
     """Return the lower and the upper bound in a cell, NaN if open, and whether it is strict.
 
     If a cell holds no bounds, the problem is returned as a text that follows the cell, or "" if it
@@ -137,7 +141,7 @@ def read_bounds(cell, signs):
     return (np.nan, number, strict) if written.sign[0] == "<" else (number, np.nan, strict)
 
 
-def what_is_wrong(cell, signs):
+def what_is_wrong(cell, signs) -> str:
     """Return what to say of a cell among degrees that holds neither a number nor bounds."""
     if isinstance(cell, datetime.date):
         return f"is not a number; it is {MADE_DATE}"

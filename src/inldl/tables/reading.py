@@ -1,5 +1,6 @@
 """Read a table of features and degrees from a file."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.table import Table, gather
+from inldl.tables.table import Piece, Table, gather
 
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
@@ -172,7 +173,7 @@ class TableFile:
         self.features = select_features(names, self.labels, options.features, unused)
 
     @staticmethod
-    def _widened(source, long, decimal, thousands):
+    def _widened(source, long, decimal, thousands) -> LongTable:
         """Return a table with a row per thing, of one that has a row per thing and label."""
         keys = Keys.of(long, source.names)
         source.find_signs([keys.value], decimal, thousands)
@@ -191,7 +192,9 @@ class TableFile:
                 raise ValueError(f"{error} {hint}") from None
             raise
 
-    def read(self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2):
+    def read(
+        self, *, scale="auto", normalize=False, check=True, most_rows=None, least_rows=2
+    ) -> Table:
         """Read the table.
 
         Parameters
@@ -248,7 +251,7 @@ class TableFile:
     def _are_whole(self):
         return are_whole(self.pieces())
 
-    def find_scale(self):
+    def find_scale(self) -> tuple[str, str]:
         """Detect what the degrees are, from the label columns alone and a piece at a time.
 
         Returns
@@ -267,7 +270,7 @@ class TableFile:
             evidence.add(piece.grouped_values(self.labels))
         return evidence.scale()
 
-    def pieces(self, features=(), text=()):
+    def pieces(self, features=(), text=()) -> Iterator[Piece]:
         """Yield the rows a piece at a time.
 
         Parameters
@@ -313,7 +316,7 @@ class TableFile:
         """Return the bounds and sums at the holes of a piece, in units of the file."""
         return piece.limits(self.labels, scale == "count" and self._are_whole)
 
-    def check_unchanged(self):
+    def check_unchanged(self) -> None:
         """Refuse to go on if the file has changed since it was opened."""
         if not self.path.exists() or self._looks() != self._stamp:
             raise OSError(f"{self.path} was changed while it was read; start again.")
@@ -322,7 +325,7 @@ class TableFile:
         found = self.path.stat()
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
-    def place_of(self, rows=None, first=0):
+    def place_of(self, rows=None, first=0) -> Callable[[int], str]:
         """Return a function that says where a row stands in the file, such as "Line 7".
 
         Its rows are counted from row `first` of the file, or are the rows numbered `rows`.

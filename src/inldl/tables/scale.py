@@ -30,7 +30,7 @@ class ScaleEvidence:
         self._sums = np.empty(0)  # the smallest and the largest of complete rows
         self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
 
-    def add(self, values):
+    def add(self, values) -> None:
         """Look at some rows."""
         known = values[~np.isnan(values)]
         self._largest = max(self._largest, known.max(initial=-np.inf))
@@ -44,12 +44,12 @@ class ScaleEvidence:
         for scale, near in self._near:
             self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
 
-    def scale(self):
+    def scale(self) -> tuple[str, str]:
         """Return the scale, and a sentence that says why."""
         scale, reason = self._complete() if self._rows else self._incomplete()
         return scale, f"The shares are read as {SCALE_NAMES[scale]}: {reason}."
 
-    def why_counts(self):
+    def why_counts(self) -> str:
         """Return the start of a sentence that says why the shares were read as counts."""
         reason = f"No row is complete and the largest share is {self._largest:g}"
         if self._rows:
@@ -57,7 +57,7 @@ class ScaleEvidence:
         return f"{reason}, so the shares were read as counts"
 
     @property
-    def alike(self):
+    def alike(self) -> float | None:
         """Return what all complete rows sum to, but for rounding; None if sums vary."""
         if self._rows < SEVERAL_ROWS or np.ptp(self._sums) > _ALIKE * self._sums.max():
             return None

@@ -10,6 +10,7 @@ import numpy as np
 
 from inldl.rows.checks import rounding_gap
 from inldl.tables.scale import WHOLE
+from inldl.tables.table import Piece
 from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'
@@ -23,7 +24,7 @@ _MANY = 1000  # a sum of rows that is no accident
 _COARSE = 0.002  # of the whole: a label may well be a half everywhere if it is rounded to more
 
 
-def check_columns(columns):
+def check_columns(columns) -> None:
     """Refuse column names that stand more than once in the header."""
     twice = [name for name, count in Counter(columns).items() if count > 1]
     if twice:
@@ -35,20 +36,20 @@ def check_columns(columns):
         )
 
 
-def named_by(columns, wanted, what="label columns"):
+def named_by(columns, wanted, what="label columns") -> list[str]:
     """Return the columns that a user names: names, globs, or "re:" and an expression."""
     wanted = split_names(wanted)
     return list(dict.fromkeys(name for each in wanted for name in _matches(columns, each, what)))
 
 
-def split_names(wanted):
+def split_names(wanted) -> list[str]:
     """Return what a user names as a list: a list, a text with commas, or "re:" and all of it."""
     if isinstance(wanted, str):
         wanted = [wanted] if wanted.startswith("re:") else wanted.split(",")
     return [str(each).strip() for each in wanted or ()]
 
 
-def select_labels(columns, labels, others=()):
+def select_labels(columns, labels, others=()) -> list[str]:
     """Return the label columns that `labels` names, without the `others`."""
     found = [name for name in named_by(columns, labels) if name not in others]
     if len(found) < 2:
@@ -60,7 +61,7 @@ def select_labels(columns, labels, others=()):
     return found
 
 
-def check_named_once(labels, unused):
+def check_named_once(labels, unused) -> None:
     """Refuse a label that is also named as an id, or to be ignored; one of a pattern may be."""
     if twice := [name for name in split_names(labels) if name in unused]:
         raise ValueError(
@@ -69,7 +70,7 @@ def check_named_once(labels, unused):
         )
 
 
-def select_features(columns, labels, features, others):
+def select_features(columns, labels, features, others) -> list[str]:
     """Return the feature columns: those that `features` names, or all but the `others`."""
     taken = {*labels, *others}
     chosen = columns if features is None else named_by(columns, features, "feature columns")
@@ -140,13 +141,14 @@ class TotalColumns:
         return self.total is not None or self.each is not None
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Return all these columns."""
         return [*([] if self.total is None else [self.total]), *self.sums]
 
-    def check(self, labels):
+    def check(self, labels) -> None:
         """Take the labels; refuse sums of columns that are no labels, or that share one."""
-        self.labels, seen = labels, {}
+        self.labels = labels
+        seen: dict[str, str] = {}
         for name, wanted in self.sums.items():
             members = tuple(named_by(self._names, wanted, f"labels of the sum {name!r}"))
             strange = [each for each in members if each not in labels]
@@ -169,7 +171,7 @@ class TotalColumns:
         """Return the column with the sum of some labels."""
         return next(name for name, labels in self.sums.items() if labels == members)
 
-    def check_scale(self, scale, normalize, percent):
+    def check_scale(self, scale, normalize, percent) -> None:
         """Refuse a total where the shares are no counts, or are to be divided by their sums."""
         other = "percent signs" if percent else f"scale={scale!r} (--scale {scale})"
         other = "normalize=True (--normalize)" if normalize else other
@@ -179,14 +181,14 @@ class TotalColumns:
                 "leave out one of them."
             )
 
-    def notes(self):
+    def notes(self) -> list[str]:
         """Return sentences that say what is shares of what."""
         if not self.given:
             return []
         of = f"{self.each:.10g}" if self.total is None else f"in column {self.total!r}"
         return [f"The shares are read as counts: shares of the total {of}."]
 
-    def apart(self, piece, where):
+    def apart(self, piece, where) -> Piece:
         """Return a piece with these columns, which are its last, apart from the labels."""
         n_labels = piece.values.shape[1] - len(self.columns)
         columns = dict(zip(self.columns, piece.values[:, n_labels:].T, strict=True))
@@ -214,7 +216,7 @@ class TotalColumns:
             )
 
 
-def are_whole(pieces):
+def are_whole(pieces) -> bool:
     """Return whether all numbers of label columns and all totals are whole."""
     parts = (each for piece in pieces for each in (piece.values, piece.totals))
     known = (each[np.isfinite(each)] for each in parts if each is not None)
@@ -254,7 +256,7 @@ def _parted(sums):
     return [(name.strip(), labels) for name, _, labels in parts]
 
 
-def refused_total(labels, values):
+def refused_total(labels, values) -> str | None:
     """Return a sentence about a label that is the sum of all others in each complete row, or None.
 
     `values` are the numbers of the labels as they stand in the file. In a table of two labels, the
@@ -282,7 +284,7 @@ def refused_total(labels, values):
     return None
 
 
-def notes_on_total_row(values, totals, y, features, where):
+def notes_on_total_row(values, totals, y, features, where) -> list[str]:
     """Return a list with a sentence about a first or last row that sums up all others.
 
     The `values` are counts if there are no shares `y`.
