@@ -358,17 +358,14 @@ def _pattern_of_quotes(delimiter: str, newline: str) -> re.Pattern[str]:
 
 def split_row(row: str, delimiter: str) -> list[str]:
     """Return the cells of a row as they are written, with their quotation marks."""
-    if '"' not in row:
-        return row.split(delimiter)
-    cells = [""]
-    for number, part in enumerate(row.split('"')):
-        if number % 2:
-            cells[-1] += f'"{part}"'
-        else:
-            first, *others = part.split(delimiter)
-            cells[-1] += first
-            cells += others
-    return cells
+    return _pattern_of_cells(delimiter).findall(row) if '"' in row else row.split(delimiter)
+
+
+@lru_cache
+def _pattern_of_cells(delimiter: str) -> re.Pattern[str]:
+    """Return a pattern that matches a cell and the delimiter in front of it."""
+    sign = re.escape(delimiter)
+    return re.compile(rf'(?:^|{sign})((?:"[^"]*")+|[^{sign}"]*)')
 
 
 def unquoted(cell: str) -> str:
