@@ -174,11 +174,6 @@ PAGE = """
     limit()
     write_text(sys.argv[2], "x" * 400_000)
 """
-COPY = """
-    tempfile.tempdir = os.path.dirname(sys.argv[1])
-    limit()
-    read_table(sys.argv[1], "joy,anger")
-"""
 START = """
     import os, resource, sys, tempfile
     import numpy as np
@@ -223,13 +218,3 @@ def test_full_disk_leaves_the_old_file(tmp_path, suffix):
     assert "what was there before is unchanged." in told
     assert out.read_text() == "old"
     assert sorted(p.name for p in tmp_path.iterdir()) == [out.name, path.name]
-
-
-@pytest.mark.slow
-def test_full_disk_of_the_copy_of_another_encoding(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("x,joy,anger\n" + "1,0.5,0.5\n" * 20_000, encoding="utf-16")
-    told = with_full_disk(COPY, path)
-    assert told.startswith(f"The copy of {path} in UTF-8, {tmp_path}/inldl-")
-    assert "could not be written (File too large); make room there, or save the table as" in told
-    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
