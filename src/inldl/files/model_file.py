@@ -211,7 +211,6 @@ def _header(model, info):
     method = getattr(model, "method", None)
     features, labels = getattr(model, "feature_names_in_", None), model.label_names_
     return {
-        "format": VERSION,
         "class": type(model).__name__,
         "method": method if isinstance(method, str) else " ".join(repr(model).split()),
         "labels": None if labels is None else list(labels),
@@ -222,6 +221,7 @@ def _header(model, info):
         "inldl": __version__,
         "numpy": np.__version__,
         "sklearn": sklearn.__version__,
+        "format": VERSION,
     }
 
 
