@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from inldl.tables.missingness import SizeTest
+from inldl.tables.findings import SizeTest
 from inldl.tables.results import Evaluation, FitResult, WriteResult
 
 

@@ -5,8 +5,12 @@ import pandas as pd
 import pytest
 
 from inldl.tables import inspect_table
-from inldl.tables.findings import depends_on_size, notes_on_completing, notes_on_known
-from inldl.tables.missingness import SizeTest
+from inldl.tables.findings import (
+    SizeTest,
+    depends_on_size,
+    notes_on_completing,
+    notes_on_known,
+)
 
 LARGEST = SizeTest(50, answer="largest", mechanism="Only the 2 largest shares seem recorded.")
 SMALL = SizeTest(50, answer="small", mechanism="Small shares are missing more often.")

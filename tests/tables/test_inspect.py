@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from inldl.datasets import hide, load_budget_shares, make_distributions
+from inldl.tables.features import find_dependence
+from inldl.tables.findings import estimate_hidden_means, size_test
 from inldl.tables.inspect import inspect_table
-from inldl.tables.missingness import estimate_hidden_means, find_dependence, size_test
 
 NAN = np.nan
 

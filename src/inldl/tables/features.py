@@ -1,9 +1,10 @@
-"""What the columns of a table seem to be, and what is odd about them."""
+"""What the columns of a table seem to be, and what they tell about its labels."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from inldl.errors import DataError
 from inldl.tables.columns.cells import Cells
@@ -14,6 +15,9 @@ from inldl.text import counted
 NEARLY_EMPTY = 0.95
 COPY = 0.999  # a larger correlation with a label is no coincidence
 ROWS_FOR_COPY = 10  # fewer prove no copy
+WORDS = 10  # the most frequent ones of a text column, each of which is looked at
+EXPECTED = 5  # rows that a rare word and a missing degree share by chance, else p is not exact
+DEPENDENCE = ["label", "feature", "value", "correlation", "p_value"]
 ROLE_ROWS = 50_000  # from which the kinds of columns are detected
 MOST_SUMMED = 2_000  # rows that are summed
 WIDEST_RUN = 150  # columns side by side that are tried as labels
@@ -103,6 +107,64 @@ def _correlations(x, y):
     with np.errstate(all="ignore"):  # huge numbers, and columns that do not vary
         r = y.corrwith(x[0]).to_numpy()
     return np.where(np.isfinite(r) & (both.sum(axis=0) >= ROWS_FOR_COPY), r, 0)
+
+
+def find_dependence(columns, y, labels) -> pd.DataFrame:
+    """Correlate where each label is missing with each feature.
+
+    Numbers and dates are taken as ranks, text as whether it is one of its ten most frequent
+    words; whether a feature is itself missing is looked at as well. So only what rises or falls
+    with a feature is found.
+
+    The frame has label, feature, value ("larger", "missing", or a word in quotes), rank
+    correlation, and p value times the number of tests, at most 1 (Bonferroni); the largest
+    correlations come first.
+    """
+    holes = np.isnan(y).astype(float)
+    asked = np.flatnonzero((holes.mean(axis=0) > 0) & (holes.mean(axis=0) < 1))
+    if not len(asked):
+        return pd.DataFrame(columns=DEPENDENCE)
+    names, holes = np.asarray(labels, dtype=object)[asked], holes[:, asked]
+    found = []
+    for feature, value, numbers in _questions(columns):
+        r, p = _missing_correlations(numbers, holes)
+        found += [(names[j], feature, value, r[j], p[j]) for j in np.flatnonzero(~np.isnan(p))]
+    found = pd.DataFrame(found, columns=DEPENDENCE)
+    found["p_value"] = np.minimum(found["p_value"] * len(found), 1)
+    order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    return found.loc[order].reset_index(drop=True)
+
+
+def _questions(columns):
+    """Yield (feature, value, numbers) for all that can be asked of the features."""
+    for name, column in columns.items():
+        missing = column.isna()
+        if missing.any():
+            yield name, "missing", missing.to_numpy(float)
+        if Cells(name, column).stored is not None or column.dtype.kind in "mM":
+            ranks = column.rank()
+            yield name, "larger", ranks.fillna(ranks.mean()).fillna(0).to_numpy(float)
+        else:
+            words = column.astype(object).map(str, na_action="ignore")
+            for word in words.value_counts().index[:WORDS]:
+                yield name, repr(word), (words == word).to_numpy(float)
+
+
+def _missing_correlations(numbers, holes):
+    """Return the correlations of a column with the holes of each label, and their p values.
+
+    These are NaN where a column hardly varies, so that its t test would not be exact.
+    """
+    n, rate = len(holes), holes.mean(axis=0)
+    usual = pd.Series(numbers).value_counts().iloc[0]
+    exact = (n - usual) * np.minimum(rate, 1 - rate) >= EXPECTED
+    if not exact.any():
+        return np.zeros(len(rate)), np.full(len(rate), np.nan)
+    products = (numbers - numbers.mean()) @ holes / n
+    r = (products / (numbers.std() * np.sqrt(rate * (1 - rate)))).clip(-1, 1)
+    with np.errstate(divide="ignore"):
+        t = np.abs(r) * np.sqrt((n - 2) / (1 - r**2))
+    return r, np.where(exact, 2 * stats.t.sf(t, n - 2), np.nan)
 
 
 @dataclass(frozen=True, eq=False)

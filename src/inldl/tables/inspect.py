@@ -7,12 +7,11 @@ import pandas as pd
 
 from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
 from inldl.rows.inputs import check_rows
-from inldl.tables import missingness
+from inldl.tables import findings
 from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.dates import ORDERS
-from inldl.tables.features import describe_features, find_copies
-from inldl.tables.findings import list_findings
-from inldl.tables.missingness import SizeTest
+from inldl.tables.features import describe_features, find_copies, find_dependence
+from inldl.tables.findings import SizeTest
 from inldl.tables.options import ScaleOptions
 from inldl.tables.scale import whole_of
 from inldl.tables.table import Table
@@ -163,7 +162,7 @@ def inspect_table(
     part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
     untestable = _untestable_by_sums(degrees, holes, totals, whole)
-    hidden_means = (np.nan, np.nan) if untestable else missingness.estimate_hidden_means(some)
+    hidden_means = (np.nan, np.nan) if untestable else findings.estimate_hidden_means(some)
     results = {
         "n_rows": len(degrees),
         "n_features": len(columns),
@@ -172,15 +171,15 @@ def inspect_table(
         "by_label": _by_label(degrees, labels, hidden_means, whole, bounded),
         "by_row": pd.DataFrame({"holes": np.arange(len(by_row)), "rows": by_row}),
         "patterns": _patterns(holes, labels),
-        "size": missingness.size_test(possible, labels, whole, untestable=untestable),
-        "dependence": missingness.find_dependence(sampled, part, labels),
+        "size": findings.size_test(possible, labels, whole, untestable=untestable),
+        "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
         "features": describe_features(columns, where, ORDERS[dates]),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
-        "unit": missingness.PERCENT if whole > 1 else "",
+        "unit": findings.PERCENT if whole > 1 else "",
     }
-    return Inspection(**results, findings=list_findings(results, totals=not untestable))
+    return Inspection(**results, findings=findings.list_findings(results, totals=not untestable))
 
 
 def inspect_file(file, options=None, **keywords) -> tuple[Inspection, Table, list[str]]:
@@ -214,7 +213,7 @@ def _untestable_by_sums(y, holes, totals, whole):
     if not holes.any():
         return ""
     if not totals:
-        return missingness.UNKNOWN_TOTALS
+        return findings.UNKNOWN_TOTALS
     with np.errstate(invalid="ignore"):  # inf - inf
         off = is_off(np.abs(y.sum(axis=1) - 1), y)[~holes.any(axis=1)]
     if off.sum() <= len(off) / 2:
