@@ -3,8 +3,9 @@
 Names are imported when they are first used, so that ``import inldl`` costs next to nothing.
 """
 
-from inldl._version import __version__ as __version__
 from inldl.lazy import lazy_names
+
+__version__ = "0.1.0"
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from inldl.datasets import catalogue, fetching, load
+from inldl.datasets import catalogue, load, public
 
 AT_HAND = {
     "emotion6": (1980, 168, 7),
@@ -51,17 +51,17 @@ def test_every_distribution_file_of_the_repository_is_listed(shared):
     files = known["files"]
     for regression in ("atp1d", "enb", "jura", "scm1d", "wq"):
         del files[regression]
-    assert set(fetching.records()) == set(files)
-    for name, record in fetching.records().items():
+    assert set(public.records()) == set(files)
+    for name, record in public.records().items():
         assert record.git_blob == files[name]["git_blob_sha1"]
         assert record.sha256 == files[name].get("sha256")
         assert record.n_bytes == files[name].get("bytes")
-    assert known["commit"] in fetching.BASE_URL
-    assert fetching.BASE_URL.endswith("/" + known["folder"])
+    assert known["commit"] in public.BASE_URL
+    assert public.BASE_URL.endswith("/" + known["folder"])
 
 
 def test_label_names_fit_the_shape():
-    named = [r for r in fetching.records().values() if r.label_names]
+    named = [r for r in public.records().values() if r.label_names]
     assert len(named) == 6
     for record in named:
         assert len(record.label_names) == record.shape[2]
@@ -69,13 +69,13 @@ def test_label_names_fit_the_shape():
 
 @pytest.mark.parametrize(("alias", "name"), ALIASES.items())
 def test_names_of_the_paper(alias, name):
-    assert fetching.find(alias).name == name
+    assert public.find(alias).name == name
 
 
 def test_no_two_datasets_share_a_name():
-    names = [n for r in fetching.records().values() for n in {r.name, r.alias or r.name}]
-    keys = {n.lower().replace("_", "").replace("-", ""): fetching.find(n).name for n in names}
-    assert set(keys.values()) == set(fetching.records())
+    names = [n for r in public.records().values() for n in {r.name, r.alias or r.name}]
+    keys = {n.lower().replace("_", "").replace("-", ""): public.find(n).name for n in names}
+    assert set(keys.values()) == set(public.records())
 
 
 def test_unknown_name():
@@ -101,7 +101,7 @@ def test_file(public_folder, name):
     n, k, n_labels = AT_HAND[name]
     assert data.X.shape == (n, k)
     assert data.y.shape == (n, n_labels)
-    assert fetching.find(name).shape == AT_HAND[name]
+    assert public.find(name).shape == AT_HAND[name]
     assert data.X.dtype == (np.float32 if name in FLOAT32 else np.float64)
     assert data.y.dtype == np.float64
     assert data.X.flags.c_contiguous
@@ -122,11 +122,11 @@ def test_values_are_those_of_the_file(public_folder, name):
 @pytest.mark.parametrize("name", [each for each in EACH if each != "Natural_Scene"])
 def test_both_hashes_are_those_of_the_file(public_folder, name, monkeypatch):
     """A file whose sha256 is known is accepted by its git hash alone, too."""
-    record = fetching.find(name)
+    record = public.find(name)
     assert record.hashes[record.file][0] == "sha256"
     assert load(name, download=False).path.stat().st_size == record.n_bytes
-    monkeypatch.setitem(fetching.records(), name, replace(record, sha256=None))
-    assert fetching.find(name).hashes[f"{name}.mat"][0] == "git blob sha1"
+    monkeypatch.setitem(public.records(), name, replace(record, sha256=None))
+    assert public.find(name).hashes[f"{name}.mat"][0] == "git blob sha1"
     load(name, download=False)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from inldl._version import __version__
+from inldl import __version__
 from inldl.cli import experiments, interrupted, tables
 from inldl.cli import options as o
 from inldl.text import say

@@ -2,9 +2,7 @@
 
 from inldl.datasets._hiding import MECHANISMS, hide, hide_with_bounds, hide_with_sums
 from inldl.datasets.built_in import load_budget_shares, load_concrete, make_distributions
-from inldl.datasets.public import canonical_name as canonical_name
 from inldl.datasets.public import catalogue, load
-from inldl.datasets.public import locate as locate
 
 __all__ = [
     "MECHANISMS",

@@ -1,20 +1,67 @@
-"""Load public datasets, and the user's own files, with one function."""
+"""Load public datasets, found here or downloaded and verified, and the user's own files."""
 
+import hashlib
 import os
-from dataclasses import replace
+import tempfile
+import tomllib
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from inldl.datasets.fetching import Record, find, obtain, present, records
+from inldl.progress import report
 from inldl.rows.checks import FLOATS, as_degrees
 
+_COMMIT = "082937638e075b35d349a2e69e36219d52512dc8"
+#: Address of the folder with the files.
+BASE_URL = f"https://raw.githubusercontent.com/SpriteMisaka/PyLDL/{_COMMIT}/datasets"
+TIMEOUT = 30  # seconds without one byte
+LARGEST_FILE = 100 * 2**20  # bytes; GitHub, which hosts the files, accepts no larger ones
+GIT = "git blob sha1"
+# Names of the variables in a file
 _FEATURES = ("features", "X")
 # Files with logical labels too may call those "labels", so the clearest name comes first.
 _DEGREES = ("label_distribution", "labels", "y")
 # How far a sum may be from 1 and still count as rounded: enough for four two-decimal degrees.
 _ROUNDING = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One public dataset; `catalogue` says what users find in it."""
+
+    name: str  # also of its file, without ".mat"
+    source: str  # what the rows and the degrees are
+    git_blob: str  # git's hash of the file
+    alias: str | None = None  # name in the paper's tables, if that differs
+    sha256: str | None = None  # hash and size of the file, where known
+    n_bytes: int | None = None
+    shape: tuple[int, int, int] | None = None  # n, k, C; as published if the file was not there
+    label_names: tuple[str, ...] | None = None  # if their order in the file is certain
+    citation: str | None = None  # the publication to cite
+    copies: dict[str, str]  # names of other files with the same data, and their sha256
+    path: Path | None = None  # the file on this machine, not verified; filled in by `catalogue`
+
+    @property
+    def file(self) -> str:
+        """Name of the public file."""
+        return f"{self.name}.mat"
+
+    @property
+    def url(self) -> str:
+        """Address of the public file."""
+        return f"{BASE_URL}/{self.file}"
+
+    @property
+    def hashes(self) -> dict[str, tuple[str, str]]:
+        """Kinds and values of the hashes by file name, the public file first."""
+        own = ("sha256", self.sha256) if self.sha256 else (GIT, self.git_blob)
+        return {self.file: own, **{name: ("sha256", each) for name, each in self.copies.items()}}
 
 
 def catalogue() -> list[Record]:
@@ -90,43 +137,15 @@ def load(
     >>> X.shape, y.shape  # doctest: +SKIP
     ((213, 243), (213, 6))
     """
-    data = _described(name, download)
+    data = describe(name, download)
     X, y = read(data.path)
     if return_X_y:
         return X, y
     return Bunch(X=X, y=y, **data)
 
 
-def locate(name: str | os.PathLike[str], *, download: bool = True) -> Path:
-    """Return the path of the file that `load` would read, without reading it.
-
-    Parameters
-    ----------
-    name, download
-        As for `load`.
-
-    Returns
-    -------
-    Path
-        A file on this machine. The file of a public dataset is verified.
-    """
-    return _described(name, download).path
-
-
-def canonical_name(name: str) -> str:
-    """Return the listed name of a public dataset, or raise an error that suggests similar names.
-
-    Examples
-    --------
-    >>> from inldl.datasets import canonical_name
-    >>> canonical_name("scene")
-    'Natural_Scene'
-    """
-    return find(name).name
-
-
-def _described(name, download):
-    """Return what is known of a dataset, and the path of its file."""
+def describe(name, download=True) -> Bunch:
+    """Return what is known of a dataset, and the path of its file, which is verified."""
     if not isinstance(name, str | os.PathLike):
         raise TypeError(f"name must be the name of a dataset or a path, got {name!r}.")
     if isinstance(name, str) and not name.lower().endswith((".mat", ".npz")):
@@ -145,6 +164,150 @@ def _described(name, download):
             "in load('SJAFFE')."
         )
     return Bunch(label_names=None, name=path.stem, source=str(path), citation=None, path=path)
+
+
+@cache
+def records() -> dict[str, Record]:
+    """Return every dataset by its name."""
+    text = (files("inldl.datasets") / "data" / "public.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    return {
+        name: _record(name, fields, table["citations"])
+        for name, fields in table["datasets"].items()
+    }
+
+
+def _record(name, fields, citations):
+    lists = {key: tuple(fields[key]) for key in ("shape", "label_names") if key in fields}
+    citation = citations[fields["citation"]] if "citation" in fields else None
+    return Record(**{"copies": {}, **fields, **lists, "name": name, "citation": citation})
+
+
+def find(name: str) -> Record:
+    """Return the record of a dataset, by its name or its name in the paper.
+
+    Case, ``_`` and ``-`` do not matter.
+    """
+    known = {_folded(r.alias): r for r in records().values() if r.alias}
+    known |= {_folded(r.name): r for r in records().values()}
+    if _folded(name) in known:
+        return known[_folded(name)]
+    near = dict.fromkeys(known[key].name for key in get_close_matches(_folded(name), known))
+    guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
+    raise ValueError(
+        f"No dataset is called {name!r}{guess} inldl.datasets.catalogue() lists all names; for "
+        "your own file, give a path that ends in .mat or .npz."
+    )
+
+
+def _folded(name):
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def obtain(record: Record, *, download: bool = True) -> Path:
+    """Return the path of a dataset's verified file; download it if necessary."""
+    path = present(record)
+    if path is None and download:
+        return _download(record)
+    if path is None:
+        raise FileNotFoundError(f"{record.name} is not on this machine: {_by_hand(record)}")
+    if wrong := _mismatch(path, *record.hashes[path.name]):
+        raise ValueError(
+            f"{path} is not the public file: {wrong}; remove it to download the public file, or "
+            "load it as your own file by giving its path."
+        )
+    return path
+
+
+def present(record: Record) -> Path | None:
+    """Return the path of a dataset's file on this machine, or None; the file is not opened."""
+    places = (folder / name for folder in _folders() for name in record.hashes)
+    return next((path for path in places if path.is_file()), None)
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloaded files, the usual cache folder of the platform."""
+    try:
+        from pooch import os_cache
+    except ImportError as error:
+        raise ImportError("Downloads need pooch: pip install 'inldl[data]'") from error
+    folder = Path()
+    with suppress(RuntimeError):  # of a user whom the system does not know
+        folder = Path(os_cache("inldl"))
+    return folder if folder.is_absolute() else Path(tempfile.gettempdir(), ".cache", "inldl")
+
+
+def _folders():
+    """Return the folders to search: INLDL_DATA (possibly a clone of the repository), the cache."""
+    folders, named = [], os.environ.get("INLDL_DATA")
+    if named:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"The environment variable INLDL_DATA is {named!r}, which is not a folder: "
+                "correct it, or unset it."
+            )
+        folders = [folder, folder / "datasets"]
+    with suppress(ImportError):  # without pooch nothing was downloaded
+        folders.append(cache_folder())
+    return folders
+
+
+def _mismatch(path, kind, expected):
+    """Say which hash a file has instead of the expected one, or return an empty text."""
+    content = path.read_bytes()
+    if kind == GIT:
+        content = b"blob %d\0" % len(content) + content
+        found = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    else:
+        found = hashlib.sha256(content).hexdigest()
+    return "" if found == expected else f"its {kind} is {found}, not {expected}"
+
+
+def _download(record):
+    """Download to the cache; the file appears there complete and verified, or not at all."""
+    folder = cache_folder()
+    import pooch
+
+    pooch.get_logger().setLevel("WARNING")
+    transfer = partial(_transfer, record=record)
+    try:
+        path = pooch.retrieve(record.url, record.sha256, record.file, folder, downloader=transfer)
+    except OSError as error:
+        raise OSError(
+            f"{record.name} could not be downloaded ({error}): {_by_hand(record)}"
+        ) from None
+    return Path(path)
+
+
+def _transfer(url, path, _, record):
+    """Write what a server sends, but no more than the file can have; refuse another file."""
+    import requests
+
+    left = limit = record.n_bytes or LARGEST_FILE
+    with requests.get(url, timeout=TIMEOUT, stream=True) as response, open(path, "wb") as file:
+        response.raise_for_status()
+        for block in response.iter_content(2**16):
+            left -= len(block)
+            if left < 0:
+                raise ValueError(
+                    f"{url} did not send the public file: the response is longer than {limit} "
+                    "bytes. Nothing was kept; try again."
+                )
+            file.write(block)
+            report(f"Downloading {record.file}", 1 - left / limit if record.n_bytes else None)
+    if wrong := _mismatch(Path(path), *record.hashes[record.file]):
+        raise ValueError(
+            f"{url} sent a damaged or different file ({limit - left} bytes): {wrong}. Nothing was "
+            "kept; try again."
+        )
+
+
+def _by_hand(record):
+    return (
+        f"download {record.url} and put it into {cache_folder()}, or into the folder named "
+        "by the environment variable INLDL_DATA."
+    )
 
 
 def read(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ import numpy as np
 from dask.delayed import Delayed
 from distributed import KilledWorker, futures_of
 
-from inldl._version import __version__
+from inldl import __version__
 from inldl.engines import dask_worker as worker_parts
 from inldl.engines.base import BlockProblem, Engine, Sums, total
 from inldl.engines.local import contiguous, one_blas_thread

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from distributed import get_worker
 
-from inldl._version import __version__
+from inldl import __version__
 from inldl.engines.base import BlockProblem, take_step
 from inldl.engines.local import LocalEngine, one_blas_thread, start_chunks
 from inldl.rows.checks import DegreeFacts

@@ -19,8 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.utils import check_X_y
 
-from inldl import datasets as public
-from inldl.datasets import MECHANISMS, hide
+from inldl.datasets import MECHANISMS, hide, public
 from inldl.errors import DataError
 from inldl.methods.registry import canonical_method, make_method
 from inldl.metrics import evaluate
@@ -263,7 +262,7 @@ def canonical_dataset(text: str) -> str:
         return os.path.normpath(text)
     spec = _call(text)
     if spec is None:
-        return public.canonical_name(text)
+        return public.find(text).name
     unknown = set(spec.arguments) - set(_RANDOM)
     if spec.name == "random" and unknown:
         raise ValueError(f"random() takes n, k and C, not {', '.join(sorted(unknown))}.")
@@ -281,7 +280,7 @@ def _call(text: str) -> Spec | None:
 def fetch_dataset(text: str) -> None:
     """Download the file of a dataset if necessary, or raise an error that says why not."""
     if _call(text) is None:
-        public.locate(text)
+        public.describe(text)
 
 
 def load_dataset(text: str) -> tuple[Array, Array]:

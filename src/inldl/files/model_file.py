@@ -20,7 +20,7 @@ from sklearn.base import clone
 from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._version import __version__
+from inldl import __version__
 from inldl.errors import DataError
 from inldl.files import audit
 from inldl.files.audit import MalformedError, require

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from inldl._version import __version__
+from inldl import __version__
 from inldl.files.replacing import check_free, write_bytes
 from inldl.methods import DistributionEstimator
 

@@ -14,8 +14,8 @@ import pooch
 import pytest
 from scipy.io import savemat
 
-from inldl.datasets import catalogue, fetching, load
-from inldl.datasets.fetching import cache_folder
+from inldl.datasets import catalogue, load, public
+from inldl.datasets.public import cache_folder
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     server = Server(tiny())
-    monkeypatch.setattr(fetching, "BASE_URL", server.url)
+    monkeypatch.setattr(public, "BASE_URL", server.url)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield server
@@ -86,7 +86,7 @@ def server(monkeypatch):
 
 
 def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n_bytes=None):
-    record = fetching.Record(
+    record = public.Record(
         name=name,
         source="made up",
         git_blob=git_blob(content),
@@ -94,7 +94,7 @@ def add_record(monkeypatch, content, *, name="Tiny", sha256=True, copies=None, n
         copies=copies or {},
         n_bytes=n_bytes,
     )
-    monkeypatch.setitem(fetching.records(), name, record)
+    monkeypatch.setitem(public.records(), name, record)
     return record
 
 
@@ -238,7 +238,7 @@ def test_cut_transfer_leaves_nothing_and_can_be_repeated(server, record):
 @pytest.mark.parametrize("n_bytes", [len(tiny()), None], ids=["known size", "unknown size"])
 def test_what_never_ends_is_refused_and_leaves_nothing(monkeypatch, server, n_bytes):
     record = add_record(monkeypatch, tiny(), n_bytes=n_bytes)
-    monkeypatch.setattr(fetching, "LARGEST_FILE", 2**20)
+    monkeypatch.setattr(public, "LARGEST_FILE", 2**20)
     server.endless = True
     with pytest.raises(ValueError, match=f"longer than {n_bytes or 2**20} bytes") as error:
         load("Tiny")
@@ -259,7 +259,7 @@ def test_not_on_the_server(server, record):
 def test_no_network(monkeypatch, record):
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
         port = closed.server_port
-    monkeypatch.setattr(fetching, "BASE_URL", f"http://127.0.0.1:{port}")
+    monkeypatch.setattr(public, "BASE_URL", f"http://127.0.0.1:{port}")
     with pytest.raises(OSError, match="Tiny could not be downloaded") as error:
         load("Tiny")
     for part in (record.url, str(cache_folder()), "INLDL_DATA"):
@@ -291,9 +291,9 @@ def test_cache_that_cannot_be_written(home, server, record):
 
 LOAD_TINY = """
 import sys
-from inldl.datasets import fetching, load
-fetching.BASE_URL, digest = sys.argv[1:]
-fetching.records()["Tiny"] = fetching.Record(
+from inldl.datasets import public, load
+public.BASE_URL, digest = sys.argv[1:]
+public.records()["Tiny"] = public.Record(
     name="Tiny", source="made up", git_blob="", sha256=digest, copies={})
 print(load("Tiny").y.shape)
 """
