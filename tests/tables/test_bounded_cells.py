@@ -156,7 +156,7 @@ def test_pieces_and_samples_keep_bounds_beside_their_rows(tmp_path, monkeypatch)
     pieces = list(file.pieces())
     assert len(pieces) > 3
     [bounded] = [piece for piece in pieces if piece.bounds is not None]
-    assert bounded.bounds.upper[2500 - bounded.first, 0] == 7
+    assert bounded.bounds.limits[1, 2500 - bounded.first, 0] == 7
     known = file.known(bounded, "percent")
     assert known.upper[2500 - bounded.first, 0] == 0.07
     assert np.argwhere(known.bounded).tolist() == [[2500 - bounded.first, 0]]

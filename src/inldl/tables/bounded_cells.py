@@ -23,16 +23,16 @@ _ADVICE = (
 class Bounds:
     """What bounded cells of some rows say, in the units of the file."""
 
-    lower: np.ndarray  # (size, C) bounds, NaN where there is none
-    upper: np.ndarray  # (size, C)
-    strict: np.ndarray  # (size, C) where the number itself is excluded, as in <5
+    # (3, size, C): lower bounds, upper bounds, and 1 where the number itself is excluded, as in
+    # <5; an open end is NaN, and so is all of a cell without bounds.
+    limits: np.ndarray
     # The text of one of these cells, and the same of it
     example: tuple[str, float, float, bool] | None = None
 
     @classmethod
     def none(cls, shape, example=None) -> "Bounds":
         """Return bounds of which none is known yet."""
-        return cls(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool), example)
+        return cls(np.full((3, *shape), np.nan), example)
 
     @classmethod
     def joined(cls, parts) -> "Bounds | None":
@@ -40,32 +40,25 @@ class Bounds:
         known = [bounds for _, bounds in parts if bounds is not None]
         if not known:
             return None
-        filled = [cls.none(shape) if bounds is None else bounds for shape, bounds in parts]
-        lower, upper, strict = map(
-            np.concatenate, zip(*(part.arrays() for part in filled), strict=True)
-        )
-        return cls(lower, upper, strict, known[0].example)
-
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the three arrays."""
-        return self.lower, self.upper, self.strict
+        limits = [(bounds or cls.none(shape)).limits for shape, bounds in parts]
+        return cls(np.concatenate(limits, axis=1), known[0].example)
 
     def at(self, *index) -> "Bounds | None":
         """Return some of the rows or columns; None if none of their cells is bounded."""
-        lower, upper, strict = (each[index] for each in self.arrays())
-        known = ~(np.isnan(lower) & np.isnan(upper))
-        return Bounds(lower, upper, strict, self.example) if known.any() else None
+        found = Bounds(self.limits[(slice(None), *index)], self.example)
+        return found if found.given().any() else None
 
     def given(self) -> np.ndarray:
         """Return where a cell is bounded."""
-        return ~(np.isnan(self.lower) & np.isnan(self.upper))
+        return ~np.isnan(self.limits[2])
 
     def closed(self, whole) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper bounds that a degree may equal; whole numbers where these count.
 
         Among whole numbers, <5 is at most 4; among others, at most 5.
         """
-        return _whole(*self.arrays()) if whole else (self.lower, self.upper)
+        lower, upper, strict = self.limits
+        return _whole(lower, upper, strict) if whole else (lower, upper)
 
     def note(self, most, whole) -> str:
         """Return a sentence on these cells; `most` is what a degree can be, NaN if it varies."""
@@ -86,31 +79,6 @@ def _whole(lower, upper, strict):
     """Return the smallest and the largest whole number between bounds."""
     up = np.where(strict, np.floor(lower) + 1, np.ceil(lower))
     return up, np.where(strict, np.ceil(upper) - 1, np.floor(upper))
-
-
-class BoundedCells:
-    """Gather the bounds in the cells of a piece, some of a column at a time.
-
-    `signs` say how its numbers are written. `found` is None as long as no cell was bounded.
-    """
-
-    def __init__(self, shape, signs):
-        self._shape, self._signs, self.found = shape, signs, None
-
-    def add(self, column, rows, cells) -> tuple[int, str] | None:
-        """Read cells of a column.
-
-        Returns the row of the first cell that is no bound, and what is wrong with it or "".
-        """
-        for row, cell in zip(rows, cells, strict=True):
-            read = read_bounds(cell, self._signs)
-            if isinstance(read, str):
-                return int(row), read
-            if self.found is None:
-                self.found = Bounds.none(self._shape, (cell.strip(), *read))
-            for array, value in zip(self.found.arrays(), read, strict=True):
-                array[row, column] = value
-        return None
 
 
 @lru_cache(maxsize=4096)

@@ -256,7 +256,7 @@ class Answers:
         )
         yield value < 0, f"the answer {value:.6g} is negative; give a share of 0 or more."
         if piece.bounds is not None:
-            low, high = piece.bounds.lower[row, column], piece.bounds.upper[row, column]
+            low, high, _ = piece.bounds.limits[:, row, column]
             yield (
                 value < low or value > high,
                 f"the answer {value:.6g} is outside the bounds that {answer.label!r} has in "

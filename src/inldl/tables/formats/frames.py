@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from inldl.tables.bounded_cells import BoundedCells, Bounds, what_is_wrong
+from inldl.tables.bounded_cells import Bounds, read_bounds, what_is_wrong
 from inldl.tables.numbers import (
     Kind,
     Place,
@@ -105,22 +105,24 @@ class BlockFormat:
     def _degrees(self, block, labels, numbers, first) -> tuple[np.ndarray, Bounds | None]:
         """Return the numbers of the label columns, and the bounds that their other cells give."""
         values, form = np.empty((block.size, len(labels))), self.format
-        bounded = BoundedCells(values.shape, form)
+        bounds = None
         other = self._cells(block, [n for n in labels if form.percent or n not in numbers])
         for j, name in enumerate(labels):
             if name not in other:
                 values[:, j] = numbers[name]
                 continue
             values[:, j], rows = parse_cells(other[name], form, percent=form.percent)
-            bad = bounded.add(j, rows, [str(other[name][row]) for row in rows])
-            if bad is not None:
-                row, problem = bad
+            for row in rows.tolist():
                 cell = other[name][row]
-                raise ValueError(
-                    f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
-                    f"{problem or what_is_wrong(cell, form)}"
-                )
-        return values, bounded.found
+                read = read_bounds(str(cell), form)
+                if isinstance(read, str):
+                    raise ValueError(
+                        f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
+                        f"{read or what_is_wrong(cell, form)}"
+                    )
+                bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
+                bounds.limits[:, row, j] = read
+        return values, bounds
 
 
 class FrameBlock(NamedTuple):

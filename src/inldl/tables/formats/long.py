@@ -111,10 +111,8 @@ class LongTable:
 
     def _wide(self, bounds):
         """Return the bounds of all rows by things and labels."""
-        known = self._rows >= 0
-        lower, upper, strict = (each[self._rows, 0] for each in bounds.arrays())
-        lower, upper = (np.where(known, each, np.nan) for each in (lower, upper))
-        return Bounds(lower, upper, strict & known, bounds.example)
+        limits = np.where(self._rows >= 0, bounds.limits[:, self._rows, 0], np.nan)
+        return Bounds(limits, bounds.example)
 
     def _check_filled(self, frame):
         for name in (*self.keys.id, self.keys.label):
@@ -203,10 +201,9 @@ class LongTable:
     def _bounds_of(self, labels):
         """Return the bounds of some columns, of which those that are no labels have none."""
         columns = [self.categories.index(n) if n in self.categories else -1 for n in labels]
-        known = np.array(columns) >= 0
-        lower, upper, strict = (each[:, columns] for each in self._bounds.arrays())
-        lower, upper = (np.where(known, each, np.nan) for each in (lower, upper))
-        return Bounds(lower, upper, strict & known, self._bounds.example).at(slice(None))
+        limits = self._bounds.limits[:, :, columns]
+        limits = np.where(np.array(columns) >= 0, limits, np.nan)
+        return Bounds(limits, self._bounds.example).at(slice(None))
 
     def check_name(self, name) -> None:
         """Refuse a column to add that the table has, or that no row of a label can have."""
