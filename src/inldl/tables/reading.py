@@ -243,8 +243,7 @@ class TableFile:
 
     def _shares(self, piece, where, scale, *, normalize=False, check=True, part=False):
         self.totals.check_scale(scale, normalize, self.format.percent)
-        whole = {"whole_numbers": lambda: self._are_whole}
-        degrees = Degrees(piece, self.totals, where, check=check, **whole)
+        degrees = Degrees(piece, self.totals, where, lambda: self._are_whole, check)
         return degrees.shares(scale, normalize=normalize, part=part)
 
     @cached_property

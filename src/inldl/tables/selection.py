@@ -1,10 +1,10 @@
 """Which columns of a table are labels, features, ids, totals or sums, as a user names them."""
 
+import fnmatch
 import re
 from collections import Counter
 from dataclasses import replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -63,38 +63,34 @@ def select_labels(columns, labels, others=()) -> list[str]:
 
 def check_named_once(labels, unused) -> None:
     """Refuse a label that is also named as an id, or to be ignored; one of a pattern may be."""
-    if twice := [name for name in split_names(labels) if name in unused]:
-        raise ValueError(
-            f"The column {_shown(twice[0])} is named as a label and also as an id or a column to "
-            "ignore; name it once."
-        )
+    _refuse_both(labels, "a label", unused, "an id or a column to ignore")
 
 
 def select_features(columns, labels, features, others) -> list[str]:
     """Return the feature columns: those that `features` names, or all but the `others`."""
     taken = {*labels, *others}
     chosen = columns if features is None else named_by(columns, features, "feature columns")
-    named = features.split(",") if isinstance(features, str) else features or ()
-    twice = [name for each in named if (name := str(each).strip()) in taken]
-    if twice:
-        raise ValueError(
-            f"The column {_shown(twice[0])} is named as a feature and also as a label, an id or a "
-            "column to ignore; name it once."
-        )
+    _refuse_both(features, "a feature", taken, "a label, an id or a column to ignore")
     return [name for name in chosen if name not in taken]
+
+
+def _refuse_both(named, role, others, other_role):
+    """Refuse a column that a user names for two roles."""
+    if twice := [name for name in split_names(named) if name in others]:
+        raise ValueError(
+            f"The column {_shown(twice[0])} is named as {role} and also as {other_role}; name it "
+            "once."
+        )
 
 
 def _matches(columns, label, what):
     if label in columns:
         return [label]
-    if label.startswith("re:"):
-        try:
-            expression = re.compile(label[3:])
-        except re.error as error:
-            raise ValueError(f"{label[3:]!r} is not a regular expression: {error}.") from None
-        found = [name for name in columns if expression.fullmatch(name)]
-    else:
-        found = [name for name in columns if fnmatchcase(name, label)]
+    expression = label[3:] if label.startswith("re:") else fnmatch.translate(label)
+    try:
+        found = [name for name in columns if re.fullmatch(expression, name)]
+    except re.error as error:
+        raise ValueError(f"{expression!r} is not a regular expression: {error}.") from None
     if not found:
         by_lower = {name.lower(): name for name in columns}
         near = [_shown(by_lower[name]) for name in get_close_matches(label.lower(), by_lower)]
@@ -194,7 +190,11 @@ class TotalColumns:
         columns = dict(zip(self.columns, piece.values[:, n_labels:].T, strict=True))
         bounds = piece.bounds
         if bounds is not None:
-            self._refuse_bounds(bounds.given()[:, n_labels:], where)
+            for row, column in np.argwhere(bounds.given()[:, n_labels:]).tolist():
+                raise ValueError(
+                    f"{where(row)}, column {self.columns[column]!r}: only shares can have bounds, "
+                    "not their total or their sum; write a number, or leave the cell empty."
+                )
             bounds = bounds.at(slice(None), slice(n_labels))
         totals = columns.get(self.total)
         if self.each is not None:
@@ -206,14 +206,6 @@ class TotalColumns:
             totals=totals,
             sums={members: columns[name] for name, members in self.sums.items()},
         )
-
-    def _refuse_bounds(self, given, where):
-        if given.any():
-            row, column = np.argwhere(given)[0].tolist()
-            raise ValueError(
-                f"{where(row)}, column {self.columns[column]!r}: only shares can have bounds, not "
-                "their total or their sum; write a number, or leave the cell empty."
-            )
 
 
 def are_whole(pieces) -> bool:

@@ -1,13 +1,11 @@
 """Check the shares of a table, and make fractions of them."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
-from inldl.rows.checks import MOST_ROUNDING, check_choice, rounding_gap, sum_tolerance
+from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.options import SCALE_TITLES
 from inldl.tables.scale import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
 from inldl.text import counted
 
@@ -43,18 +41,14 @@ class Degrees:
     `check`, nothing is refused.
     """
 
-    def __init__(self, piece, columns, where, *, whole_numbers=lambda: False, check=True):
+    def __init__(self, piece, columns, where, whole_numbers, check=True):
         self.values, self.labels = piece.values, columns.labels
         self._piece, self._columns, self.where, self.check = piece, columns, where, check
         self._whole_numbers = whole_numbers
         self._divisors, self._totals = None, piece.totals
-        self._span = "no columns"
-        if self.labels:
-            self._span = f"columns {self.labels[0]!r} to {self.labels[-1]!r}"
 
-    def shares(self, scale="auto", *, normalize=False, part=False) -> Shares:
+    def shares(self, scale, *, normalize=False, part=False) -> Shares:
         """Return the degrees as fractions; a `part` of a table may lack a label altogether."""
-        check_choice("scale", scale, SCALE_TITLES)
         self._check_cells(part)
         notes: list[str] = []
         evidence = None
@@ -90,16 +84,25 @@ class Degrees:
             self.values = np.where(rounded, 0, self.values)
         self._refuse_degree(np.isinf(self.values), "is not finite")
 
-    def _refuse(self, bad, problem):
-        """Refuse the first bad row, or the first bad cell; `problem` tells what is wrong there."""
+    def _refuse(self, bad, sentence, *facts):
+        """Refuse the first bad row, or the first bad cell.
+
+        The sentence has in braces the `facts`, of which arrays are those of rows or cells;
+        `place`, where it is; `columns`, the labels; and `number`, how many such rows there are.
+        """
         if self.check and bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
+            words = (fact[at] if isinstance(fact, np.ndarray) else fact for fact in facts)
             column = f", column {self.labels[at[1]]!r}" if len(at) > 1 else ""
-            raise ValueError(problem(at, self.where(at[0]) + column))
+            columns = (
+                f"columns {self.labels[0]!r} to {self.labels[-1]!r}" if self.labels else "none"
+            )
+            number = counted(int(bad.sum()), "such row")
+            place = self.where(at[0]) + column
+            raise ValueError(sentence.format(*words, place=place, columns=columns, number=number))
 
     def _refuse_degree(self, bad, problem, advice="correct it, or leave the cell empty"):
-        words = f"{problem}; {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: the share {self.values[at]:g} {words}")
+        self._refuse(bad, f"{{place}}: the share {{:g}} {problem}; {advice}.", self.values)
 
     def _below_zero(self):
         """Return what to do about numbers below 0: one number in many cells may mean missing."""
@@ -112,20 +115,25 @@ class Degrees:
         )
 
     def _refuse_zero_sums(self, sums):
-        words = f"the shares ({self._span}) sum to 0, so they are shares of nothing"
-        self._refuse(sums == 0, lambda _, place: f"{place}: {words}; remove the row.")
+        self._refuse(
+            sums == 0,
+            "{place}: the shares ({columns}) sum to 0, so they are shares of nothing; remove the "
+            "row.",
+        )
 
     def _refuse_sums(self, bad, sums, whole, compared, advice):
-        start = f"the known shares ({self._span}) sum to"
-        end = f"{compared} {whole:g} ({counted(int(bad.sum()), 'such row')}); {advice}."
-        self._refuse(bad, lambda at, place: f"{place}: {start} {sums[at] * whole:.6g}, {end}")
+        self._refuse(
+            bad,
+            "{place}: the known shares ({columns}) sum to {:.6g}, {} {:g} ({number}); {}.",
+            *(sums * whole, compared, whole, advice),
+        )
 
     def _shares_of_counts(self, notes, evidence):
         """Return the shares of counts, and the sums of their rows."""
         counts = replace(self._piece, values=self.values).grouped_values(self.labels)
         holes = np.isnan(counts)
         if holes.any():
-            self._refuse(holes, lambda _, place: _missing_count(place, evidence))
+            self._refuse(holes, _missing_count(evidence))
             notes.append(
                 f"Rows in which a count is missing: {holes.any(axis=1).sum()}; their totals are "
                 "unknown, and the shares are those of the other counts."
@@ -145,8 +153,7 @@ class Degrees:
             (totals == 0, "is 0, so there are no shares of it; remove the row"),
             (np.isnan(totals) & holes, "is missing, and so is a count; fill in one of them"),
         ):
-            words = f"{name} {problem}."
-            self._refuse(bad, lambda at, place, w=words: f"{place}: {w.format(totals[at])}")
+            self._refuse(bad, f"{{place}}: {{}} {problem}.", name, totals)
         totals = np.where(np.isnan(totals) | (totals <= 0), np.where(sums > 0, sums, 1), totals)
         gap = self._gap(totals, "count") * totals
         several = self._columns.each is not None and (~holes).sum() >= SEVERAL_ROWS
@@ -156,25 +163,21 @@ class Degrees:
         for bad, advice in ((sums > totals + gap, ""), (short, _FORGOTTEN)):
             self._refuse(
                 bad,
-                lambda at, place, advice=advice: (
-                    f"{place}: the counts ({self._span}) sum to {sums[at]:.10g}, but {name} is "
-                    f"{totals[at]:.10g}; {advice}correct one of them."
-                ),
+                "{place}: the counts ({columns}) sum to {:.10g}, but {} is {:.10g}; {}correct one "
+                "of them.",
+                *(sums, name, totals, advice),
             )
         if 2 * short.sum() > (~holes).sum():
-            notes += self._mistaken(short, sums, totals)
+            # More than their labels sum to: they are totals of something else.
+            self._totals, row = None, int(np.argmax(short))
+            notes.append(
+                f"Complete rows whose counts sum to less than their total: {short.sum():,} "
+                f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
+                "from --labels? Here the totals are left aside."
+            )
             return self._shares_of_counts(notes, None)
         rounded = ~holes | (sums > totals)  # what rounding leaves of a sum is no share
         return self.values / np.where(rounded & (sums > 0), sums, totals)[:, None], totals
-
-    def _mistaken(self, short, sums, totals):
-        """Forget totals that are more than their labels sum to, and return a note on them."""
-        self._totals, row = None, int(np.argmax(short))
-        return [
-            f"Complete rows whose counts sum to less than their total: {short.sum():,} "
-            f"({self.where(row)}: {sums[row]:.10g} of {totals[row]:.10g}). Is a label missing "
-            "from --labels? Here the totals are left aside."
-        ]
 
     def _constrained(self, y, whole, scale, notes):
         """Return the rows with their bounds and sums, once these are checked."""
@@ -218,21 +221,23 @@ class Degrees:
         for j, columns in enumerate(groups):
             low, high = lower[:, columns].sum(axis=1), upper[:, columns].sum(axis=1)
             total = sums[:, j]
-            problem = partial(self._group_problem, columns, total * whole, high != low)
-            self._refuse(total < low - gap, partial(problem, "at least ", low * whole))
-            self._refuse(total > high + gap, partial(problem, "at most ", high * whole))
+            members = tuple(self.labels[j] for j in columns)
+            for bad, word, end in (
+                (total < low - gap, "at least ", low),
+                (total > high + gap, "at most ", high),
+            ):
+                self._refuse(
+                    bad,
+                    "{place}: column {!r} has {:.6g}, but {} are {}{:.6g} together; correct one "
+                    "of them.",
+                    self._columns.column_of(members),
+                    total * whole,
+                    " and ".join(map(repr, members)),
+                    np.where(high != low, word, ""),
+                    end * whole,
+                )
             observed = ~np.isnan(y[:, columns]).any(axis=1)
             sums[:, j] = np.where(observed, np.nan, np.clip(total, low, high))
-
-    def _group_problem(self, columns, given, several, word, end, at, place):
-        [row] = at
-        members = tuple(self.labels[j] for j in columns)
-        names = " and ".join(map(repr, members))
-        word = word if several[row] else ""
-        return (
-            f"{place}: column {self._columns.column_of(members)!r} has {given[row]:.6g}, but "
-            f"{names} are {word}{end[row]:.6g} together; correct one of them."
-        )
 
     def _gap(self, whole, scale):
         """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
@@ -246,31 +251,22 @@ class Degrees:
 
     def _refuse_bounds(self, lower, upper, whole, scale):
         """Refuse bounds that no share can have."""
-        none = "no whole number lies between the bounds {:g} and {:g}; correct the cell"
-        shown = [each * whole[:, None] for each in (lower, upper)]
-
-        def refuse(bad, words):
-            self._refuse(
-                bad, lambda at, place: f"{place}: {words.format(*(x[at] for x in shown))}."
-            )
-
-        refuse(lower > upper, none)
+        shown = lower * whole[:, None], upper * whole[:, None]
+        none = "{place}: no whole number lies between the bounds {:g} and {:g}; correct the cell."
+        self._refuse(lower > upper, none, *shown)
         if scale != "count":
-            above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}"
-            refuse(lower > 1, f"the bound {{0:g}} {above}")
-            refuse(
-                ~np.isnan(lower) & np.isfinite(upper) & (upper > 1), f"the bound {{1:g}} {above}"
-            )
+            above = f"is above {whole.max(initial=1):g}; correct it, or {_if_no(scale)}."
+            high = ~np.isnan(lower) & np.isfinite(upper) & (upper > 1)
+            for bad, bound in zip((lower > 1, high), shown, strict=True):
+                self._refuse(bad, f"{{place}}: the bound {{:g}} {above}", bound)
 
     def _refuse_reach(self, bad, sums, whole, end, advice):
-        words = f"the cells of the row ({self._span}) sum to {end}"
-        rows = f"({counted(int(bad.sum()), 'such row')}); {advice}."
-
-        def problem(at, place):
-            found, wanted = sums[at] * whole[at], whole[at]
-            return f"{place}: {words} {found:.6g}, but the whole is {wanted:.6g} {rows}"
-
-        self._refuse(bad, problem)
+        self._refuse(
+            bad,
+            "{place}: the cells of the row ({columns}) sum to {} {:.6g}, but the whole is {:.6g} "
+            "({number}); {}.",
+            *(end, sums * whole, whole, advice),
+        )
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
@@ -327,16 +323,16 @@ def _if_no(scale):
     return f"give scale='count' (--scale count) if the columns are not {SCALE_NAMES[scale]}"
 
 
-def _missing_count(place, evidence):
+def _missing_count(evidence):
     """Return why a row of counts needs all of them, and how it came to be one."""
     if evidence is None:
         return (
-            f"{place}: a count is missing, so the total of the row is unknown; name the column "
+            "{place}: a count is missing, so the total of the row is unknown; name the column "
             "that holds the total (--total COLUMN, total='...' in Python), or give fractions or "
             "percentages of the total instead (or scale='fraction' or 'percent', --scale on the "
             "command line, if the numbers are such)."
         )
-    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({place}): "
+    start = f"{evidence.why_counts()}, and a row with a missing count has no total ({{place}}): "
     if evidence.alike is not None:
         number = f"{evidence.alike:.10g}"
         return f"{start}if all rows sum to {number}, give total={number} (--total {number})."
