@@ -84,7 +84,7 @@ _add("hidldl", "inldl.literature.recovery:HidLDL",
      "softmax of a linear score, from ratios of observed degrees")
 _add("i2ldl", "inldl.literature.low_rank:I2LDL",
      "linear, a low-rank part and a sparse part, by ADMM")
-_add("wsldl-mcsc", "inldl.literature.wsldl_mcsc:WSLDLMCSC",
+_add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
 _add("incomldl-sni", "inldl.literature.recovery:IncomLDLSNI",
      "holes from neighbours in PLS space, softmax")

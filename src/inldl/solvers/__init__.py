@@ -18,5 +18,4 @@ __all__ = [
     "neighbours",
     "softmax",
     "winldl",
-    "wsldl_mcsc",
 ]

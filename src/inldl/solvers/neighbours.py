@@ -1,4 +1,4 @@
-"""Nearest neighbours of rows, and two methods that fill holes from them: IncomLDL and HidLDL.
+"""Nearest neighbours of rows, and methods that fill holes from them: IncomLDL, HidLDL, WSLDL-MCSC.
 
 IncomLDL-SNI and -LR take neighbours in a space that y shapes. The holes begin as the mean of the
 observed degrees of their label. A round projects the rows into a space of few dimensions, takes
@@ -25,6 +25,15 @@ have multipliers U and V, and penalties rho and `RHO_LOW`. An iteration, as in t
     U += rho (D - K),  V += RHO_LOW (D - L)
 
 A weight w counts a row w times: in the graph, and in L, by its root.
+
+WSLDL-MCSC has one matrix of features and degrees, of low rank and smooth on a graph::
+
+    min  mu |Z|_* + 1/2 |Z_X - X|^2 + gamma |O * (Z_Y - Y)|^2 + lam tr(Z_Y' L Z_Y)
+         + 1/2 |Z_Y 1 - 1|^2,    Z = [Z_X 1 Z_Y]
+
+The column of ones is fixed. L is the Laplacian of a graph of nearest neighbours by cosine. ADMM
+with a copy S of Z and a scaled multiplier U: Z_X in closed form and Z_Y by conjugate gradients,
+S = shrink(Z + U, mu/rho), U += Z - S. Its matrices hold the rows times the root of their weight.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,10 +41,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg, eigsh
 from sklearn.neighbors import NearestNeighbors
 
+from inldl.rows.density import mean_degrees
 from inldl.solvers.gaussian import fill_in_proportion
 from inldl.solvers.loop import Iteration
 from inldl.solvers.low_rank import shrink_singular_values
@@ -44,6 +54,9 @@ from inldl.solvers.softmax import zero_filled
 Array = np.ndarray
 NOTHING_LEFT = 1e-12  # of the products X'Y: what is left is rounding
 FEW_COLUMNS = 400  # columns up to which all components are computed
+NO_RANK = 1e-7  # a singular value that is rounding, relative to the largest
+LEAST_RESIDUAL = 1e-150  # of a linear system: its square is still a number
+SOLVED = 1e-3  # of the tolerance: how well each linear system is solved
 RHO_LOW = 2.0  # the public program of HidLDL does not let one choose it
 Space = Callable[[Array], Array]
 """Takes degrees without holes to the coordinates of the rows."""
@@ -103,19 +116,13 @@ def fill_rounds(
     """Fill the holes of y; it is good enough when the root mean square change is within `tol`."""
     holes = np.isnan(y)
     y = np.where(holes, np.nan, np.maximum(y, 0))
-    filled = fill_in_proportion(y, _label_means(y, weights))
+    filled = fill_in_proportion(y, np.broadcast_to(mean_degrees(y, weights), y.shape))
     while True:
         nearest = neighbours(space(filled), n_neighbors)[1]
         means = _neighbour_means(filled, nearest, weights)
         before, filled = filled, fill_in_proportion(y, means)
         change = float(np.sqrt(np.mean((filled - before)[holes] ** 2))) if holes.any() else 0.0
         yield filled, {"change": change}, change <= tol
-
-
-def _label_means(y: Array, weights: Array) -> Array:
-    seen = ~np.isnan(y)
-    total = weights @ np.where(seen, y, 0)
-    return np.broadcast_to(total / (weights @ seen), y.shape)
 
 
 def _neighbour_means(filled: Array, nearest: Array, weights: Array) -> Array:
@@ -249,3 +256,138 @@ def _normalised(D: Array, whole: float = 0.0) -> Array:
     """Return rows divided by their sum; a row of 0 becomes `whole` in equal parts."""
     total = D.sum(axis=1, keepdims=True)
     return np.where(total > 0, D / np.where(total > 0, total, 1), whole / D.shape[1])
+
+
+def unit_rows(X: Array) -> Array:
+    """Return rows of length 1; a row of 0 stays."""
+    largest = np.abs(X).max(axis=1, keepdims=True)
+    X = X / np.where(largest > 0, largest, 1)
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(length > 0, length, 1)
+
+
+def edge_weights(distances: Array, kind: str) -> Array:
+    """Return the weights of edges from Euclidean distances of rows of length 1.
+
+    The cosine distance is half of their square; "similarity" is 1 minus that, at least 0.
+    """
+    apart = distances**2 / 2
+    return apart if kind == "distance" else np.maximum(1 - apart, 0)
+
+
+def laplacian(units: Array, weights: Array, n_neighbors: int, kind: str) -> sparse.csr_array:
+    """Return the Laplacian of the graph in which each row is joined to its neighbours."""
+    distances, nearest = neighbours(units, n_neighbors)
+    A = graph(nearest, edge_weights(distances, kind))
+    A = A.maximum(A.T).tocoo()
+    i, j = A.coords
+    A = sparse.csr_array((A.data * (weights[i] + weights[j]) / 2, (i, j)), shape=A.shape)
+    return (sparse.diags_array(np.asarray(A.sum(axis=1))) - A).tocsr()
+
+
+class MCSCProblem:
+    """The problem of rows X with degrees y (NaN = unobserved) and the Laplacian L."""
+
+    def __init__(
+        self,
+        X: Array,
+        y: Array,
+        weights: Array,
+        L: sparse.csr_array,
+        *,
+        mu: float,
+        gamma: float,
+        lam: float,
+        rho: float,
+    ) -> None:
+        self.mu, self.gamma, self.lam, self.rho = mu, gamma, lam, rho
+        self.root, self.k = np.sqrt(weights)[:, None], X.shape[1]
+        degrees, observed = zero_filled(y)
+        self.X, self.Y = self.root * X, self.root * degrees
+        self.observed = observed.astype(float)
+        scale = sparse.diags_array(1 / self.root.ravel())
+        self.L = (scale @ L @ scale).tocsr()
+
+    def start(self) -> Array:
+        """Return the features, ones, and the degrees with 0 where unobserved."""
+        return np.hstack([self.X, self.root, self.Y])
+
+    def objective(self, Z: Array) -> float:
+        """Return the value of the objective."""
+        Z_X, Z_Y = Z[:, : self.k], Z[:, self.k + 1 :]
+        low = shrink_singular_values(Z, 0.0)[1]
+        apart = self.observed * (Z_Y - self.Y)
+        sums = Z_Y.sum(axis=1) - self.root.ravel()
+        squares = np.vdot(Z_X - self.X, Z_X - self.X) + np.vdot(sums, sums)
+        smooth = np.vdot(Z_Y, self.L @ Z_Y)
+        squares += 2 * self.gamma * np.vdot(apart, apart)
+        return float(self.mu * low + squares / 2 + self.lam * smooth)
+
+    def closest(self, target: Array, guess: Array, tol: float) -> Array:
+        """Return Z, the minimum of the smooth part and of rho/2 |Z - target|^2."""
+        Z = np.empty_like(target)
+        Z[:, : self.k] = (self.X + self.rho * target[:, : self.k]) / (1 + self.rho)
+        Z[:, self.k] = self.root.ravel()
+        right = 2 * self.gamma * self.observed * self.Y + self.root
+        right += self.rho * target[:, self.k + 1 :]
+        product = LinearOperator((right.size, right.size), self.curvature, dtype=float)
+        limits = {"rtol": tol, "atol": LEAST_RESIDUAL, "maxiter": right.size}
+        found, _ = cg(product, right.ravel(), guess.ravel(), **limits)
+        Z[:, self.k + 1 :] = found.reshape(right.shape)
+        return Z
+
+    def curvature(self, flat: Array) -> Array:
+        """Multiply degrees by the second derivative of what `closest` minimises."""
+        Z_Y = flat.reshape(self.Y.shape)
+        smooth = 2 * self.lam * (self.L @ Z_Y) + Z_Y.sum(axis=1, keepdims=True)
+        return (smooth + (2 * self.gamma * self.observed + self.rho) * Z_Y).ravel()
+
+    def iterations(self, tol: float) -> Iterator[Iteration]:
+        """Iterate; it is good enough when both residuals, relative to Z, are below `tol`."""
+        Z = self.start()
+        S, U = Z, np.zeros_like(Z)
+        while True:
+            Z = self.closest(S - U, Z[:, self.k + 1 :], SOLVED * tol)
+            before, (S, _) = S, shrink_singular_values(Z + U, self.mu / self.rho)
+            U = U + Z - S
+            size = float(np.linalg.norm(Z))
+            gaps = np.linalg.norm(Z - S) / size, self.rho * np.linalg.norm(S - before) / size
+            changes = {"primal_residual": float(gaps[0]), "dual_residual": float(gaps[1])}
+            yield (Z, S), changes, bool(max(gaps) <= tol)
+
+
+class Extension:
+    """What the objective gives for one more row, if all that was found for others stays.
+
+    With Z = AB and mu |Z|_* = mu/2 (|A|^2 + |B|^2) at the minimum, a new row a of A minimises
+
+        mu/2 |a|^2 + 1/2 |a B_X - x|^2 + 1/2 (a B_Y 1 - 1)^2 + lam sum_j e_j |a B_Y - z_j|^2
+
+    such that the column of ones has a 1, where e_j are the edges to its neighbours. The columns
+    of `features`, `degrees` and `sums` are directions in which the quadratic forms are diagonal.
+    """
+
+    def __init__(self, B_X: Array, B_1: Array, B_Y: Array, mu: float, lam: float) -> None:
+        sums = B_Y.sum(axis=1)
+        fixed = mu * np.eye(len(sums)) + B_X @ B_X.T + np.outer(sums, sums)
+        squares, directions = linalg.eigh(B_Y @ B_Y.T, fixed)
+        self.curvature = 2 * lam * np.maximum(squares, 0)
+        self.features, self.degrees = B_X.T @ directions, B_Y.T @ directions
+        self.sums, self.one, self.lam = sums @ directions, B_1.ravel() @ directions, lam
+
+    def __call__(self, X: Array, edges: Array, near: Array) -> Array:
+        """Return the degrees of rows: `edges` (n, m) lead to degrees `near` (n, m, C)."""
+        pull = np.einsum("nm,nmc->nc", edges, near)
+        inverse = 1 / (1 + edges.sum(axis=1, keepdims=True) * self.curvature)
+        a = (X @ self.features + self.sums + 2 * self.lam * pull @ self.degrees) * inverse
+        lacking = (1 - a @ self.one) / (inverse @ self.one**2)
+        a += lacking[:, None] * inverse * self.one
+        return np.asarray(a @ self.degrees.T)
+
+
+def right_factor(S: Array) -> Array:
+    """Return B of S = AB with |A|^2 + |B|^2 = 2 |S|_*."""
+    squares, V = linalg.eigh(S.T @ S)
+    s = np.sqrt(np.maximum(squares, 0))
+    kept = s > NO_RANK * s[-1]
+    return np.asarray(np.sqrt(s[kept])[:, None] * V[:, kept].T)

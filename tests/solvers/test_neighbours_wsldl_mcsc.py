@@ -7,18 +7,16 @@ from scipy import sparse
 from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.solvers.loop import run
-from inldl.solvers.wsldl_mcsc import (
+from inldl.solvers.neighbours import (
     Extension,
     MCSCProblem,
-    Penalties,
-    conjugate_gradients,
     edge_weights,
     laplacian,
     right_factor,
     unit_rows,
 )
 
-PENALTIES = Penalties(mu=0.3, gamma=0.5, lam=0.2, rho=1.0)
+PENALTIES = {"mu": 0.3, "gamma": 0.5, "lam": 0.2, "rho": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +25,7 @@ def made():
     y = hide(y, 0.4, random_state=1)
     y[4] = np.nan
     L = laplacian(unit_rows(X), np.ones(25), 3, "similarity")
-    return X, y, L, MCSCProblem(X, y, np.ones(25), L, PENALTIES)
+    return X, y, L, MCSCProblem(X, y, np.ones(25), L, **PENALTIES)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +72,7 @@ def test_a_row_without_degrees_completes_itself(made, found):
     Z, S = found
     k = X.shape[1]
     B_X, B_1, B_Y = np.split(right_factor(S), [k, k + 1], axis=1)
-    extension = Extension(B_X, B_1, B_Y, PENALTIES.mu, PENALTIES.lam)
+    extension = Extension(B_X, B_1, B_Y, PENALTIES["mu"], PENALTIES["lam"])
     edges = -L.toarray()[4]
     near = np.flatnonzero(edges > 0)
     degrees = Z[:, k + 1 :]
@@ -87,18 +85,20 @@ def test_weights_are_copies_that_share_their_edges(made):
     X, y, L, _ = made
     twice = MCSCProblem(
         np.vstack([X, X]), np.vstack([y, y]), np.ones(50), sparse.block_diag([L, L]).tocsr(),
-        PENALTIES,
+        **PENALTIES,
     )  # fmt: skip
-    weighted = MCSCProblem(X, y, np.full(25, 2.0), 2 * L, PENALTIES)
+    weighted = MCSCProblem(X, y, np.full(25, 2.0), 2 * L, **PENALTIES)
     both = run(twice.iterations(1e-8), 3000).shared[0]
     once = run(weighted.iterations(1e-8), 3000).shared[0] / np.sqrt(2)
     np.testing.assert_allclose(both[:25], once, atol=1e-6)
 
 
-def test_conjugate_gradients_solve_a_system():
+def test_conjugate_gradients_solve_the_system_of_the_degrees(made):
+    X, _, _, problem = made
     rng = np.random.default_rng(0)
-    A = rng.normal(size=(12, 12))
-    A = A @ A.T + np.eye(12)
-    right = rng.normal(size=(12, 1))
-    found = conjugate_gradients(lambda v: A @ v, right, np.zeros_like(right), 1e-12)
-    np.testing.assert_allclose(found, np.linalg.solve(A, right), atol=1e-9)
+    target = rng.normal(size=problem.start().shape)
+    Z_Y = problem.closest(target, np.zeros_like(problem.Y), 1e-12)[:, X.shape[1] + 1 :]
+    size = problem.Y.size
+    A = np.column_stack([problem.curvature(unit) for unit in np.eye(size)])
+    right = 2 * 0.5 * problem.observed * problem.Y + target[:, X.shape[1] + 1 :] + problem.root
+    np.testing.assert_allclose(Z_Y.ravel(), np.linalg.solve(A, right.ravel()), atol=1e-9)
