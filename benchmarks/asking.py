@@ -54,7 +54,7 @@ def greedy_sampling(standing, budget, prices, generator):
     target = np.where(holes < 2, standing.errors.filled[:, label], np.nan)
     candidates = np.flatnonzero(holes > 1)
     query = GreedySamplingTarget(method="GSi", random_state=0)
-    n = min(len(candidates), 1 + int(budget / prices.row))
+    n = min(len(candidates), 1 + int(budget / prices["first_cost"]))
     model = SklearnRegressor(Ridge(1.0))
     rows = query.query(standing.X, target, model, candidates=candidates, batch_size=n)
     return whole_rows(standing, rows)

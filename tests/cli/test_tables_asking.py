@@ -87,7 +87,7 @@ def test_it_can_be_played_through(inldl, survey):
         (("-o", "ask.doc"), "not a known kind of table"),
         (("-o", "ask.csv", "--by", "column"), "by must be"),
         (("-o", "ask.csv", "--budget", "0"), "budget must be"),
-        (("-o", "ask.csv", "--row-cost", "0"), "row_cost must be"),
+        (("-o", "ask.csv", "--row-cost", "0"), "row_cost is 0, which is not a price"),
         (("-o", "ask.csv", "--rounds", "3"), "--rounds is for --simulate"),
         (("-o", "ask.csv", "--simulate"), "--out does not apply with --simulate"),
         (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' with prices"),

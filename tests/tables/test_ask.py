@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 import inldl
 from inldl import AutoInLDL, TableModel, WInLDL, hide, suggest
 from inldl.rows.partial import PartialRows
-from inldl.tables.ask import Prices, suggestion
+from inldl.tables.ask import suggestion
 from inldl.tables.table_rows import RowsToFill, TrainingRows
 
 COLUMNS = ["rank", "row", "label", "estimate", "low", "high", "gain", "rmse", "cost"]
@@ -190,7 +190,7 @@ def test_parts_of_a_table_are_as_good_as_all_of_it(data, model):
     for rows in (slice(0, 13), slice(13, 14), slice(14, 50)):
         some = X[rows], y[rows] if isinstance(y, np.ndarray) else y.iloc[rows]
         parts.append(RowsToFill.of(model, *some))
-    found = suggestion(parts, model.label_names_, 10, "cell", Prices(), 0.9).table
+    found = suggestion(parts, model.label_names_, 10, "cell", {}, 0.9).table
     assert found["row"].tolist() == whole["row"].tolist()
     np.testing.assert_allclose(
         found[["estimate", "low", "high"]], whole[["estimate", "low", "high"]]
@@ -209,7 +209,7 @@ def test_sums_that_vary_leave_single_holes_unsure():
     model.fit_prepared(prepared)
     rows = PartialRows(y, **model.held_out_sample_.side_information(prepared.features))
     part = RowsToFill(model, rows, np.full(y.shape, 0.25))
-    found = suggestion([part], list("abcd"), None, "cell", Prices(), 0.9)
+    found = suggestion([part], list("abcd"), None, "cell", {}, 0.9)
     assert len(found.table) == 25
     assert (found.table["gain"] > 0).all()
 

@@ -6,7 +6,6 @@ import pytest
 
 from inldl.progress import listening
 from inldl.tables import simulate_asking
-from inldl.tables.ask import Prices
 from inldl.tables.ask_trial import within_budget
 
 
@@ -93,7 +92,7 @@ def test_what_cannot_be_played(data):
 
 def test_the_first_answer_in_a_row_has_its_price():
     rows, labels = [4, 4, 2, 4], [0, 1, 0, 2]
-    found = within_budget(rows, labels, 7, Prices(3.0, 1.0))
+    found = within_budget(rows, labels, 7, 3.0, 1.0)
     assert (found[0].tolist(), found[1].tolist(), found[2]) == ([4, 4, 2], [0, 1, 0], 7)
-    assert within_budget(rows, labels, 6.5, Prices(3.0, 1.0))[2] == 4
-    assert within_budget([], [], 1, Prices())[2] == 0
+    assert within_budget(rows, labels, 6.5, 3.0, 1.0)[2] == 4
+    assert within_budget([], [], 1)[2] == 0

@@ -132,8 +132,9 @@ def test_test_rows(budget):
     X, _, truth = budget
     model = TableModel("winldl").fit(X[:1000], truth[:1000])
     rows = model.predict_rows(X[1000:])
-    ends = rows.interval(0.9)
-    found = audit.measure_test_rows(model, truth[1000:], rows.predicted, ends)
+    y, ends = truth[1000:].to_numpy(), rows.interval(0.9)
+    constant = np.broadcast_to(model.means_, y.shape)
+    found = HeldOut.of(y, rows.predicted, constant, model.label_names_, ends=ends)
     assert found.overall()["n"] == truth[1000:].size
     assert found.overall()["coverage"] == pytest.approx(0.9, abs=0.03)
     means = truth[:1000].mean()

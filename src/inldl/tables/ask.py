@@ -14,44 +14,10 @@ from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_n
 from inldl.tables.model import TableModel
 from inldl.tables.table_rows import RowsToFill
 
-ASKED_BY = ("cell", "row")  # what is asked for
 ASKING = (
     "Only ratios of shares are known (--ratios), so nobody can say what an answer would be worth. "
     "Questions need a table of shares."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """What answers cost."""
-
-    row: float | np.ndarray = 1.0  # (n,) the first answer in a row
-    # (n,) each further one in the same row; None is as much as the first
-    cell: float | np.ndarray | None = None
-
-    @property
-    def both(self) -> dict[str, Any]:
-        """Return the prices by the names in `choose_questions`."""
-        return {"first_cost": self.row, "more_cost": self.row if self.cell is None else self.cell}
-
-    def check(self, n) -> None:
-        """Refuse what is not a price of n rows."""
-        for name, price in (("row_cost", self.row), ("cell_cost", self.cell)):
-            if price is None:
-                continue
-            values = np.asarray(price)
-            if values.dtype.kind not in "iuf" or values.shape not in ((), (n,)):
-                raise ValueError(
-                    f"{name} must be a number, or a number for each of the {n} rows, got "
-                    f"{price!r}."
-                )
-            bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-            if bad.size:
-                where = f" in row {bad[0]} (counted from 0)" if values.ndim else ""
-                raise ValueError(
-                    f"{name} is {values.flat[bad[0]]:g}{where}, which is not a price; give a "
-                    "number above 0."
-                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,12 +126,9 @@ def suggest(
     >>> found.rmse_after < found.rmse
     True
     """
-    check_choice("by", by, ASKED_BY)
     check_coverage(coverage)
     given = as_degrees(y)
-    more = None if cell_cost is None else np.asarray(cell_cost)[()]
-    prices = Prices(np.asarray(row_cost)[()], more)
-    prices.check(len(given))
+    prices = check_asked(budget, by, row_cost, cell_cost, len(given))
     X = pd.DataFrame(index=range(len(given))) if X is None else X
     bounds = {"lower": lower, "upper": upper, "sums": sums}
     model, X = _fitted(model, X, y, bounds)
@@ -173,14 +136,30 @@ def suggest(
     return suggestion(parts, names_or_numbers(y), budget, by, prices, coverage)
 
 
-def check_asked(budget=None, by="cell", row_cost=1.0, cell_cost=None) -> None:
-    """Refuse what cannot be asked for, before any work is done."""
-    check_choice("by", by, ASKED_BY)
+def check_asked(budget, by, row_cost, cell_cost, n=0) -> dict[str, Any]:
+    """Refuse what cannot be asked for; return the prices by the names in `choose_questions`.
+
+    Prices are numbers, or arrays with one for each of n rows. Without a `cell_cost`, further
+    answers in a row cost as much as the first.
+    """
+    check_choice("by", by, ("cell", "row"))
     if budget is not None:
         check_number("budget", budget, above=0)
+    cell_cost = row_cost if cell_cost is None else cell_cost
     for name, price in (("row_cost", row_cost), ("cell_cost", cell_cost)):
-        if price is not None:
-            check_number(name, price, above=0)
+        values = np.asarray(price)
+        if values.dtype.kind not in "iuf" or values.shape not in ((), (n,)):
+            raise ValueError(
+                f"{name} must be a number, or a number for each of the {n} rows, got {price!r}."
+            )
+        bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+        if bad.size:
+            where = f" in row {bad[0]} (counted from 0)" if values.ndim else ""
+            raise ValueError(
+                f"{name} is {values.flat[bad[0]]:g}{where}, which is not a price; give a number "
+                "above 0."
+            )
+    return {"first_cost": row_cost, "more_cost": cell_cost}
 
 
 def _fitted(model, X, y, bounds):
@@ -209,13 +188,14 @@ def refuse_asking(model) -> None:
 
 
 def suggestion(parts, labels, budget, by, prices, coverage) -> Suggestion:
-    """Return a `Suggestion` for a table that is given in parts, as `RowsToFill`."""
-    if budget is not None:
-        check_number("budget", budget, above=0)
+    """Return a `Suggestion` for a table that is given in parts, as `RowsToFill`.
+
+    The `prices` are what `check_asked` returns.
+    """
     errors = errors_of(parts)
     n_missing = sum(int(part.rows.holes.sum()) for part in parts)
     most = np.inf if budget is None else budget
-    found = choose_questions(errors, most, whole_rows=by == "row", **prices.both)
+    found = choose_questions(errors, most, whole_rows=by == "row", **prices)
     low, high = _intervals(parts, found, coverage)
     left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
     rank = np.arange(1, len(found.row) + 1)

@@ -1,6 +1,7 @@
 """Play asking through on a table whose degrees are known: hide them, and ask in rounds."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import hide
 from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
-from inldl.tables.ask import Prices, check_asked, errors_of
+from inldl.tables.ask import check_asked, errors_of
 from inldl.tables.audit import error_unit
 from inldl.tables.model import TableModel
 from inldl.tables.scale import whole_of
@@ -103,21 +104,22 @@ def simulate_asking(
     scale : {"fraction", "percent", "count"}, default="fraction"
         "percent" gives errors in percentage points.
     strategies : dict of str to callable, optional
-        Further ones: each takes a `RoundState`, a budget, `Prices` and a generator, and returns
-        rows and labels in the order of asking. What exceeds the budget is left out.
+        Further ones: each takes a `RoundState`, a budget, prices (a dict with first_cost and
+        more_cost) and a generator, and returns rows and labels in the order of asking. What
+        exceeds the budget is left out.
 
     Returns
     -------
     AskingTrial
     """
-    check_asked(None, by, row_cost, cell_cost)
+    prices = check_asked(None, by, row_cost, cell_cost)
     check_number("rounds", rounds, low=1, integer=True)
     check_number("hidden", hidden, above=0, below=1)
     X, y, notes = _known_rows(X, y, max_rows, random_state)
-    truth, prices = as_degrees(y), Prices(row_cost, cell_cost)
+    truth, labels = as_degrees(y), list(names_or_numbers(y))
     start = _hidden(truth, hidden, random_state)
-    chosen = STRATEGIES | {ASK: _asking(by)} | (strategies or {})
-    trial = _Trial(X, truth, start, list(names_or_numbers(y)), method, prices, rounds)
+    chosen = STRATEGIES | {ASK: partial(_ask, by=by)} | (strategies or {})
+    trial = _Trial(X, truth, np.isnan(start), labels, method, prices, rounds)
     with listening(None) as report:  # not the parts of each fit
         first, curves = trial.fit(start), []
         for name, strategy in chosen.items():
@@ -126,11 +128,10 @@ def simulate_asking(
                 curves.append({"strategy": name, **row})
                 report(name, len(curves) / (len(chosen) * (rounds + 1)))
     curves = pd.DataFrame(curves)
-    whole = whole_of(scale)
-    curves["rmse"] *= whole
+    curves["rmse"] *= whole_of(scale)
     areas = {name: _area(part) for name, part in curves.groupby("strategy", sort=False)}
-    unit = error_unit(whole)
-    return AskingTrial(curves, areas, len(truth), int(np.isnan(start).sum()), unit, notes)
+    unit = error_unit(whole_of(scale))
+    return AskingTrial(curves, areas, len(truth), int(trial.hidden.sum()), unit, notes)
 
 
 def _known_rows(X, y, max_rows, random_state):
@@ -167,15 +168,13 @@ def _area(part):
 
 
 class _Trial:
-    """The table, what is hidden of it, and what a round may cost."""
+    """The table, which degrees of it are hidden, and what a round may cost."""
 
-    def __init__(self, X, truth, start, names, method, prices, rounds):
-        self.X, self.truth, self.start, self.names = X, truth, start, names
+    def __init__(self, X, truth, hidden, names, method, prices, rounds):
+        self.X, self.truth, self.hidden, self.names = X, truth, hidden, names
         self.method, self.prices, self.rounds = method, prices, rounds
-        self.hidden = np.isnan(start)
-        both = prices.both
-        price = (both["first_cost"] + both["more_cost"]) / 2
-        self.budget = max(1.0, ALL_ROUNDS * self.hidden.sum() / rounds) * price
+        price = (prices["first_cost"] + prices["more_cost"]) / 2
+        self.budget = max(1.0, ALL_ROUNDS * hidden.sum() / rounds) * price
 
     def fit(self, y):
         """Return the state of a round: the method fitted to what is known."""
@@ -184,32 +183,29 @@ class _Trial:
         _, low, high = rows.fill_with_intervals(COVERAGE)
         return RoundState(self.X, y, errors_of([rows]), high - low)
 
-    def play(self, strategy, first, generator):
+    def play(self, strategy, state, generator):
         """Yield what was asked for so far and the error, before the first round and after each."""
-        state, asked, cost = first, 0, 0.0
-        yield self._row(0, asked, cost, state)
-        for number in range(1, self.rounds + 1):
-            rows, labels = strategy(state, self.budget, self.prices, generator)
-            rows, labels, spent = within_budget(rows, labels, self.budget, self.prices)
-            y = state.y.copy()
-            y[rows, labels] = self.truth[rows, labels]
-            asked, cost = asked + len(rows), cost + spent
-            state = self.fit(y)
-            yield self._row(number, asked, cost, state)
-
-    def _row(self, number, asked, cost, state):
-        errors = (state.errors.filled - self.truth)[self.hidden]
-        rmse = float(np.sqrt(np.mean(errors**2)))
-        return {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
+        asked, cost = 0, 0.0
+        for number in range(self.rounds + 1):
+            if number:
+                rows, labels = strategy(state, self.budget, self.prices, generator)
+                rows, labels, spent = within_budget(rows, labels, self.budget, **self.prices)
+                y = state.y.copy()
+                y[rows, labels] = self.truth[rows, labels]
+                asked, cost, state = asked + len(rows), cost + spent, self.fit(y)
+            errors = (state.errors.filled - self.truth)[self.hidden]
+            rmse = float(np.sqrt(np.mean(errors**2)))
+            yield {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
 
 
-def within_budget(rows, labels, budget, prices) -> tuple[np.ndarray, np.ndarray, float]:
+def within_budget(
+    rows, labels, budget, first_cost=1.0, more_cost=1.0
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the first of some questions that a budget is enough for, and what they cost."""
     rows, labels = np.asarray(rows, int), np.asarray(labels, int)
     again = np.ones(len(rows), bool)
     again[np.unique(rows, return_index=True)[1]] = False
-    both = prices.both
-    cost = np.where(again, both["more_cost"], both["first_cost"])
+    cost = np.where(again, more_cost, first_cost)
     n = int(np.searchsorted(np.cumsum(cost), budget * (1 + 1e-9), side="right"))
     return rows[:n], labels[:n], float(cost[:n].sum())
 
@@ -220,14 +216,10 @@ def whole_rows(state, rows) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(rows, [len(each) for each in holes]), np.concatenate([*holes, []])
 
 
-def _asking(by):
-    """Return the strategy of `inldl.suggest`."""
-
-    def ask(state, budget, prices, generator):
-        found = choose_questions(state.errors, budget, whole_rows=by == "row", **prices.both)
-        return found.row, found.label
-
-    return ask
+def _ask(state, budget, prices, generator, by):
+    """Return what `inldl.suggest` asks for."""
+    found = choose_questions(state.errors, budget, whole_rows=by == "row", **prices)
+    return found.row, found.label
 
 
 def _open_cells(state):

@@ -19,8 +19,7 @@ from inldl.tables.scale import whole_of
 POINTS = "percentage points"
 SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ
 MOST_DECIMALS = 8
-NONE = 1e-9  # smaller errors come from rounding in computing
-BOUND_TOLERANCE = 1e-9  # by which a prediction may miss a bound
+COMPUTED = 1e-9  # smaller errors come from rounding in computing
 
 
 def form_of(unit, errors=()) -> str:
@@ -28,7 +27,7 @@ def form_of(unit, errors=()) -> str:
 
     Small errors get more decimals, up to eight, so that rounding changes them by at most 2.5%.
     """
-    least = min((each for each in errors if each > NONE), default=1.0)
+    least = min((each for each in errors if each > COMPUTED), default=1.0)
     needed = math.ceil(math.log10(0.5 / SHOWN_ROUNDING / least) - 1e-9)
     return f".{min(max(2 if unit else 4, needed), MOST_DECIMALS)}f"
 
@@ -197,7 +196,7 @@ def measure_completion(model) -> HeldOut:
     labels = list(model.label_names_)
     if model.known == "ratios":
         return _nothing(labels, "only ratios of known shares are given")
-    completer = model.learn_completion()
+    completer = model._completer()
     found, weights = completer.refilled_, completer.hole_weights_
     if weights is None:
         return _nothing(labels, "" if found is None else _unlike(completer))
@@ -246,18 +245,6 @@ def _unlike(completer):
     )
 
 
-def measure_test_rows(model, y, predicted, ends=(), weights=None, constant=None) -> HeldOut:
-    """Measure the predictions of rows that the model was not fitted to, and their intervals.
-
-    `ends` are the lower and upper ends of intervals, if there are some; `constant` is what the
-    constant mean predicts, if that is not the mean of the rows of the fit.
-    """
-    y = np.asarray(y)
-    constant = np.broadcast_to(model.means_ if constant is None else constant, y.shape)
-    how = f"The model predicted the {len(y):,} rows of the table."
-    return HeldOut.of(y, predicted, constant, model.label_names_, how, ends, weights)
-
-
 def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded | None:
     """Compare predictions with bounds of missing degrees, which `known` has; None without any."""
     at, (low, high) = known.bounded, known.box
@@ -265,7 +252,7 @@ def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded 
         return None
     off = np.maximum(np.maximum(low - predicted, predicted - high), 0)[at]
     weights = None if weights is None else weights[np.nonzero(at)[0]]
-    outside = _mean(off > BOUND_TOLERANCE, weights)
+    outside = _mean(off > COMPUTED, weights)
     distance = _mean(off, weights) / outside if outside else 0.0
     whole = whole_of(scale)
     return Bounded(len(off), 1 - outside, whole * distance, error_unit(whole))

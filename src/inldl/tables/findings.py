@@ -195,6 +195,7 @@ def list_findings(results, *, totals=True) -> list[str]:
     Without `totals`, the sums of rows with holes are not known.
     """
     features, found = results["features"], results["dependence"]
+    given_by_sum = totals and all(each.kind != "other sum" for each in results["problems"])
     strong = found[(found["p_value"] < LEVEL) & (found["correlation"].abs() >= STRONG)]
     return [
         *_problems(results, severe=True),
@@ -206,7 +207,7 @@ def list_findings(results, *, totals=True) -> list[str]:
         *_labels_by_size(results["by_label"], results["size"], results["unit"]),
         *_dependence(strong),
         *_problems(results, severe=False),
-        *(_single_holes(results["by_row"]) if totals and not _sums_are_off(results) else ()),
+        *(_single_holes(results["by_row"]) if given_by_sum else ()),
         *_remarks(features[features["usable"] & (features["remark"] != "")]),
     ]
 
@@ -290,7 +291,6 @@ def _size(size, strong):
         yield f"{size.verdict} {_ADVICE[size.answer]}{cause}"
 
 
-_BY_SIZE = ("small", "large", "largest")
 _WEIGHED = (
     "The expected error takes this into account, which makes it a rougher estimate. Intervals do "
     "not; do not rely on them."
@@ -315,7 +315,7 @@ def notes_on_completing(size, below_recorded, *, estimated, earlier) -> list[str
     """
     if earlier and below_recorded != (size.answer == "largest"):
         return [f"{size.mechanism} {_AS_IF if below_recorded else _ABOVE}".strip()]
-    if size.answer not in _BY_SIZE:
+    if not depends_on_size(size):
         return []
     advice = _WEIGHED if estimated else _IN_PART
     return [f"{size.mechanism} {_BELOW if below_recorded else advice}"]
@@ -328,7 +328,7 @@ def notes_on_zeros(size) -> list[str]:
 
 def depends_on_size(size) -> bool:
     """Return whether shares of certain sizes are missing more often."""
-    return size.answer in _BY_SIZE
+    return size.answer in ("small", "large", "largest")
 
 
 def notes_on_known(size) -> list[str]:
@@ -367,11 +367,6 @@ def _dependence(strong):
     if len(strong) > SHOWN_RELATIONS:
         more = len(strong) - SHOWN_RELATIONS
         yield f"There {'is' if more == 1 else 'are'} {counted(more, 'more relation')} like this."
-
-
-def _sums_are_off(results):
-    """Return whether complete rows have other sums, so that no sum gives a share."""
-    return any(problem.kind == "other sum" for problem in results["problems"])
 
 
 def _single_holes(by_row):

@@ -263,11 +263,9 @@ class TableModel(IntervalMixin, DistributionEstimator):
 
     def _fault(self, degrees):
         self.encoder_.unfamiliar(self._example_row())
-        needed = ["held_out_", "held_out_rows_", "feature_names_in_"]
-        lacking = [name for name in needed if not hasattr(self, name)]
-        learned = ("dropped_", "notes_", "sources_")
-        lacking += [name for name in learned if not hasattr(self.encoder_, name)]
-        if lacking:
+        needed = dict.fromkeys(("held_out_", "held_out_rows_", "feature_names_in_"), self)
+        needed |= dict.fromkeys(("dropped_", "notes_", "sources_"), self.encoder_)
+        if lacking := [name for name, owner in needed.items() if not hasattr(owner, name)]:
             return f"it lacks {', '.join(lacking)}"
         if np.shape(self.means_) != degrees.shape[1:]:
             return "its means are not those of its labels"
@@ -296,10 +294,6 @@ class TableModel(IntervalMixin, DistributionEstimator):
     def _expected(self, X):
         encoded = self.encoder_.transform(X)
         return self._held_out_if_known(encoded, self.estimator_.predict(encoded))
-
-    def learn_completion(self) -> Any:
-        """Learn to complete rows, unless that was done before; return a `Completer`, or None."""
-        return self._completer()
 
     def rows_to_fill(self, X, known) -> RowsToFill:
         """Return rows that are to be completed, with their columns encoded once.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.files.replacing import goes_with
-from inldl.tables.ask import Prices, Suggestion, suggestion
+from inldl.tables.ask import Suggestion, check_asked, suggestion
 from inldl.tables.audit import error_unit
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
@@ -85,9 +85,9 @@ def ask_table(
         about["cost"] = options.row_cost if cost is None else _prices(piece, cost, file)
         facts.append(pd.DataFrame({"left": _left(piece, wholes[-1]), **about}))
     rows, whole = pd.concat(facts, ignore_index=True), np.concatenate(wholes)
-    prices = Prices(rows["cost"].to_numpy(), options.cell_cost)
-    prices.check(len(rows))
-    found = suggestion(parts, file.labels, options.budget, by, prices, coverage)
+    budget = options.budget
+    prices = check_asked(budget, by, rows["cost"].to_numpy(), options.cell_cost, len(rows))
+    found = suggestion(parts, file.labels, budget, by, prices, coverage)
     table = _questions(found.table, rows[["left", *ids]], whole, whole_of(scale))
     asked = Asked(table, found, len(rows), whole_of(scale), by)
     if path is not None:

@@ -179,7 +179,7 @@ class Tally:
         self._step = max(1, -(-file.source.most_rows() // TALLIED_ROWS))
         self._loose = model.held_out_sample_ is not None and model.held_out_sample_.loose
         self._ratios = model.known == "ratios"
-        self._completer = None if self._ratios else model.learn_completion()
+        self._completer = None if self._ratios else model._completer()
         self._counts, self._most_errors = np.zeros(5, int), 0.0
         self._rows = [np.empty((0, len(file.labels)))]
 
@@ -257,11 +257,6 @@ def completed_files(file, path, plain, extra, *, n_draws, seed, **how) -> Iterat
                 other.write(piece, kept, table, scale)
 
         yield write
-
-
-def paired_ends(lower, upper) -> np.ndarray:
-    """Return the ends of the intervals, both of a label side by side."""
-    return np.round(np.stack([lower, upper], axis=2), 6).reshape(len(lower), -1)
 
 
 def rounded_rows(values) -> np.ndarray:

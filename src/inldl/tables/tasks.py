@@ -16,6 +16,7 @@ from inldl.rows.density import evenly_spaced
 from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit, results, table_rows
+from inldl.tables.audit import HeldOut
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
@@ -153,7 +154,8 @@ def complete_table(
     plain : str or path, optional
         Also write the table without added columns to this file, after which draws are named.
     on_piece : callable, optional
-        Called with each `Piece`, its filled degrees and `paired_ends`, in the units of the file.
+        Called with each `Piece`, its filled degrees and the ends of intervals side by side, in
+        the units of the file.
     **keywords
         Fields of `FillOptions`, such as ``coverage=0.9``, in place of those of `options`.
 
@@ -179,26 +181,20 @@ def complete_table(
             shown.keep(piece, known.y, completed, ends)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
             on_piece(piece, completed * units, *added)
-            added += [_marks(piece, known.y)] if options.mark else []
-            kept = _kept(known.y) if ratios else known.y
+            if options.mark:  # 1 where a degree is filled, 2 where its cell has bounds
+                bounded = 0 if piece.bounds is None else piece.bounds.given()
+                added.append(np.isnan(known.y).astype(float) + bounded)
+            scaled = ratios & np.isnan(known.y).any(axis=1, keepdims=True)
+            kept = np.where(scaled, np.nan, known.y)
             write(piece, kept, completed, scale, np.hstack(added) if added else None, rows)
     return WriteResult(**tally.results(), **shown.frames(), coverage=coverage)
 
 
-def _kept(y):
-    """Return what stays as it is of ratios: complete rows; known shares of others are scaled."""
-    return np.where(np.isnan(y).any(axis=1, keepdims=True), np.nan, y)
-
-
 def _pairs(ends, units):
-    """Return the ends of intervals as columns to be added, none without any."""
-    return [results.paired_ends(*(end * units for end in ends))] if ends else []
-
-
-def _marks(piece, y):
-    """Return 1 where a degree is filled, 2 where its cell has bounds."""
-    bounded = 0 if piece.bounds is None else piece.bounds.given()
-    return np.isnan(y).astype(float) + bounded
+    """Return the ends of intervals as columns, both of a label side by side; none without any."""
+    if not ends:
+        return []
+    return [np.round(np.stack([end * units for end in ends], 2), 6).reshape(len(ends[0]), -1)]
 
 
 def check_completion(file, path, options=None, *, overwrite=False, **keywords) -> None:
@@ -298,7 +294,8 @@ def evaluate_table(file, model, options=None, *, coverage=0.9, **keywords) -> Ev
     if ratios:
         y, predicted, constant = audit.as_ratios(y, predicted, constant)
     ends = () if not model.gives_intervals else rows.interval(coverage)
-    held_out = audit.measure_test_rows(model, y, predicted, ends, weights, constant)
+    how = f"The model predicted the {len(y):,} rows of the table."
+    held_out = HeldOut.of(y, predicted, constant, model.label_names_, how, ends, weights)
     return Evaluation(
         _scores(y, predicted, weights),
         _scores(y, constant, weights),

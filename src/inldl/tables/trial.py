@@ -96,28 +96,29 @@ class TrialErrors:
 
     def __init__(self, n, weights=None) -> None:
         self.weights = weights
-        self.squared, self.absolute, self.count = np.zeros((3, n))
+        self.sums = np.zeros((3, n))
+        self.squared, self.absolute, self.count = self.sums
         self.cosine = np.full(n, np.nan)
 
     def add(self, y, found, judged) -> None:
         """Add the errors of degrees `found` where they are judged."""
         off = np.where(judged, found - np.where(judged, y, 0), 0)
         sums = np.stack([off**2, np.abs(off), judged]).sum(axis=2)
-        squared, absolute, count = sums if self.weights is None else sums * self.weights
-        self.squared += squared
-        self.absolute += absolute
-        self.count += count
+        self.sums += sums if self.weights is None else sums * self.weights
         rows = judged.any(axis=1)
         truth = np.where(judged, y, np.nan)[rows]
         self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
 
     def rmse(self) -> float:
         """Return the root of the mean squared error, or NaN if nothing was judged."""
-        return float(np.sqrt(_ratio(self.squared.sum(), self.count.sum())))
+        return float(np.sqrt(self._mean(self.squared)))
 
     def mae(self) -> float:
         """Return the mean absolute error, or NaN if nothing was judged."""
-        return _ratio(self.absolute.sum(), self.count.sum())
+        return self._mean(self.absolute)
+
+    def _mean(self, errors):
+        return float(errors.sum() / self.count.sum()) if self.count.any() else np.nan
 
     def mean_cosine(self) -> float:
         """Return the mean cosine of the rows that have one."""
@@ -140,10 +141,6 @@ class TrialErrors:
         if not rmse > 0:
             return np.zeros(len(self.count))
         return (self.squared - rmse**2 * self.count) / (2 * rmse * total)
-
-
-def _ratio(total, count):
-    return float(total / count) if count else np.nan
 
 
 def _spread(parts):
@@ -187,14 +184,11 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
                 errors.add(trial.truth, found, trial.judged)
         except Exception as error:  # whatever a method raises is a reason, not an end
             result.reason = " ".join(str(error).split()) or type(error).__name__
-    result.warned.update(map(_kind, caught))
+    for warning in caught:
+        converged = not issubclass(warning.category, ConvergenceWarning)
+        text = " ".join(str(warning.message).split()) if converged else NOT_CONVERGED
+        result.warned[text] += 1
     return result
-
-
-def _kind(warning):
-    if issubclass(warning.category, ConvergenceWarning):
-        return NOT_CONVERGED
-    return " ".join(str(warning.message).split())
 
 
 def run_trial(method, table, labels, trial, random_state, seconds, dates="auto") -> np.ndarray:
