@@ -131,7 +131,7 @@ def test_an_option_is_one_line(tmp_path):
         [control] = [each for each in settings.FORM if each["name"] == "loud"]
         assert (control["title"], control["kind"]) == ("Loudly", "flag")
         chosen = settings.checked({"loud": True})
-        assert settings.filling(chosen) == FillOptions(loud=True)
+        assert settings.chosen(FillOptions, chosen) == FillOptions(loud=True)
         check_completion(TableFile("survey.csv", "joy,anger"), "out.csv", loud=True)
         assert "loud : bool, default=False" in FillOptions.__doc__
         """

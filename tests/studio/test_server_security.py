@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from inldl.studio.server import HEADERS, new_token
+from inldl.studio.app import HEADERS
+from inldl.studio.server import new_token
 
 
 def refused(answer):

@@ -12,7 +12,7 @@ def test_roles_are_options_of_the_functions():
     assert options.labels(chosen) == ["a", "b"]
     used = ColumnOptions(id=["c"], ignore=["d"], total="f", decimal=",")
     assert options.columns(chosen) == used
-    assert options.reading(chosen) == FileOptions(decimal=",")
+    assert options.chosen(FileOptions, chosen) == FileOptions(decimal=",")
     assert options.learning(chosen) == LearnOptions(weight="e")
 
 
@@ -52,10 +52,10 @@ def test_options_as_the_functions_take_them():
     chosen |= {"sums": "c = a,b\n\n", "n_draws": 3, "whole": True, "thousands": "none"}
     found = options.columns(chosen)
     assert (found.sums, found.id, found.ignore) == (["c = a,b"], [], ["p"])
-    assert options.filling(chosen) == FillOptions(whole=True, n_draws=3)
-    assert options.filling(options.DEFAULTS) == FillOptions()
-    assert options.reading(chosen).thousands == ""
-    assert options.reading(options.DEFAULTS) == FileOptions()
+    assert options.chosen(FillOptions, chosen) == FillOptions(whole=True, n_draws=3)
+    assert options.chosen(FillOptions, options.DEFAULTS) == FillOptions()
+    assert options.chosen(FileOptions, chosen).thousands == ""
+    assert options.chosen(FileOptions, options.DEFAULTS) == FileOptions()
     assert options.learning({**options.DEFAULTS, "ratios": True}) == LearnOptions(ratios=True)
 
 

@@ -1,6 +1,7 @@
 """Documents as data for the page."""
 
 import json
+import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +20,8 @@ from inldl.report.document import (
     Section,
     ShownTable,
 )
-from inldl.studio.work import document_data, write_result
+from inldl.studio.jobs import ProgressLines
+from inldl.studio.work import Task, document_data
 
 
 def drawing():
@@ -71,7 +73,8 @@ def test_results_are_plain_numbers(tmp_path):
     path.parent.mkdir()
     path.write_text("x")
     more = {"n": np.int64(3), "x": [np.float64(0.5), float("nan")], "rows": ({"a": np.True_},)}
-    write_result(tmp_path, None, {"table": path}, **more)
+    given = {"settings": {}, "folder": tmp_path, "file": path}
+    Task(given, ProgressLines(sys.stdout), []).finish(None, {"table": path}, **more)
     found = json.loads((tmp_path / "result.json").read_text())
     assert (found["n"], found["x"], found["rows"]) == (3, [0.5, None], [{"a": True}])
     assert found["files"]["table"] == {"name": "a.csv", "path": "files/a.csv", "size": 1}

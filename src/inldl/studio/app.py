@@ -6,15 +6,18 @@ import shutil
 import traceback
 from contextlib import asynccontextmanager
 from functools import partial
+from hmac import compare_digest
 from importlib.resources import files
 from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inldl.studio.desk import Desk
 from inldl.studio.jobs import Busy
@@ -31,6 +34,21 @@ class TooLarge(ValueError):
 
 
 CODES = {NotFound: 404, Changed: 409, Busy: 429, TooLarge: 413, ValueError: 400}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cache-control": "no-store",
+}
+_NO_TOKEN = "This address is not complete; open the one that inldl studio printed."
+_FOREIGN = "This request comes from another page; open the address that inldl studio printed."
 SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 _HERE = {path.name for path in (files("inldl") / "studio" / "assets").iterdir()}
 NAMES = _HERE | {"page.css", "page.js"}  # those of reports are part of the page
@@ -49,7 +67,7 @@ def make_app(workspace, jobs, limit) -> Starlette:
 
     table, run = "/api/tables/{table}", "/api/tables/{table}/runs/{run}"
     routes = [
-        Route("/", _page(jobs)),
+        Route("/", partial(_page, jobs)),
         Route("/assets/{name}", _asset),
         _answering("/api/state", GET=desk.state),
         Route("/api/tables", partial(_upload, desk, desk.add), methods=["POST"]),
@@ -104,14 +122,11 @@ def _told(request, error):
     return JSONResponse({"error": text}, code)
 
 
-def _page(jobs):
-    async def page(request):
-        if not request.url.path.endswith("/"):
-            return Response(status_code=307, headers={"location": request.url.path + "/"})
-        soon = BackgroundTask(jobs.prepare)  # the page comes first
-        return Response(read_asset("studio.html"), media_type="text/html", background=soon)
-
-    return page
+async def _page(jobs, request):
+    if not request.url.path.endswith("/"):
+        return Response(status_code=307, headers={"location": request.url.path + "/"})
+    soon = BackgroundTask(jobs.prepare)  # the page comes first
+    return Response(read_asset("studio.html"), media_type="text/html", background=soon)
 
 
 def read_asset(name) -> bytes:
@@ -198,3 +213,61 @@ def copied(path, workspace, limit) -> Received:
     with (folder / name).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     return folder, name, path.stat().st_size, digest.hexdigest()
+
+
+class Guard:
+    """Refuse requests without the token, or from elsewhere; add headers to all answers.
+
+    The others are answered by `app`, an ASGI application, which sees paths without the token.
+
+    Only a page that was opened with the address of the studio gets answers. The token is the
+    first part of every path. A cookie would also be sent to the other servers of this machine,
+    since browsers do not tell the ports of an address apart; a path is not. So no other page and
+    no other program knows where the studio is, and nothing has to be remembered.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+        self._app, self._token = app, token
+        self._hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # there are no web sockets
+            raise ValueError("The studio speaks HTTP only.")
+        problem, app = self._problem(scope), self._app
+        if problem:
+            app = PlainTextResponse(problem, 403)
+        inside = {**scope, "root_path": f"{scope.get('root_path', '')}/{self._token}"}
+        await app(inside, receive, _with_headers(send))
+
+    def _problem(self, scope):
+        """Return why a request is refused, or an empty text."""
+        headers = Headers(scope=scope)
+        host, origin, site = map(headers.getlist, ("host", "origin", "sec-fetch-site"))
+        if len(host) != 1 or host[0] not in self._hosts:
+            return _FOREIGN
+        same = [f"http://{host[0]}"]
+        if not {"none", "same-origin"}.issuperset(site) or origin not in ([], same):
+            return _FOREIGN
+        first = scope["path"].partition("/")[2].partition("/")[0]
+        if not compare_digest(first.encode(), self._token.encode()):
+            return _NO_TOKEN
+        if scope["method"] not in ("GET", "HEAD") and origin != same:
+            return _FOREIGN
+        return ""
+
+
+def _with_headers(send):
+    """Return `send` with the headers of all answers, unless an answer has its own."""
+
+    async def sending(message):
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

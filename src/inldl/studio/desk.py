@@ -216,16 +216,9 @@ class Desk:
         return {"cells": grid.doubtful(self._order(grid, given, self._edits(given)))}
 
     def _order(self, grid, given, edits):
-        only = given.get("only", "")
-        order = grid.order(
-            given.get("sort", ""),
-            given.get("down") == "1",
-            given.get("find", ""),
-            "" if only == "edited" else only,
-        )
-        if only == "edited":
-            order = order[[int(row) in edits for row in order]] if len(order) else order
-        return order
+        only, down = given.get("only", ""), given.get("down") == "1"
+        order = grid.order(given.get("sort", ""), down, given.get("find", ""), only)
+        return [row for row in order.tolist() if row in edits] if only == "edited" else order
 
     def _edits(self, given):
         """Return the edits of a table by row and label."""
@@ -255,10 +248,7 @@ def _opened(folder):
 
 def _share(text, left, label):
     """Return a number that a user has typed; refuse one that cannot be a share of its row."""
-    try:
-        value = float(text.replace(",", ".") if "." not in text else text)
-    except ValueError:
-        value = math.nan
+    value = _number(text.replace(",", ".") if "." not in text else text)
     if not (math.isfinite(value) and value >= 0):
         raise ValueError(f"{text!r} is not a share; write a number of 0 or more, or nothing.")
     if left is not None and value > left * 1.0001 + 1e-9:

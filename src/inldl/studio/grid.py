@@ -48,8 +48,7 @@ class Grid:
 
     def texts(self, row) -> list[str]:
         """Return the other columns of a row."""
-        content, ends = self._texts
-        return json.loads(content[int(ends[row - 1]) if row else 0 : int(ends[row])])
+        return json.loads(self._line(row))
 
     @property
     def shown(self) -> np.ndarray:
@@ -160,8 +159,6 @@ def _sorted(keys, down):
     else:
         missing = np.isnan(keys)
         order = np.argsort(-keys if down else keys, kind="stable")
-    if not len(order):
-        return order
     return np.concatenate([order[~missing[order]], order[missing[order]]])
 
 
@@ -206,9 +203,9 @@ def _write_pieces(folder, file, others):
             cells.write(_bytes(piece.values))
             lines = _lines(piece.features, others)
             texts.write(b"".join(lines))
-            stops = end + np.cumsum([len(line) for line in lines], dtype=np.int64)
-            ends.write(stops.astype(np.int64).tobytes())
-            end, n_rows = int(stops[-1]) if len(stops) else end, n_rows + piece.size
+            stops = np.cumsum([end, *map(len, lines)], dtype=np.int64)
+            ends.write(stops[1:].tobytes())
+            end, n_rows = stops[-1], n_rows + piece.size
             report("preparing rows", min(1.0, n_rows / most))
     return n_rows
 

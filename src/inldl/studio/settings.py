@@ -114,15 +114,10 @@ def one(settings: dict[str, Any], role: str) -> str | None:
     return next(iter(named(settings, role)), None)
 
 
-def _chosen(kind: type[T], settings: dict[str, Any], **more: Any) -> T:
+def chosen(kind: type[T], settings: dict[str, Any], **more: Any) -> T:
     """Return a group of options as the page says; what is empty there has its default."""
     there = {name: settings[name] for name in names(kind) if name in DEFAULTS}
     return kind(**{name: value for name, value in there.items() if value not in ("", None)} | more)
-
-
-def reading(settings: dict[str, Any]) -> FileOptions:
-    """Return how a file is written."""
-    return _chosen(FileOptions, settings)
 
 
 def labels(settings: dict[str, Any]) -> list[str] | None:
@@ -142,18 +137,13 @@ def columns(settings: dict[str, Any]) -> ColumnOptions:
         for role in ("id", "ignored", "price")
     )
     which = {"id": ids, "ignore": [*ignored, *prices], "total": one(settings, "total")}
-    return _chosen(ColumnOptions, settings, **which, sums=sums or None)
+    return chosen(ColumnOptions, settings, **which, sums=sums or None)
 
 
 def learning(settings: dict[str, Any]) -> LearnOptions:
     """Return how a model is fitted."""
     roles = {role: one(settings, role) for role in ("weight", "group")}
-    return _chosen(LearnOptions, settings, **roles)
-
-
-def filling(settings: dict[str, Any]) -> FillOptions:
-    """Return how a table is completed."""
-    return _chosen(FillOptions, settings)
+    return chosen(LearnOptions, settings, **roles)
 
 
 def is_stale(run: dict[str, Any], table: dict[str, Any]) -> bool:

@@ -26,7 +26,14 @@ from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.features import suggest_roles
 from inldl.tables.formats.registry import plain_name
 from inldl.tables.inspect import inspect_file
-from inldl.tables.options import AskOptions, ScaleOptions, ShareOptions, names
+from inldl.tables.options import (
+    AskOptions,
+    FileOptions,
+    FillOptions,
+    ScaleOptions,
+    ShareOptions,
+    names,
+)
 from inldl.tables.questions import Answers, ask_table
 from inldl.tables.results import draw_paths
 from inldl.tables.table import gather
@@ -44,25 +51,6 @@ MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
 QUESTIONS = 100  # that the page of a list shows
 ENDS = ["estimate", "low", "high"]
 _MEMORY = "There is not enough memory for this table; use fewer rows, or a larger machine."
-
-
-def write_result(folder: Path, document: Any, files: Any, **more: Any) -> None:
-    """Keep what a piece of work has found in the folder of its run.
-
-    The `document` (or None) is what is said about it, `files` are paths of what can be downloaded,
-    and `more` is plain data that the page needs.
-    """
-    written = {
-        key: {
-            "name": path.name,
-            "path": str(path.relative_to(folder)),
-            "size": path.stat().st_size,
-        }
-        for key, path in files.items()
-    }
-    result = {"files": written, **more}
-    result["document"] = None if document is None else document_data(document, folder)
-    write_text(folder / "result.json", json.dumps(_plain(result)))
 
 
 def document_data(document: Any, folder: Path) -> dict[str, Any]:
@@ -145,15 +133,25 @@ class Task:
         return path
 
     def finish(self, document: Any = None, files: Any = None, **more: Any) -> None:
-        """Keep what was found."""
-        write_result(self.folder, document, files or {}, warned=self._warned, **more)
+        """Keep what was found in the folder of the run.
+
+        The `document` is what is said about it, `files` are paths of what can be downloaded, and
+        `more` is plain data that the page needs.
+        """
+        result = {"files": {}, "document": None, "warned": self._warned, **more}
+        for key, path in (files or {}).items():
+            place, size = str(path.relative_to(self.folder)), path.stat().st_size
+            result["files"][key] = {"name": path.name, "path": place, "size": size}
+        if document is not None:
+            result["document"] = document_data(document, self.folder)
+        write_text(self.folder / "result.json", json.dumps(_plain(result)))
 
 
 def look(task: Task) -> None:
     """Suggest what the columns of a table are."""
     task.step("Reading", 1)
     long = task.settings["long"] or None
-    file = TableFile(task.path, None, options.reading(task.settings), long=long)
+    file = TableFile(task.path, None, options.chosen(FileOptions, task.settings), long=long)
     found = suggest_roles(file)
     columns = found.columns.astype(object).to_dict("records")
     task.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
@@ -175,7 +173,7 @@ def complete(task: Task) -> None:
     """Fill in the missing shares, and keep all that comes of it."""
     task.step("Reading", 5)
     file, settings = task.open(), task.settings
-    learning, filling = options.learning(settings), options.filling(settings)
+    learning, filling = options.learning(settings), options.chosen(FillOptions, settings)
     method = method_for(settings["method"], learning, file.options, filling)
     coverage = None if settings["ratios"] else COVERAGE
     plain = task.out("completed")
@@ -264,7 +262,7 @@ def predict(task: Task) -> None:
     task.step("Predicting", 2)
     model, path = load_model(task.given["model"]), Path(task.given["other"])
     task.name = path.name
-    file = TableFile(path, None, options.reading(task.settings))
+    file = TableFile(path, None, options.chosen(FileOptions, task.settings))
     out = task.out("predicted")
     coverage = None if model.known == "ratios" else COVERAGE
     written = predict_table(file, model, out, coverage=coverage)
@@ -279,7 +277,7 @@ def export(task: Task) -> None:
     """Write a finished table as another kind of file."""
     task.step("Reading", 2)
     source = Path(task.given["file"])
-    file = TableFile(source, None, options.reading(task.settings))
+    file = TableFile(source, None, options.chosen(FileOptions, task.settings))
     frame = gather(file)[0].features
     if task.given["suffix"] == ".xlsx" and len(frame) > MOST_SHEET_ROWS:
         raise ValueError(

@@ -158,10 +158,8 @@ class Workspace:
 
     def other(self, table_id, other) -> Path:
         """Return the path of a second file."""
-        folder = self._of(table_id) / "others" / _checked(other)
-        for path in folder.iterdir() if folder.is_dir() else ():
-            return path
-        raise NotFound("This file is no longer there; choose it again.")
+        gone = "This file is no longer there; choose it again."
+        return next(_existing(self._of(table_id) / "others", other, gone).iterdir())
 
     # Runs -----------------------------------------------------------------------------------
 
@@ -195,20 +193,14 @@ class Workspace:
 
     def run_folder(self, table_id, run_id) -> Path:
         """Return the folder of a run."""
-        folder = self._of(table_id) / "runs" / _checked(run_id)
-        if not folder.is_dir():
-            raise NotFound("This result was removed.")
-        return folder
+        return _existing(self._of(table_id) / "runs", run_id, "This result was removed.")
 
     def result(self, table_id, run_id) -> Json:
         """Return what a run has found."""
         return _read(self.run_folder(table_id, run_id) / "result.json")
 
     def _of(self, table_id):
-        folder = self.folder / "tables" / _checked(table_id)
-        if not folder.is_dir():
-            raise NotFound("This table was removed.")
-        return folder
+        return _existing(self.folder / "tables", table_id, "This table was removed.")
 
     def _write(self, table):
         path = self.folder / "tables" / table["id"] / "table.json"
@@ -228,11 +220,13 @@ def _lock(file):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _checked(name):
-    """Return an id, which is nothing but an id."""
+def _existing(folder, name, gone):
+    """Return the folder of an id, which is nothing but an id; say `gone` if it is not there."""
     if not _ID.fullmatch(str(name)):
         raise NotFound("There is no such table.")
-    return name
+    if not (folder / name).is_dir():
+        raise NotFound(gone)
+    return folder / name
 
 
 def _with_all(kept):
