@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from inldl import WInLDL, hide
 from inldl.engines import Engine, MemoryRows, Sums, base, disk, local, open_rows
-from inldl.engines import dask_worker as worker_parts
+from inldl.engines import dask as worker_parts
 from inldl.engines.base import in_runs, row_blocks, start_block, take_step, total
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.dask import DaskEngine

@@ -9,7 +9,7 @@ import dask.array as da
 import numpy as np
 
 import inldl
-from inldl.engines import dask_worker as worker_parts
+from inldl.engines import dask as worker_parts
 
 HERE = os.path.dirname(__file__)  # for workers that import this file
 # Without Dask's profiler, which looks at the threads of a worker a hundred times a second.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from inldl.tables import TableFile, read_table
 from inldl.tables.formats.frames import FrameFormat
 from inldl.tables.formats.text import EncodedText, Rows
+from inldl.tables.options import FileOptions
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
 
@@ -402,7 +403,7 @@ def test_frames_are_read_like_text():
         def frames(self, names=None):
             yield frame, frame
 
-    source = Frame(None)
+    source = Frame(None, FileOptions(na=()))
     [piece] = source.pieces(["anger", "joy"], ["x"])
     np.testing.assert_array_equal(piece.values, [[0.75, 0.25], [np.nan, np.nan]])
     assert piece.features.equals(frame[["x"]])

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from inldl.cli.progress import working
-from inldl.tables.formats.registry import suffixes
+from inldl.tables.formats import suffixes
 from inldl.tables.options import LABELS, flag_of, option, option_group, type_of
 from inldl.text import say
 

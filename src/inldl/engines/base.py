@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -25,9 +27,6 @@ ROW_STEP = 16  # rows: as many as the lanes of the longest vector
 # Blocks are handed to the threads in about this many runs: waking a thread takes as long as half
 # a block, and the sums of a run are added by its thread.
 RUNS = 64
-
-Message = tuple[np.ndarray, ...]
-"""The arrays that a step needs; the same for all blocks."""
 
 
 @dataclass(frozen=True)
@@ -48,26 +47,19 @@ class Sums:
 
 def total(sums: Iterable[Sums]) -> Sums:
     """Add up in order, from the first to the last."""
-    added = None
-    for more in sums:
-        added = more if added is None else added + more
-    if added is None:
+    rest = iter(sums)
+    first = next(rest, None)
+    if first is None:
         raise ValueError("There are no rows to add up.")
-    return added
-
-
-class RowBlock(Protocol):
-    """The state of a few rows, kept from one step to the next.
-
-    It belongs to the problem, except for `X`, the features of the rows. An engine that does not
-    hold the features in memory sets `X` to None between two steps.
-    """
-
-    X: Any
+    return reduce(add, rest, first)
 
 
 class BlockProblem(Protocol):
     """What an engine needs of a problem: how to start a block. Its other methods are steps.
+
+    A block is the state of a few rows, kept from one step to the next. It belongs to the problem,
+    except for its `X`, the features of the rows: an engine that does not hold them in memory sets
+    `X` to None between two steps.
 
     A step is called as ``step(block, *message)`` and returns the new block and its sums. It may
     reuse the arrays of the old block. It must not depend on other blocks, on the number of
@@ -88,8 +80,13 @@ def start_block(problem: BlockProblem, names: Iterable[str], source: Sequence[An
     return problem.start(X, y, **dict(zip(names, others, strict=True)))
 
 
-def take_step(problem: BlockProblem, step: str, message: Message, block: Any) -> tuple[Any, Sums]:
-    """Take a block through a step, which goes by its name as the problem may have travelled."""
+def take_step(
+    problem: BlockProblem, step: str, message: Sequence[np.ndarray], block: Any
+) -> tuple[Any, Sums]:
+    """Take a block through a step, which goes by its name as the problem may have travelled.
+
+    The message, the arrays that the step needs, is the same for all blocks.
+    """
     return getattr(problem, step)(block, *message)
 
 
@@ -120,25 +117,11 @@ class RowSource(Protocol):
     Rows in memory have been checked. Others are checked when they are read.
     """
 
-    @property
-    def X(self) -> Any:
-        """The features: something with a shape and a dtype."""
-
-    @property
-    def y(self) -> Any:
-        """The degrees, or None."""
-
-    @property
-    def arrays(self) -> dict[str, Any]:
-        """What else a fit knows of the rows: 2-D arrays with a row for each, by name."""
-
-    @property
-    def label_names(self) -> Any:
-        """The names of the columns of y, or None."""
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether X, y and the arrays are in the memory of this process."""
+    X: Any  # the features: something with a shape and a dtype
+    y: Any  # the degrees, or None
+    arrays: dict[str, Any]  # what else a fit knows of the rows: 2-D arrays with a row for each
+    label_names: Any  # the names of the columns of y, or None
+    in_memory: bool  # whether X, y and the arrays are in the memory of this process
 
     def take(self, rows: np.ndarray) -> RowSource:
         """Return some rows of a fit, by their numbers in order, as rows in memory."""

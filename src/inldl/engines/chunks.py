@@ -146,10 +146,8 @@ class ChunkedRows:
 
     def _compute(self, function: Callable[..., Any], n_threads: int) -> list[Any]:
         """Return ``function(chunks, first_row, n_parts)`` of each part, by threads."""
-        keys = [f"load-part-{i}-{uuid.uuid4()}" for i in range(len(self.parts))]
-        lazy = [
-            part.then(function, len(keys), key) for part, key in zip(self.parts, keys, strict=True)
-        ]
+        n, fit = len(self.parts), uuid.uuid4()
+        lazy = [p.then(function, n, f"load-part-{i}-{fit}") for i, p in enumerate(self.parts)]
         return dask.compute(*lazy, scheduler="threads", num_workers=n_threads)
 
     def take(self, rows: np.ndarray) -> MemoryRows:
@@ -159,8 +157,7 @@ class ChunkedRows:
         return MemoryRows(X, y, self.label_names, arrays)
 
     def map(self, function: Callable[[Any], np.ndarray], n_columns: int) -> da.Array:
-        apply = partial(_map_chunk, function)
-        return map_chunks(apply, self.X, n_columns=n_columns)
+        return map_chunks(partial(_map_chunk, function), self.X, n_columns=n_columns)
 
     def map_with_degrees(self, function: Callable[..., np.ndarray], n_columns: int) -> da.Array:
         chunked = self.y, self.X, *self.arrays.values()

@@ -10,29 +10,31 @@ their own, which arrive at odd addresses: BLAS multiplies those more slowly, and
 
 import asyncio
 import pickle
+import threading
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import dask
 import numpy as np
-from dask.delayed import Delayed
-from distributed import KilledWorker, futures_of
+from distributed import KilledWorker, futures_of, get_worker
 
 from inldl import __version__
-from inldl.engines import dask_worker as worker_parts
-from inldl.engines.base import BlockProblem, Engine, Sums, total
-from inldl.engines.local import contiguous, one_blas_thread
+from inldl.engines.base import BlockProblem, Engine, Sums, take_step, total
+from inldl.engines.local import LocalEngine, contiguous, one_blas_thread, start_chunks
 from inldl.rows.checks import DegreeFacts, check_degrees
 
 # Without a worker, or with a paused one; dask.config.set({"inldl.worker-timeout": ...}) sets it.
 PATIENCE = "60s"
 LOOK = 1.0  # seconds between two looks at whether there are workers at all
 ASK_VERSION = "__import__('inldl').__version__"  # evaluated on workers that may not have inldl
+IDLE = 30.0  # seconds after which a worker drops what no client holds any more
 
 
 class DaskEngine(Engine):
@@ -55,8 +57,7 @@ class DaskEngine(Engine):
 
     def __enter__(self) -> Self:
         """Let BLAS use one thread here too: what is solved between sweeps must have its bits."""
-        self._stack = ExitStack()
-        self._stack.enter_context(one_blas_thread())
+        one_blas_thread().__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -65,12 +66,12 @@ class DaskEngine(Engine):
         Tasks that failed are cancelled: while a traceback holds them, Dask would want to run what
         they share with the next fit on the workers of this one, which may be gone by then.
         """
-        self._stack.close()
+        one_blas_thread().__exit__(None, None, None)
         held, self._held = self._held, []
         if self._client.status == "running":
             if error[0] is not None:
                 self._client.cancel(held)
-            self._client.run(worker_parts.drop, self._fit, wait=False, on_error="ignore")
+            self._client.run(drop_fit, self._fit, wait=False, on_error="ignore")
 
     def load(self, problem: BlockProblem, rows: Any) -> Sums:
         self._problem, self._rows = problem, rows
@@ -110,7 +111,7 @@ class DaskEngine(Engine):
         homes = {key: [home] for key, (home, _) in zip(keys, groups, strict=True)}
 
         def submit() -> list[Any]:
-            step = partial(worker_parts.advance, self._fit)
+            step = partial(advance_parts, self._fit)
             with dask.annotate(workers=homes.__getitem__, allow_other_workers=True):
                 return self._client.map(step, *zip(*tasks, strict=True), key=keys, pure=False)
 
@@ -153,17 +154,16 @@ class DaskEngine(Engine):
     def _submit_loads(self, chosen: dict[int, str]) -> list[Any]:
         """Let each worker load its parts, and do all that comes before on the same worker."""
         futures: dict[int, Any] = {}
+        load, parts = partial(load_part, self._fit, self._problem), self._rows.parts
         for home in set(chosen.values()):
             here = [i for i in chosen if chosen[i] == home]
-            lazy = [self._lazy_load(i) for i in here]
+            keys = [self._key(f"load-part-{i}") for i in here]
+            lazy = [
+                parts[i].then(partial(load, i), len(parts), keys[k]) for k, i in enumerate(here)
+            ]
             computed = self._client.compute(lazy, workers=[home], allow_other_workers=True)
             futures |= zip(here, computed, strict=True)
         return [futures[i] for i in chosen]
-
-    def _lazy_load(self, i: int) -> Delayed:
-        load = partial(worker_parts.load, self._fit, self._problem, i)
-        parts = self._rows.parts
-        return parts[i].then(load, len(parts), self._key(f"load-part-{i}"))
 
     def _assigned(self, parts: Sequence[int]) -> dict[int, str]:
         """Choose a worker for each part: where its rows are already, or the least busy one."""
@@ -192,18 +192,18 @@ class DaskEngine(Engine):
             known = self._client.sync(self._client.scheduler.identity)["workers"]
             running = {a: w["nthreads"] for a, w in known.items() if w["status"] == "running"}
             if running:
-                self._ask_versions([address for address in running if address not in self._asked])
+                self._ask_versions(running.keys() - self._asked)
                 return running
             if time.monotonic() > until:
                 raise RuntimeError(self._nobody(known))
             time.sleep(min(LOOK, self._patience / 4))
 
-    def _ask_versions(self, addresses: list[str]) -> None:
+    def _ask_versions(self, new: set[str]) -> None:
         """Refuse workers without inldl, which would die of its tasks, or with another version."""
-        if addresses:
-            ask = partial(self._client.run, eval, ASK_VERSION, on_error="return")
-            self._check_versions(ask(workers=addresses))
-            self._asked.update(addresses)
+        if new:
+            how = {"workers": sorted(new), "on_error": "return"}
+            self._check_versions(self._client.run(eval, ASK_VERSION, **how))
+            self._asked |= new
 
     def _check_versions(self, versions: dict[str, Any]) -> None:
         for address, version in versions.items():
@@ -268,9 +268,10 @@ class DaskEngine(Engine):
                 f"The Dask worker {paused[0]} has been paused for {self._patience:g} s, as its "
                 f"memory is full ({used / 1e6:.0f} of {limit / 1e6:.0f} MB)"
             )
+            remedy = "use more or larger workers, or smaller chunks,"
         else:
             reason = f"The Dask cluster has had no running worker for {self._patience:g} s"
-        remedy = "use more or larger workers, or smaller chunks," if paused else "start workers"
+            remedy = "start workers"
         return (
             f"{reason}, so the fit cannot go on; {remedy} and fit again, or wait "
             "longer: dask.config.set({'inldl.worker-timeout': '10min'})."
@@ -282,3 +283,113 @@ def _is_paused(worker: dict[str, Any] | None) -> bool:
     if worker is None or worker["status"] != "paused":
         return False
     return not worker["metrics"].get("task_counts", {}).get("executing")
+
+
+@dataclass
+class WorkerPart:
+    """The blocks of a part after sweep `t`, and the sums of that sweep."""
+
+    runs: list[Any]
+    t: int = 0
+    sums: bytes | None = None
+
+
+@dataclass
+class Fit:
+    """The parts of a fit on a worker, and the last task that asked for them."""
+
+    problem: BlockProblem
+    parts: dict[int, WorkerPart] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    task: Any = None
+    used: float = 0.0
+
+    def touch(self, worker: Any) -> None:
+        """Note the task that is running."""
+        self.task, self.used = worker.get_current_task(), time.monotonic()
+
+    def abandoned(self, worker: Any) -> bool:
+        """Say whether the last task is long done, and no client holds its result."""
+        idle = not self.lock.locked() and time.monotonic() - self.used > IDLE
+        return idle and self.task not in worker.state.tasks
+
+    def advance(self, engine: LocalEngine, which: list[int], t: int, message: bytes) -> None:
+        """Take parts through step `t`; those that fail half-way are gone."""
+        before = [self.parts.pop(i).runs for i in which]
+        take = partial(take_step, self.problem, *pickle.loads(message))
+        for i, runs, added in zip(which, *engine.map_parts(take, before), strict=True):
+            self.parts[i] = WorkerPart(runs, t + 1, pickle.dumps(added))
+
+
+# By worker, of which a process can have several.
+_FITS: "WeakKeyDictionary[Any, dict[str, Fit]]" = WeakKeyDictionary()
+_ENDED: deque[str] = deque(maxlen=1000)  # fits whose last tasks may still come
+
+
+def load_part(
+    fit: str,
+    problem: BlockProblem,
+    i: int,
+    chunks: Sequence[Any],
+    first_row: int,
+    n_parts: int,
+) -> tuple[str, str, bytes, list[DegreeFacts]]:
+    """Keep a part on this worker.
+
+    Returns where that is, the version there, the sums, and what y looks like.
+    """
+    worker = get_worker()
+    with one_blas_thread():
+        runs, sums, facts = start_chunks(problem, chunks, first_row, n_parts)
+    if fit not in _ENDED:
+        if worker not in _FITS:
+            _FITS[worker] = {}
+            worker.loop.add_callback(_tidy, worker)
+        here = _FITS[worker].setdefault(fit, Fit(problem))
+        with here.lock:
+            here.touch(worker)
+            here.parts[i] = WorkerPart(runs)
+    return worker.address, __version__, pickle.dumps(sums), facts
+
+
+def advance_parts(
+    fit: str, parts: list[int], t: int, message: bytes
+) -> tuple[str, dict[int, bytes | None]]:
+    """Take parts through step `t`, if they have not taken it: a task may run twice.
+
+    Returns where that is, and the sums of each part, None if it is not here.
+    """
+    worker, sums = get_worker(), dict[int, bytes | None].fromkeys(parts)
+    here = _FITS.get(worker, {}).get(fit)
+    if here is not None:
+        with here.lock, LocalEngine(worker.state.nthreads) as engine:
+            here.touch(worker)
+            behind = [i for i in parts if i in here.parts and here.parts[i].t == t]
+            if behind:
+                here.advance(engine, behind, t, message)
+            here.used = time.monotonic()
+            done = {i: part.sums for i, part in here.parts.items() if part.t == t + 1}
+            sums |= {i: done[i] for i in parts if i in done}
+    return worker.address, sums
+
+
+async def drop_fit(fit: str, dask_worker: Any) -> None:
+    """Forget a fit, for good; as a coroutine, for which the client need not wait."""
+    _ENDED.append(fit)
+    _FITS.get(dask_worker, {}).pop(fit, None)
+
+
+async def _tidy(worker: Any) -> None:
+    """Drop what clients that died have left, as long as the worker lives.
+
+    Nothing of a fit is named here: it would stay in memory while this function sleeps.
+    """
+    while worker.status.name in ("running", "paused"):
+        _drop_abandoned(worker)
+        await asyncio.sleep(IDLE / 3)
+
+
+def _drop_abandoned(worker: Any) -> None:
+    for fit, here in list(_FITS[worker].items()):
+        if here.abandoned(worker):
+            _FITS[worker].pop(fit, None)

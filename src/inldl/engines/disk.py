@@ -36,9 +36,7 @@ from inldl.rows.checks import DegreeFacts, as_degrees, check_2d, check_degrees, 
 from inldl.rows.inputs import check_rows
 
 LARGE_MAP = 1 << 28  # bytes from which on a mapped file is read in pieces instead
-BYTES_AT_ONCE = (
-    1 << 22
-)  # bytes of X that are read at once: several in a run, so that reading overlaps
+BYTES_AT_ONCE = 1 << 22  # of X: several in a run, so that reading overlaps
 STORES = ("zarr", "h5py")
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from threadpoolctl import LibController, ThreadpoolController
@@ -20,7 +20,6 @@ from threadpoolctl import LibController, ThreadpoolController
 from inldl.engines.base import (
     BlockProblem,
     Engine,
-    Message,
     RowSource,
     Sums,
     in_runs,
@@ -38,7 +37,7 @@ Parts = list[list[Any]]
 """Runs of blocks, part by part."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class MemoryRows:
     """Rows of arrays in memory, which have been checked; y is None if they are to be predicted."""
 
@@ -71,33 +70,25 @@ class MemoryRows:
         return [function(self.y, 0)]
 
 
-class Reader(Protocol):
-    """Reads the features of blocks that are not in memory."""
-
-    def map_run(self, function: Callable[[Any], Any], run: Any) -> tuple[Any, Sums]:
-        """Return what `function` makes of the blocks of a run, and the total of their sums."""
-
-
 class LocalEngine(Engine):
     """Run steps over blocks on the threads of this machine, one BLAS thread each.
 
     Blocks lie in runs, and runs in parts. The sums of a run are added by its thread, then those
     of the runs of a part, then those of the parts. Features that are not in memory come from the
-    `reader` that the row source has set; `closing` has what ends with the fit.
+    `reader` that the row source has set (a `FeatureReader`); `closing` has what ends with the fit.
     """
 
     def __init__(self, n_threads: int = 1):
         self.n_threads = n_threads
-        self.reader: Reader | None = None
+        self.reader: Any = None
         self._parts: Parts = []
 
     def __enter__(self) -> Self:
         self.closing = ExitStack()
         self.closing.enter_context(one_blas_thread())
         if self.n_threads > 1:
-            self._pool = self.closing.enter_context(
-                ThreadPoolExecutor(self.n_threads, initializer=limit_new_thread)
-            )
+            pool = ThreadPoolExecutor(self.n_threads, initializer=_ONE_BLAS_THREAD.enter_thread)
+            self._pool = self.closing.enter_context(pool)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -137,7 +128,7 @@ class LocalEngine(Engine):
             yield waiting.popleft().result()
 
 
-def contiguous(message: Iterable[np.ndarray]) -> Message:
+def contiguous(message: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return arrays as they are after a journey, so that every engine multiplies the same."""
     return tuple(np.ascontiguousarray(array) for array in message)
 
@@ -248,7 +239,6 @@ class _OneBlasThread:
 
 
 _ONE_BLAS_THREAD = _OneBlasThread()
-limit_new_thread = _ONE_BLAS_THREAD.enter_thread
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

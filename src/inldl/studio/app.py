@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from inldl.studio.desk import Desk
 from inldl.studio.jobs import Busy
 from inldl.studio.workspace import Changed, NotFound, file_name
-from inldl.tables.formats.registry import find_format
+from inldl.tables.formats import find_format
 
 LARGEST = 2**30  # bytes of a file
 MOST_JSON = 8 * 2**20  # bytes of a request that is no file

@@ -12,7 +12,7 @@ from pathlib import Path
 from inldl.methods.registry import METHODS
 from inldl.studio import settings as options
 from inldl.studio.workspace import Json, NotFound
-from inldl.tables.formats.registry import suffixes
+from inldl.tables.formats import suffixes
 
 MOST_EDITS = 10_000
 KINDS = ("look", "inspect", "complete", "ask", "answers", "compare", "predict", "export")

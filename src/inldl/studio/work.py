@@ -24,7 +24,7 @@ from inldl.tables import TableFile
 from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
 from inldl.tables.features import suggest_roles
-from inldl.tables.formats.registry import plain_name
+from inldl.tables.formats import plain_name
 from inldl.tables.inspect import inspect_file
 from inldl.tables.options import (
     AskOptions,

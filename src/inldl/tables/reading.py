@@ -5,11 +5,10 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from inldl.rows.checks import check_choice
+from inldl.rows.checks import check_choice, check_number
 from inldl.rows.partial import PartialRows
-from inldl.tables.formats.hints import check_skipped, long_table_hint
-from inldl.tables.formats.long import Keys, LongTable
-from inldl.tables.formats.registry import load_format, readable_twice, unpacked
+from inldl.tables.formats import load_format, readable_twice, unpacked
+from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
 from inldl.tables.scale import ScaleEvidence
@@ -143,7 +142,9 @@ class TableFile:
     def __init__(self, path, labels, options=None, **keywords):
         self.options = options = ColumnOptions.of(options, **keywords)
         check_signs(options.decimal, options.thousands)
-        check_skipped(options.skip_rows, options.skip_last)
+        for name in ("skip_rows", "skip_last"):
+            if getattr(options, name) is not None:
+                check_number(name, getattr(options, name), low=0, integer=True)
         self.path = readable_twice(Path(path), owner=self)
         self._stamp = self._looks()
         plain = unpacked(self.path, owner=self)

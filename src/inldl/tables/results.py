@@ -18,7 +18,7 @@ from inldl.rows.checks import check_number
 from inldl.rows.partial import PartialRows, add_slack
 from inldl.tables import audit
 from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
-from inldl.tables.formats.registry import plain_name
+from inldl.tables.formats import plain_name
 from inldl.tables.model import TableModel
 from inldl.tables.scale import whole_of
 from inldl.tables.table import Piece

@@ -202,7 +202,7 @@ class Table:
 class TableFormat(Protocol):
     """A table in an open file. A file format is one class that can do this.
 
-    The class is listed in `formats.registry`. One whose files are read as frames takes most of it
+    The class is listed in `tables.formats`. One whose files are read as frames takes most of it
     from `formats.frames.FrameFormat`. Errors are a ValueError or an OSError in one sentence
     that says where in the file and what to do.
     """

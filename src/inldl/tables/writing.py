@@ -1,7 +1,6 @@
 """Write tables: one that was read with its holes filled or some cells edited; or a new one."""
 
 import math
-from collections import defaultdict
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from inldl.files.replacing import check_free, replacing
 from inldl.rows.checks import as_degrees, sum_tolerance
-from inldl.tables.formats.registry import find_format, load_format, packing, plain_name
+from inldl.tables.formats import find_format, load_format, packing, plain_name
 from inldl.tables.numbers import DECIMALS
 from inldl.tables.scale import WHOLE
 from inldl.tables.table import TableFormat
@@ -302,10 +301,8 @@ def write_cells(file, path, named, cells_of, ids=()) -> None:
     `cells_of` returns what to write into the label columns of a `Piece`, NaN where nothing
     changes. It finds the columns `ids` in the piece, as text.
     """
-    path = Path(path)
-    with ExitStack() as stack:
-        plain = stack.enter_context(packing(path, path))
-        write = stack.enter_context(file.source.writer(plain, file.labels, named, ()))
+    path, columns = Path(path), (file.labels, named, ())
+    with packing(path, path) as plain, file.source.writer(plain, *columns) as write:
         for piece in file.pieces(ids, set(ids)):
             write(piece.raw, cells_of(piece), None)
 
@@ -316,27 +313,24 @@ def write_edited(file, path, edits) -> None:
     Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
     file.
     """
-    by_row: dict[int, dict[int, float]] = defaultdict(dict)
+    left: dict[tuple[int, int], float] = {}
     for row, label, value in edits:
         if label not in file.labels:
             raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
         if not (math.isfinite(value) and value >= 0):
             raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
-        by_row[row][file.labels.index(label)] = value
-    seen = set()
+        left[row, file.labels.index(label)] = value
 
     def cells_of(piece):
         cells = np.full(piece.values.shape, np.nan)
-        for row in by_row:
-            if piece.first <= row < piece.first + piece.size:
-                seen.add(row)
-                for column, value in by_row[row].items():
-                    cells[row - piece.first, column] = value
+        rows = range(piece.first, piece.first + piece.size)
+        for row, column in [at for at in left if at[0] in rows]:
+            cells[row - piece.first, column] = left.pop((row, column))
         return cells
 
-    columns = {column for cells in by_row.values() for column in cells}
-    write_cells(file, path, [file.labels[column] for column in sorted(columns)], cells_of)
-    for row in set(by_row) - seen:
+    named = [file.labels[column] for column in sorted({column for _, column in left})]
+    write_cells(file, path, named, cells_of)
+    for row, _ in left:
         raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 

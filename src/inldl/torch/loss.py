@@ -93,7 +93,8 @@ def partial_kl(
             f"target has the shape {tuple(target.shape)} and log_probs {tuple(log_probs.shape)}; "
             "give one degree for each probability, NaN = unobserved."
         )
-    log_probs, target = in_precision(log_probs, target)
+    kind = torch.float64 if log_probs.dtype == torch.float64 else torch.float32
+    log_probs, target = log_probs.to(kind), target.to(kind)
     if bounds is not None:
         rows = _BoundedKL.apply(log_probs, target, *bounds)
     elif weight is None and reduction != "none":
@@ -114,12 +115,6 @@ def check_arguments(scores: Tensor, target: Tensor, weight: Tensor | None, reduc
             f"weight has the shape {tuple(weight.shape)}; give one for each row, which here is "
             f"the shape {tuple(scores.shape[:-1])}."
         )
-
-
-def in_precision(scores: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Return both in the precision of the scores, which is at least single."""
-    kind = scores.dtype if scores.dtype in (torch.float32, torch.float64) else torch.float32
-    return scores.to(kind), target.to(kind)
 
 
 def reduced(rows: Tensor, weight: Tensor | None, reduction: str, n_labels: int) -> Tensor:

@@ -108,8 +108,8 @@ class NeuralLDL(KernelDistributionEstimator):
         folds = list(folds.split(known))
         about = folds, start / start.sum(), self, data.seed
         found = train(data.scaled, known, data.weights, *about)
-        self.coefs_, self.intercepts_, self.n_epochs_ = found.coefs, found.intercepts, found.epochs
-        self.history_ = {"held_out": found.losses.mean(axis=1)}
+        self.coefs_, self.intercepts_, self.n_epochs_, losses = found
+        self.history_ = {"held_out": losses.mean(axis=1)}
         self.held_out_ = np.empty(known.shape)
         for i, (_, test) in enumerate(folds):
             self.held_out_[test] = self._network(i, data.scaled[test])

@@ -1,28 +1,13 @@
 """Train several small networks side by side, each without one fold of the rows."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from inldl.torch.loss import partial_kl
-
-
-@dataclass(frozen=True)
-class Trained:
-    """Networks, and how they came about.
-
-    `coefs` are arrays (n_networks, n_in, n_out), `intercepts` (n_networks, n_out), a layer each;
-    `epochs` says after how many the best was found, and `losses` are those of the held-out rows,
-    epochs x networks, from before the first epoch on.
-    """
-
-    coefs: list[np.ndarray]
-    intercepts: list[np.ndarray]
-    epochs: np.ndarray
-    losses: np.ndarray
 
 
 def train(
@@ -33,7 +18,7 @@ def train(
     start: np.ndarray,
     settings: Any,
     seed: int,
-) -> Trained:
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray, np.ndarray]:
     """Train a network without each fold, until it predicts that fold no better.
 
     All networks are one, with another dimension: a step costs little more than that of one. One
@@ -41,12 +26,15 @@ def train(
     rows of y are parts of distributions, `folds` are pairs of row numbers to learn from and to
     hold out, `start` is the distribution that is predicted before anything is learned, and
     `settings` has the parameters of `NeuralLDL`.
+
+    Returns arrays (n_networks, n_in, n_out) and (n_networks, n_out), the coefficients and the
+    intercepts of each layer; after how many epochs each network was best; and the losses of the
+    held-out rows, epochs x networks, from before the first epoch on.
     """
     with _alone():
         weights = np.ones(len(y)) if weights is None else weights / weights.mean()
         rows = [torch.tensor(each, dtype=torch.float32) for each in (X, y, weights)]
-        training = _Training(rows, folds, start, settings, seed)
-        return training.run()
+        return _Training(rows, folds, start, settings, seed).run()
 
 
 @contextmanager
@@ -69,7 +57,9 @@ class _Training:
         self.generator = torch.Generator().manual_seed(seed)
         size = min(len(train) for train, _ in folds)
         self.train = torch.tensor(np.array([train[:size] for train, _ in folds]))
-        self.test, self.counted = _padded([test for _, test in folds])
+        tests = [torch.tensor(test) for _, test in folds]
+        tests = pad_sequence(tests, batch_first=True, padding_value=-1)
+        self.test, self.counted = tests.clamp_min(0), (tests >= 0).float()
         self.layers = self._new_layers(len(folds), start)
         self.optimizer = torch.optim.AdamW(
             [each for layer in self.layers for each in layer],
@@ -77,7 +67,7 @@ class _Training:
             weight_decay=settings.alpha,
         )
 
-    def run(self) -> Trained:
+    def run(self):
         """Train until no network has improved for a while; return the best of each."""
         best = [[each.detach().clone() for each in layer] for layer in self.layers]
         least = self._held_out_loss()  # of the start, which is kept if all that follows is worse
@@ -93,10 +83,9 @@ class _Training:
                     old[better] = new.detach()[better]
             if epoch - int(epochs.max()) >= self.settings.patience:
                 break
-        arrays = [[each.double().numpy() for each in layer] for layer in best]
-        coefs, intercepts = (list(each) for each in zip(*arrays, strict=True))
-        intercepts = [each[:, 0] for each in intercepts]
-        return Trained(coefs, intercepts, epochs.numpy(), torch.stack(losses).numpy())
+        coefs = [coef.double().numpy() for coef, _ in best]
+        intercepts = [intercept[:, 0].double().numpy() for _, intercept in best]
+        return coefs, intercepts, epochs.numpy(), torch.stack(losses).numpy()
 
     def _learn(self):
         """Go through all rows once, each network in an order of its own."""
@@ -136,11 +125,3 @@ class _Training:
         layers[-1][0] *= 0.1
         layers[-1][1] += torch.tensor(start, dtype=torch.float32).log()
         return [[each.requires_grad_() for each in layer] for layer in layers]
-
-
-def _padded(tests):
-    """Return row numbers of all folds as one array, and 0 where it is padded, else 1."""
-    size = max(map(len, tests))
-    padded = np.array([np.pad(test, (0, size - len(test)), mode="edge") for test in tests])
-    counted = np.array([np.arange(size) < len(test) for test in tests])
-    return torch.tensor(padded), torch.tensor(counted, dtype=torch.float32)

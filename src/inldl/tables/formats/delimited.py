@@ -11,9 +11,23 @@ import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_choice
-from inldl.tables.formats.frames import BlockFormat
-from inldl.tables.formats.hints import end_of_lines, find_end, find_header
-from inldl.tables.formats.text import DELIMITERS, Block, Rows, find_delimiter, open_text, split_row
+from inldl.tables.formats.frames import (
+    BlockFormat,
+    footnote_note,
+    n_note_rows,
+    n_title_rows,
+    title_note,
+)
+from inldl.tables.formats.text import (
+    DELIMITERS,
+    Block,
+    EncodedText,
+    Rows,
+    find_delimiter,
+    open_text,
+    split_row,
+    unquoted,
+)
 from inldl.tables.numbers import (
     format_numbers,
     hole_words,
@@ -25,7 +39,6 @@ from inldl.tables.numbers import (
 from inldl.tables.table import Format
 
 _TABBED = (".tsv", ".tab")
-_FIRST = 1000  # rows that tell whether degrees have percent signs
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 _FORMULA = re.compile(r"=|[+@\t\r-].*[(|!]", re.DOTALL)  # "-1" and "@home" are harmless
 # Older versions of pandas read the last bit of a number correctly only if they are asked to.
@@ -252,3 +265,63 @@ def _named(rows):
         if not names[j] and not any(text.strip() for text in first.texts([j])[0]):
             names[j] = f"column {j + 1}"
     return names
+
+
+def end_of_lines(text: EncodedText, number: int) -> int:
+    """Return the character at which a text goes on below its first lines."""
+    position, left = 0, number
+    for piece in text.pieces() if number else ():
+        if (count := piece.count(text.newline)) >= left:
+            first = piece.split(text.newline, left)[:left]
+            return position + sum(len(line) + 1 for line in first)
+        left, position = left - count, position + len(piece)
+    if number:
+        raise ValueError(f"skip_rows={number} (--skip-rows) leaves no header; skip fewer lines.")
+    return 0
+
+
+def find_header(text: EncodedText, delimiter: str) -> tuple[int, list[str]]:
+    """Return the character at which the header starts, and a note on lines above it."""
+    lines = text.lines_from(0)
+    rows = _rows(lines, delimiter)
+    rows = rows[: rows.index(None)] if None in rows else rows
+    number = n_title_rows(rows)
+    n_lines = sum(1 for row in rows[:number] if row)
+    note = [title_note(n_lines, "line")] if number else []
+    return sum(len(line) + 1 for line in lines[:number]), note
+
+
+def find_end(
+    text: EncodedText, delimiter: str, start: int, skip_last: int | None
+) -> tuple[int, list[str]]:
+    """Return the character behind the last row of a table, and a note on lines below it.
+
+    The header starts at the character `start`. `skip_last` are lines with content to leave out;
+    None has them found.
+    """
+    lines = text.lines_to_end(start)
+    rows = _rows(lines, delimiter)
+    if skip_last is not None:
+        filled = [row is None or any(map(str.strip, row)) for row in reversed(rows)]
+        ends = np.flatnonzero([False, *filled])[:skip_last]  # counted from the last line
+        number = 0 if not skip_last else int(ends[-1]) if len(ends) == skip_last else len(rows)
+    else:
+        rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
+        below = (row for row in _rows(text.lines_from(start), delimiter) if row)
+        number = n_note_rows(rows, len(next(below, ())))
+    if not number:
+        return text.size, []
+    stop = text.size + 1 - sum(len(line) + 1 for line in lines[len(lines) - number :])
+    n_lines = sum(1 for row in rows[len(rows) - number :] if row)
+    return stop, [footnote_note(n_lines, "line")] if skip_last is None else []
+
+
+def _rows(lines, delimiter):
+    """Return the cells of each line, of an empty one none; None if a cell goes on beyond it."""
+    return [_row(line.strip("\r"), delimiter) for line in lines]
+
+
+def _row(text, delimiter):
+    if text.count('"') % 2 or "\r" in text:
+        return None
+    return [unquoted(cell) for cell in split_row(text, delimiter)] if text else []

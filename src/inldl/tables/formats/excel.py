@@ -13,14 +13,12 @@ import numpy as np
 import pandas as pd
 from openpyxl import Workbook, load_workbook
 
-from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.hints import (
-    column_groups,
+from inldl.tables.formats.frames import (
+    FrameFormat,
     footnote_note,
     n_note_rows,
     n_title_rows,
     title_note,
-    with_group_names,
 )
 from inldl.tables.numbers import format_numbers, is_hole
 from inldl.text import listed
@@ -48,9 +46,10 @@ class Excel(FrameFormat):
         # Only the cells in the file: a sheet with one in its last corner has 17 billion.
         content = {at: cell.value for at, cell in sheet._cells.items() if cell.value is not None}
         ranges = sheet.merged_cells.ranges
-        groups = column_groups(ranges, content)
-        content, header, note = with_group_names(_unmerged(ranges, content), groups)
-        content = self._inside(content, _spread(sheet))
+        groups = _column_groups(ranges, content)
+        content, header, note = _with_group_names(_unmerged(ranges, content), groups)
+        spread = {each.min_row for each in ranges if each.max_col > each.min_col}
+        content = self._inside(content, spread)
         if not content:
             raise ValueError(f"The sheet {sheet.title!r} is empty; it needs a header and rows.")
         self.rows, columns = (sorted(set(numbers)) for numbers in zip(*content, strict=True))
@@ -63,7 +62,10 @@ class Excel(FrameFormat):
         self._frame = pd.DataFrame({name: _column(column, na) for name, column in cells.items()})
 
     def _inside(self, content, spread):
-        """Return the cells of a sheet without titles above its table and notes below."""
+        """Return the cells of a sheet without titles above its table and notes below.
+
+        The rows `spread` have cells that reach over several columns.
+        """
         numbers = sorted({i for i, _ in content})
         columns = sorted({j for _, j in content})
         rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
@@ -193,9 +195,40 @@ def _unmerged(ranges, content):
     return content
 
 
-def _spread(sheet):
-    """Return the rows with cells that reach over several columns."""
-    return {each.min_row for each in sheet.merged_cells.ranges if each.max_col > each.min_col}
+def _column_groups(ranges, content):
+    """Return the names of groups of columns above a header, by row and by column.
+
+    They are in cells that reach over some of the columns; a title reaches over all.
+    """
+    columns = {j for _, j in content}
+    found = {}
+    for each in ranges:
+        over = set(range(each.min_col, each.max_col + 1))
+        top = each.min_row, each.min_col
+        if len(over) > 1 and top in content and not columns <= over:
+            named = dict.fromkeys(over, str(content[top]).strip())
+            found.setdefault(each.min_row, {}).update(named)
+    rows = sorted(found)
+    return {row: found[row] for k, row in enumerate(rows) if row == rows[0] + k}
+
+
+def _with_group_names(content, groups):
+    """Return cells with names of columns that differ, the row of these, and a note on them.
+
+    Names that several columns have follow those of their groups, if that makes them differ.
+    """
+    header = min({i for i, _ in content if groups and i > max(groups)}, default=None)
+    names = {j: str(value).strip() for (i, j), value in content.items() if i == header}
+    joined, above = names, sorted(groups, reverse=True)
+    while above and len(set(joined.values())) < len(joined):
+        of = groups[above.pop(0)]
+        joined = {j: f"{of[j]} {name}" if j in of else name for j, name in joined.items()}
+    if joined == names or len(set(joined.values())) < len(joined):
+        left_out = dict.fromkeys(name for of in groups.values() for name in of.values())
+        return content, header, f"Names of groups of columns are left out: {listed(left_out)}."
+    example = next(name for j, name in joined.items() if name != names[j])
+    note = f"Names of columns begin with those of their groups, such as {example!r}."
+    return {**content, **{(header, j): name for j, name in joined.items()}}, header, note
 
 
 def _n_notes(rows, numbers):

@@ -1,5 +1,13 @@
-"""What formats have in common whose files are read a block of rows at a time, as frames or not."""
+"""What formats have in common whose files are read a block of rows at a time, as frames or not.
 
+That is also what stands above and below a table: titles before its header, notes behind its last
+row. Only what is clear is found. A row of the table has a cell for each column; a title has a few
+words in at most half as many cells, and a header below it; a note is a sentence, or says what it
+is.
+"""
+
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -15,16 +23,21 @@ from inldl.tables.numbers import (
     Place,
     SignEvidence,
     find_signs,
+    is_hole,
     parse_cells,
     parse_column,
     without_numbers,
 )
-from inldl.tables.options import FileOptions
 from inldl.tables.table import Format, Piece
 from inldl.text import shortened
 
-NOTHING_SAID = FileOptions(na=())
 _FIRST = 1000  # rows that tell whether degrees have percent signs
+_MARKED = re.compile(
+    r"(?i)\W*(sources?|notes?|quelle|anmerkung|fuente|nota|fonte|remarks?)\b|[*†‡§]"
+)
+_NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+_WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
 
 
 class BlockFormat:
@@ -153,7 +166,7 @@ class FrameFormat(BlockFormat):
     open: Callable[[Path], None]
     frames: Callable[..., Iterator[tuple[pd.DataFrame, Any]]]
 
-    def __init__(self, path, opening=NOTHING_SAID):
+    def __init__(self, path, opening):
         self.path, self.format, self.notes = path, Format(self.kind, na=opening.na), []
         self.opening = opening
         if not self.sheets:
@@ -220,3 +233,87 @@ def _without(cells: pd.Series, na: Collection[str]) -> pd.Series:
     words = {word.lower() for word in na}
     missing = [isinstance(cell, str) and cell.strip().lower() in words for cell in cells]
     return cells.mask(np.array(missing, bool)) if any(missing) else cells
+
+
+def n_title_rows(rows, spread=()) -> int:
+    """Return how many of the first rows are no part of the table; 0 if that is not clear.
+
+    A row is a list of texts; an empty line is an empty list. The rows numbered `spread` have cells
+    that reach over several columns.
+    """
+    width = _width(rows)
+    for i, row in enumerate(rows):
+        if not _filled(row):
+            continue
+        if i not in spread and _is_header(row, width):
+            return i if any(map(_filled, rows[:i])) else 0
+        if i not in spread and not _is_title(row, width):
+            return 0
+    return 0
+
+
+def n_note_rows(rows, width) -> int:
+    """Return how many of the last rows are notes below a table of so many columns.
+
+    Rows with a single cell are notes, too, if an empty row is between them and the table.
+    """
+    found, clear = 0, True
+    for behind, row in enumerate(reversed(rows), 1):
+        if not _filled(row):
+            found, clear = behind - 1, True
+        elif clear and _is_note(row, width):
+            found = behind
+        elif width > 2 and len(words := _filled(row)) == 1 and not _NUMBER.fullmatch(words[0]):
+            clear = False
+        else:
+            break
+    return found
+
+
+def title_note(number, what) -> str:
+    """Return a note on rows above the header."""
+    if number == 1:
+        return f"The first {what} is above the header and was skipped."
+    return f"The first {number} {what}s are above the header and were skipped."
+
+
+def footnote_note(number, what) -> str:
+    """Return a note on rows below the table."""
+    if number == 1:
+        return f"The last {what} is a note below the table and was skipped."
+    return f"The last {number} {what}s are notes below the table and were skipped."
+
+
+def _width(rows):
+    counts = Counter(len(row) for row in rows if _filled(row))
+    return max(counts, key=lambda width: (counts[width], width), default=0)
+
+
+def _filled(row):
+    return [cell for cell in row if cell.strip()]
+
+
+def _is_header(row, width):
+    names = _filled(row)
+    numbers = [name for name in names if _NUMBER.fullmatch(name) and not _YEAR.fullmatch(name)]
+    several = len(names) >= max(2, width - 1) and len(set(names)) == len(names)
+    return len(row) == width and several and 2 * len(numbers) < len(names)
+
+
+def _is_title(row, width):
+    """Return whether a row is a title: one cell, or a sentence that commas have split."""
+    words = _filled(row)
+    if len(words) == 1:
+        return len(row) != width or width > 2
+    wordy = len(" ".join(words).split()) >= _WORDS
+    return len(row) != width and len(words) <= width // 2 and wordy
+
+
+def _is_note(row, width):
+    """Return whether a row is a note. One with all cells may be a row of which little is known."""
+    words = _filled(row)
+    marked = not is_hole(words[0]) and _MARKED.match(words[0])
+    n_words = len(" ".join(words).split())
+    if len(row) != width:
+        return bool(marked) or (len(words) == 1 and n_words >= _WORDS)
+    return width > 2 and len(words) == 1 and bool(marked or n_words >= _MANY_WORDS)

@@ -17,6 +17,7 @@ from inldl.text import listed, shortened
 
 _PARTS = ("id", "label", "value", "absent")
 _EXAMPLE = '"id=county,label=party,value=votes"'
+_MOST_IDS = 8  # columns that are tried as ids of a long table
 _SUFFIXES = ("_low", "_high", "_filled")  # of columns that are added to a completed table
 
 
@@ -270,3 +271,54 @@ def _name(cell):
     if isinstance(cell, float) and cell == cell and cell.is_integer():
         return str(int(cell))
     return cell if isinstance(cell, str) or pd.isna(cell) else str(cell)
+
+
+def long_table_hint(source, labels) -> str:
+    """Return how to read a table that seems to have a row per thing and label, or nothing."""
+    value = next((name for name in source.names if name == labels), None)
+    first = next(source.pieces([], source.names), None)
+    if first is None or first.size < 4:
+        return ""
+    frame = first.features.iloc[:1000]
+    counts = {name: frame[name].nunique() for name in source.names if name != value}
+    numeric = [name for name in source.names if is_numeric_dtype(frame[name])]
+    most = min(30, len(frame) // 2)  # each label has several rows
+    levels = [n for n, count in counts.items() if 2 <= count <= most and n not in numeric]
+    values = [value] if value else [n for n in reversed(numeric) if counts[n] > 1]
+    found = []
+    for label in sorted(levels, key=lambda name: (counts[name] == 2, counts[name])):
+        for things in _possible_ids(frame, counts, numeric):
+            wanted = [name for name in values if name not in (label, *things)]
+            several = 2 * len(frame[[*things]].value_counts()) <= len(frame)
+            unique = label not in things and not frame.duplicated([*things, label]).any()
+            if wanted and several and unique:
+                found.append((things, label, wanted[0]))
+    if not found:
+        return ""
+    things, label, value = max(found, key=lambda keys: _have_sums(frame, *keys))  # the first
+    option = f'"id={"+".join(things)},label={label},value={value}"'
+    return f"If it has a row per label, read it with --long {option}."
+
+
+def _have_sums(frame, ids, label, value):
+    """Return whether the values of most things sum to 1 or 100, of those without a hole."""
+    if not is_numeric_dtype(frame[value]):
+        return False
+    sums = frame.groupby(list(ids))[value].agg(lambda cells: cells.sum(skipna=False))
+    sums = sums.dropna().to_numpy()
+    return any(2 * np.sum(np.abs(sums / whole - 1) < 0.01) > len(sums) for whole in (1, 100))
+
+
+def _possible_ids(frame, counts, numeric):
+    """Return columns that may be ids, the likeliest first: text, text and a number, a number."""
+    names = [name for name in counts if not frame[name].isna().any()]
+    names = sorted(names, key=lambda name: -counts[name])[:_MOST_IDS]
+    texts = [name for name in names if name not in numeric]
+    numbers = [name for name in names if name in numeric]
+    pairs = [
+        (text, number)
+        for text in texts
+        for number in numbers
+        if counts[number] < len(frame[[text, number]].value_counts())  # both tell things apart
+    ]
+    return [*((text,) for text in texts), *pairs, *((number,) for number in numbers)]

@@ -12,11 +12,10 @@ from typer.testing import CliRunner
 
 from inldl.cli.app import app
 from inldl.cli.options import File
-from inldl.tables import TableFile, read_table, write_table
+from inldl.tables import TableFile, formats, read_table, write_table
+from inldl.tables.formats import Listing
 from inldl.tables.formats import parquet as parquet_format
-from inldl.tables.formats import registry as formats
 from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.registry import Listing
 from inldl.tables.table import TableFormat
 from inldl.tables.writing import TableWriter, write_frame
 
