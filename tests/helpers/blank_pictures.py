@@ -13,5 +13,5 @@ def blank(draw, caption, prefix):
 @contextmanager
 def blank_pictures():
     """Write pages with empty pictures, for tests of what stands beside them."""
-    with mock.patch("inldl.report.html._drawing", blank):
+    with mock.patch("inldl.report.renderers._drawing", blank):
         yield

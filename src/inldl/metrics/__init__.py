@@ -7,7 +7,6 @@ metric ignores both p and q.
 """
 
 from inldl.metrics.formulas import *  # noqa: F403
-from inldl.metrics.pairs import Pair
-from inldl.metrics.registry import METRICS, Metric, evaluate, recovery, scorer, scorers
+from inldl.metrics.registry import METRICS, Metric, Pair, evaluate, recovery, scorer, scorers
 
 __all__ = ["METRICS", "Metric", "Pair", "evaluate", "recovery", "scorer", "scorers", *METRICS]

@@ -8,8 +8,7 @@ contiguous rows of data.
 import numpy as np
 import numpy.typing as npt
 
-from inldl.metrics.pairs import FloatArray, Pair, ratio
-from inldl.metrics.registry import metric
+from inldl.metrics.registry import FloatArray, Pair, metric, ratio
 
 
 @metric(higher_is_better=True, perfect=1.0)

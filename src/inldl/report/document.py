@@ -1,7 +1,7 @@
 """Documents: what a result says, as plain data.
 
 A document is a title, a summary, and sections of blocks. `inldl.report.renderers` prints it and
-`inldl.report.html` makes a page of it; they know a block by its `kind`.
+makes a page of it; it knows a block by its `kind`.
 
 >>> from inldl.report.document import Header, Document, Section, ShownTable
 >>> columns = [Header("dataset"), Header("ours", ".4f")]
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from inldl.files.replacing import write_text
-from inldl.report import html, renderers
+from inldl.report import renderers
 from inldl.report.style import COLUMN
 
 DASH = "–"  # for a number that is missing
@@ -143,7 +143,7 @@ class ShownTable(Content):
 
     def html(self) -> str:
         """Return it as a ``<figure>`` with a ``<table>``, to be put into a page."""
-        return html.render_table(self)
+        return renderers.html_table(self)
 
     def cells(self, rows: Sequence[Sequence[Any]]) -> list[list[ShownValue]]:
         """Return what is shown of rows; sentences have the mark "text"."""
@@ -248,7 +248,7 @@ class Document:
 
     def html(self) -> str:
         """Return the document as one HTML page that needs no network and no other file."""
-        return html.render(self)
+        return renderers.html_page(self)
 
     def markdown(self, folder: str = "figures") -> str:
         """Return the document as Markdown; its figures are .svg files in the folder."""

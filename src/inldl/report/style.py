@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from inspect import getdoc, signature
 from itertools import cycle
 from typing import Any
@@ -35,34 +36,6 @@ COLOURS = ["#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#5
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 DASHES = ["-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))]
 
-_SIZES = ["font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"]
-_SIZES += ["legend.fontsize", "figure.titlesize", "figure.labelsize"]
-_RC = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
-    **dict.fromkeys(_SIZES, 8),
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.minor.width": 0.4,
-    "ytick.minor.width": 0.4,
-    "lines.linewidth": 1.1,
-    "lines.markersize": 4.5,
-    "hatch.linewidth": 0.5,
-    "legend.frameon": False,
-    "legend.borderpad": 0.1,
-    "legend.columnspacing": 1.2,
-    "legend.handlelength": 2.6,
-    "legend.handletextpad": 0.5,
-    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
-    "axes.unicode_minus": True,
-    "svg.fonttype": "none",  # text stays text: it can be selected, searched and read aloud
-    "svg.hashsalt": "inldl",  # the same figure gives the same bytes
-    "pdf.fonttype": 42,  # journals refuse type 3 fonts
-}
-
 
 @dataclass(frozen=True)
 class Look:
@@ -85,12 +58,12 @@ def looks(names) -> dict[Any, Look]:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Use this module's settings inside the block, whatever the user's own settings are."""
+    """Use the settings in assets inside the block, whatever the user's own settings are."""
     try:
         from matplotlib import style
     except ImportError as error:
         raise ImportError("Figures need matplotlib: pip install 'inldl[report]'") from error
-    with style.context(["default", _RC]):
+    with style.context(["default", str(files("inldl.report") / "assets/house.mplstyle")]):
         yield
 
 

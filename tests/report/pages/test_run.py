@@ -32,7 +32,7 @@ from inldl.report.document import (
     ShownTable,
 )
 from inldl.report.document import Document as Page
-from inldl.report.html import script_json
+from inldl.report.renderers import script_json
 from parsed_page import Document
 
 in_words = pytest.mark.usefixtures("without_figures")  # no picture is looked at
