@@ -50,9 +50,11 @@ class Look:
         return {**vars(self), "markeredgecolor": "white", "markeredgewidth": 0.3}
 
 
-def looks(names) -> dict[Any, Look]:
-    """Return a dict that gives every name its own look, by its place among the names."""
-    parts = zip(names, cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
+def looks(column, given=None) -> dict[Any, Look]:
+    """Return the look of every name in a column, by its place there or among the given names."""
+    parts = zip(
+        in_order(column, given), cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False
+    )
     return {name: Look(color, marker, dashes) for name, color, marker, dashes in parts}
 
 
@@ -125,11 +127,12 @@ def new_figure(width, height) -> Drawing:
     return figure
 
 
-def legend_above(figure, handles, title=None) -> None:
-    """Put a legend above all panels, and make the figure higher for it."""
+def legend_above(figure, handles, title=None) -> Drawing:
+    """Put a legend above all panels, make the figure higher for it, and return the figure."""
     place = {"loc": "outside upper center", "borderaxespad": 0.4, "title": title}
     height = _fitted_legend(figure, handles, figure.get_figwidth() - 0.1, **place)
     figure.set_figheight(figure.get_figheight() + height)
+    return figure
 
 
 def legend_over(axes, handles, width) -> float:

@@ -2,25 +2,8 @@
 
 import numpy as np
 
-from inldl.report.style import (
-    COLUMN,
-    FULL,
-    GREY,
-    PALE,
-    Drawing,
-    drawn,
-    in_order,
-    legend_above,
-    log_axis,
-    name_rows,
-    need_columns,
-    new_figure,
-    shortened,
-    single_panel,
-    titled_panels,
-    two_panels,
-    widest,
-)
+from inldl.report import style
+from inldl.report.style import COLUMN, FULL, GREY, PALE, Drawing, drawn
 from inldl.rows.checks import check_number
 
 BAR = 0.2  # inches per bar
@@ -53,7 +36,7 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
     frame : DataFrame
         Columns method, dataset, seconds, one row per method and dataset.
     """
-    need_columns(frame, "method", "dataset", "seconds")
+    style.need_columns(frame, "method", "dataset", "seconds")
     known = frame.dropna(subset="seconds")
     if known.duplicated(["method", "dataset"]).any():
         raise ValueError("The frame must have one row per method and dataset: summarise repeats.")
@@ -66,9 +49,9 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
         name if count == wanted else f"{name} ({count} of {wanted} datasets)"
         for name, count in present[totals.index].items()
     ]
-    axes = single_panel(width, 0.55 + BAR * len(totals))
+    axes = style.single_panel(width, 0.55 + BAR * len(totals))
     bars = axes.barh(np.arange(len(totals)), totals, height=0.7, color=GREY)
-    log_axis(axes.xaxis)
+    style.log_axis(axes.xaxis)
     axes.set_yticks(np.arange(len(totals)), names)
     times = [f"{each:.0f}" if each >= 100 else f"{each:.3g}" for each in totals]
     axes.bar_label(bars, times, padding=2)
@@ -87,16 +70,16 @@ def relative_error_by_size(frame, *, label="mean relative error", width=FULL) ->
     frame : DataFrame
         Columns dataset, method, size (of the degrees, e.g. "below 0.5"), error.
     """
-    need_columns(frame, "dataset", "method", "size", "error")
+    style.need_columns(frame, "dataset", "method", "size", "error")
     table = frame.set_index(["dataset", "size", "method"])["error"]
     if table.index.has_duplicates:
         raise ValueError("The frame must have one error per dataset, method and size.")
-    methods, sizes = in_order(frame["method"]), in_order(frame["size"])
-    datasets = in_order(frame["dataset"])
+    methods, sizes = style.in_order(frame["method"]), style.in_order(frame["size"])
+    datasets = style.in_order(frame["dataset"])
     columns = min(len(datasets), max(1, round((width - 0.8) / 2)))
     rows = -(-len(datasets) // columns)
     height = 0.3 + rows * (0.45 + 0.13 * (len(sizes) + 0.5) * len(methods))
-    panels = titled_panels(datasets, width, height, columns, sharey=True)
+    panels = style.titled_panels(datasets, width, height, columns, sharey=True)
     for dataset, axes in panels.items():
         axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.set_yticks(range(len(methods)), methods)
@@ -105,8 +88,7 @@ def relative_error_by_size(frame, *, label="mean relative error", width=FULL) ->
             errors = [table.get((dataset, size, method), np.nan) for method in methods]
             _draw_bars(axes, errors, place, size, len(sizes))
     axes.figure.supxlabel(f"{label} (lower is better)")
-    legend_above(axes.figure, axes.containers)
-    return axes.figure
+    return style.legend_above(axes.figure, axes.containers)
 
 
 def _draw_bars(axes, errors, place, size, sizes):
@@ -131,8 +113,8 @@ def reliability(frame, *, coverage=None, width=COLUMN) -> Drawing:
     coverage : float, optional
         Share of the degrees that lay inside their interval, written above the figure.
     """
-    need_columns(frame, "predicted", "observed", "error", "n")
-    axes, below = two_panels(width, 3.4, 3.4, 1)
+    style.need_columns(frame, "predicted", "observed", "error", "n")
+    axes, below = style.two_panels(width, 3.4, 3.4, 1)
     highest = np.maximum(frame["predicted"], frame["observed"] + frame["error"].fillna(0)).max()
     end = 1.05 * highest or 1
     line = axes.plot([0, end], [0, end], color=GREY, linewidth=0.8, label="perfect on average")
@@ -145,8 +127,7 @@ def reliability(frame, *, coverage=None, width=COLUMN) -> Drawing:
     below.locator_params(axis="y", nbins=3)
     below.locator_params(axis="x", nbins=6)
     title = None if coverage is None else f"{coverage:.0%} of the shares lie in their interval"
-    legend_above(axes.figure, [*line, dots], title)
-    return axes.figure
+    return style.legend_above(axes.figure, [*line, dots], title)
 
 
 @drawn
@@ -158,18 +139,17 @@ def errors_by_label(frame, *, width=COLUMN) -> Drawing:
     frame : DataFrame
         Columns label, rmse, constant_rmse, n, one row per label, drawn in this order.
     """
-    need_columns(frame, "label", "rmse", "constant_rmse", "n")
-    axes = single_panel(width, 0.75 + DOTS * len(frame))
+    style.need_columns(frame, "label", "rmse", "constant_rmse", "n")
+    axes = style.single_panel(width, 0.75 + DOTS * len(frame))
     places = np.arange(len(frame))
     axes.hlines(places, frame["rmse"], frame["constant_rmse"], color=PALE, linewidth=2, zorder=1)
     guess = axes.plot(frame["constant_rmse"], places, label="mean of the label", **CONSTANT)
     model = axes.plot(frame["rmse"], places, label="model", **MODEL)
-    name_rows(axes, frame["label"], 28 if width > 5 else 20)
+    style.name_rows(axes, frame["label"], 28 if width > 5 else 20)
     axes.set(ylim=(len(frame) - 0.4, -0.6), xlabel="root mean square error\n(lower is better)")
     axes.set_xlim(left=0)
     axes.locator_params(axis="x", nbins=8 if width > 5 else 4)
-    legend_above(axes.figure, [*model, *guess])
-    return axes.figure
+    return style.legend_above(axes.figure, [*model, *guess])
 
 
 @drawn
@@ -188,7 +168,7 @@ def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL)
         The method whose errors are drawn as lines, if it is in the frame.
     """
     numbers = [f"{task}_{end}" for task in TASKS for end in ("rmse", "se")]
-    need_columns(frame, "method", *numbers)
+    style.need_columns(frame, "method", *numbers)
     errors = frame[[f"{task}_rmse" for task in TASKS]].notna().to_numpy()
     frame = frame[errors.any(axis=1)].reset_index(drop=True)
     tasks = [task for task, known in zip(TASKS, errors.any(axis=0), strict=True) if known]
@@ -197,17 +177,16 @@ def comparison(frame, *, recommended=None, constant="constant-mean", width=FULL)
     columns = len(tasks) if width > 5 else 1
     height = 0.35 + (0.4 + DOTS * len(frame)) * len(tasks) / columns
     titles = [TASKS[task] for task in tasks]
-    panels = titled_panels(titles, width, height, columns, sharey=True)
+    panels = style.titled_panels(titles, width, height, columns, sharey=True)
     for task, axes in zip(tasks, panels.values(), strict=True):
         handles = _task(axes, frame, task, recommended, constant)
-        name_rows(axes, frame["method"])
+        style.name_rows(axes, frame["method"])
         axes.set_ylim(len(frame) - 0.4, -0.6)
         axes.locator_params(axis="x", nbins=4)
     figure = axes.figure
     figure.get_layout_engine().set(w_pad=0.12)
     figure.supxlabel("root mean square error at held-out shares (lower is better)")
-    legend_above(figure, handles)
-    return figure
+    return style.legend_above(figure, handles)
 
 
 def _task(axes, frame, task, recommended, constant):
@@ -248,16 +227,16 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL) -> Drawing:
     first_name = AXIS + BARS + GROUP * (1 + max((level for *_, level in bars), default=-1)) + 0.06
     half = (len(ranks) + 1) // 2 if width > 5 else 0  # a narrow figure has names at one side
     height = first_name + NAME * max(half, len(ranks) - half) - NAME / 2 + EDGE
-    figure = new_figure(width, height)
+    figure = style.new_figure(width, height)
     figure.set_layout_engine("none")
     # The axes span the figure and count inches from its upper left corner.
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     if width <= 5:
-        ranks.index = shortened(ranks.index, LONGEST_RANKED)
+        ranks.index = style.shortened(ranks.index, LONGEST_RANKED)
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
-    left = 2 * EDGE + widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
-    right = width - (2 * EDGE + widest(figure, map(_caption, worst.index, worst)))
+    left = 2 * EDGE + style.widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
+    right = width - (2 * EDGE + style.widest(figure, map(_caption, worst.index, worst)))
     place = _rank_scale(len(ranks), cd, left + 0.15, right - 0.15)
     _draw_axis(axes, place, len(ranks))
     _draw_ruler(axes, place, cd)

@@ -2,26 +2,8 @@
 
 import numpy as np
 
-from inldl.report.style import (
-    COLUMN,
-    FULL,
-    GREY,
-    PALE,
-    Drawing,
-    better,
-    drawn,
-    in_order,
-    legend_above,
-    legend_over,
-    line_handles,
-    log_axis,
-    looks,
-    need_columns,
-    new_figure,
-    single_panel,
-    small_multiples,
-    two_panels,
-)
+from inldl.report import style
+from inldl.report.style import COLUMN, FULL, GREY, PALE, Drawing, drawn
 
 
 def _lines(axes, frame, by, x, y, look, name=str):
@@ -50,11 +32,11 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL) -> Drawing:
     metric : str
         What the score is; the direction is added to the name of a known metric.
     """
-    need_columns(frame, "dataset", "method", "rate", "mean", "std")
-    look = looks(in_order(frame["method"], methods))
-    word = better(metric)
+    style.need_columns(frame, "dataset", "method", "rate", "mean", "std")
+    look = style.looks(frame["method"], methods)
+    word = style.better(metric)
     label = f"{metric.replace('_', ' ')}\n({word} is better)" if word else metric
-    panels = small_multiples(in_order(frame["dataset"]), label, width)
+    panels = style.small_multiples(style.in_order(frame["dataset"]), label, width)
     rates = np.unique(frame["rate"].astype(float))
     for dataset, axes in panels.items():
         for method, part in frame[frame["dataset"] == dataset].groupby("method", sort=False):
@@ -64,8 +46,9 @@ def metric_against_rate(frame, metric, *, methods=None, width=FULL) -> Drawing:
     figure = axes.figure
     figure.supxlabel("missing degrees (%)")
     present = set(frame["method"])
-    legend_above(figure, line_handles({n: each for n, each in look.items() if n in present}))
-    return figure
+    return style.legend_above(
+        figure, style.line_handles({n: each for n, each in look.items() if n in present})
+    )
 
 
 @drawn
@@ -83,20 +66,19 @@ def growth(
     exponents : Series
         The fitted slope of each method, written in the legend.
     """
-    need_columns(frame, "method", "n", "seconds")
-    look = looks(in_order(frame["method"], methods))
-    for method in in_order(frame["method"]):
+    style.need_columns(frame, "method", "n", "seconds")
+    look = style.looks(frame["method"], methods)
+    for method in style.in_order(frame["method"]):
         if method not in exponents.index:
             raise ValueError(f"exponents has no slope for the method {method!r}.")
-    axes = single_panel(width)
+    axes = style.single_panel(width)
     lines = _lines(
         axes, frame, "method", "n", "seconds", look, lambda name: f"{name} ({exponents[name]:.2f})"
     )
-    log_axis(axes.xaxis)
-    log_axis(axes.yaxis)
+    style.log_axis(axes.xaxis)
+    style.log_axis(axes.yaxis)
     axes.set(xlabel="rows n", ylabel=label)
-    legend_above(axes.figure, lines, title="method (slope)")
-    return axes.figure
+    return style.legend_above(axes.figure, lines, title="method (slope)")
 
 
 @drawn
@@ -114,14 +96,13 @@ def error_by_degree(
     by : str
         The column that tells the lines apart, e.g. "method" or "weighting".
     """
-    need_columns(frame, "degree", by, "error")
-    look = looks(in_order(frame[by], methods))
+    style.need_columns(frame, "degree", by, "error")
+    look = style.looks(frame[by], methods)
     axes = _degree_axes(counts, width)
     lines = _lines(axes, frame, by, "degree", "error", look)
     axes.set_ylim(bottom=0)
     axes.set_ylabel(f"{label}\n(lower is better)")
-    legend_above(axes.figure, lines)
-    return axes.figure
+    return style.legend_above(axes.figure, lines)
 
 
 @drawn
@@ -135,26 +116,25 @@ def error_against_cost(frame, *, unit="", label="root mean squared error", width
     unit : str
         Of the errors, such as "percentage points".
     """
-    need_columns(frame, "strategy", "cost", "rmse")
-    axes = single_panel(width, 2.8)
-    lines = _lines(axes, frame, "strategy", "cost", "rmse", looks(in_order(frame["strategy"])))
+    style.need_columns(frame, "strategy", "cost", "rmse")
+    axes = style.single_panel(width, 2.8)
+    lines = _lines(axes, frame, "strategy", "cost", "rmse", style.looks(frame["strategy"]))
     axes.set_ylim(bottom=0)
     axes.set(xlabel="spent on answers", ylabel=f"{label}{f' ({unit})' if unit else ''}")
-    legend_above(axes.figure, lines)
-    return axes.figure
+    return style.legend_above(axes.figure, lines)
 
 
 def _degree_axes(counts, width):
     """Return the axes for the errors, with the counts in a low panel below them."""
     if counts is None:
-        axes = single_panel(width)
+        axes = style.single_panel(width)
         axes.set_xlabel("true degree")
         return axes
-    axes, below = two_panels(width, 2.8, 3, 1)
+    axes, below = style.two_panels(width, 2.8, 3, 1)
     bins = counts[counts > 0].sort_index()
     step = np.diff(bins.index).min() if len(bins) > 1 else 0.1
     below.bar(bins.index, bins, width=0.9 * step, color=PALE)
-    log_axis(below.yaxis)
+    style.log_axis(below.yaxis)
     below.set(xlabel="true degree", ylabel="count")
     return axes
 
@@ -169,27 +149,26 @@ def risk_bound(frame, *, label="bound on the risk", width=COLUMN) -> Drawing:
         Columns N, max_weight, bound, and optionally floor: the weighted risk to which the bound
         falls as N grows.
     """
-    need_columns(frame, "N", "max_weight", "bound")
+    style.need_columns(frame, "N", "max_weight", "bound")
     frame = frame.sort_values("max_weight", kind="stable")
-    look = looks(in_order(frame["max_weight"]))
-    axes = single_panel(width)
+    look = style.looks(frame["max_weight"])
+    axes = style.single_panel(width)
     lines = _lines(axes, frame, "max_weight", "N", "bound", look, "largest weight {:g}".format)
     if "floor" in frame.columns:
         lines += _floor_lines(axes, frame, look)
-    log_axis(axes.xaxis)
-    log_axis(axes.yaxis)
+    style.log_axis(axes.xaxis)
+    style.log_axis(axes.yaxis)
     axes.set(xlabel="rows N", ylabel=label)
-    legend_above(axes.figure, lines)
-    return axes.figure
+    return style.legend_above(axes.figure, lines)
 
 
 def _floor_lines(axes, frame, look):
     """Draw the floors as thin lines, a common one in grey; return one of them for the legend."""
     floors = frame.pivot(index="N", columns="max_weight", values="floor").sort_index()
-    style = {"linewidth": 0.8, "label": "weighted risk"}
+    thin = {"linewidth": 0.8, "label": "weighted risk"}
     if floors.nunique(axis=1).max() == 1:
-        return axes.plot(floors.iloc[:, 0], color=GREY, **style)
-    return [axes.plot(floors[weight], color=look[weight].color, **style) for weight in floors][-1]
+        return axes.plot(floors.iloc[:, 0], color=GREY, **thin)
+    return [axes.plot(floors[weight], color=look[weight].color, **thin) for weight in floors][-1]
 
 
 @drawn
@@ -210,15 +189,15 @@ def mu_study(
     reference : float
         The mu to which the scores are compared, in percent: so metrics of any scale share a panel.
     """
-    need_columns(frame, "mu", "metric", "mean", "std")
+    style.need_columns(frame, "mu", "metric", "mean", "std")
     side_by_side = width >= 5
-    figure = new_figure(width, 2.2 if side_by_side else 4.4)
+    figure = style.new_figure(width, 2.2 if side_by_side else 4.4)
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.08)
     scores, speed = figure.subplots(*((1, 2) if side_by_side else (2, 1)))
     room = (width / 2 if side_by_side else width) - 0.7
     heights = [
-        legend_over(scores, _draw_scores(scores, frame, reference), room),
-        legend_over(speed, _draw_histories(speed, histories, label), room),
+        style.legend_over(scores, _draw_scores(scores, frame, reference), room),
+        style.legend_over(speed, _draw_histories(speed, histories, label), room),
     ]
     figure.set_figheight(figure.get_figheight() + (max(heights) if side_by_side else sum(heights)))
     return figure
@@ -226,7 +205,7 @@ def mu_study(
 
 def _draw_scores(axes, frame, reference):
     """Draw each metric as its distance from the reference in percent; return the handles."""
-    look = looks(in_order(frame["metric"]))
+    look = style.looks(frame["metric"])
     for name in look:
         part = frame[frame["metric"] == name].sort_values("mu")
         scale = part.loc[part["mu"] == reference, "mean"]
@@ -236,25 +215,27 @@ def _draw_scores(axes, frame, reference):
         change = part["mean"] * percent - 100
         _error_line(axes, part["mu"], change, part["std"] * percent, look[name], name)
     axes.axhline(0, color=GREY, linewidth=0.6, zorder=0)
-    log_axis(axes.xaxis)
+    style.log_axis(axes.xaxis)
     axes.minorticks_off()
     values = np.unique(frame["mu"].astype(float))
     axes.set_xticks(values, [f"{value:g}" for value in values])
     axes.set(xlabel="μ", ylabel=f"change from μ = {reference:g} (%)")
-    return line_handles({f"{name} {better(name, '↓↑')}".rstrip(): look[name] for name in look})
+    return style.line_handles(
+        {f"{name} {style.better(name, '↓↑')}".rstrip(): look[name] for name in look}
+    )
 
 
 def _draw_histories(axes, histories, label):
     """Draw one curve per mu, with a few markers each; return the handles."""
     if not histories:
         raise ValueError("histories is empty: give the changes of at least one mu.")
-    look = looks(sorted(histories))
-    for mu, style in look.items():
+    look = style.looks(sorted(histories))
+    for mu, line in look.items():
         changes = np.asarray(histories[mu], dtype=float)
         changes = np.where(changes > 0, changes, np.nan)  # 0 has no place on a log scale
         iterations = np.arange(1, len(changes) + 1)
         every = max(1, len(changes) // 8)
-        axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **style.line())
-    log_axis(axes.yaxis)
+        axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **line.line())
+    style.log_axis(axes.yaxis)
     axes.set(xlabel="iteration", ylabel=label)
-    return line_handles({f"μ = {mu:g}": style for mu, style in look.items()})
+    return style.line_handles({f"μ = {mu:g}": line for mu, line in look.items()})

@@ -5,24 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 
-from inldl.report.style import (
-    COLUMN,
-    FULL,
-    GREY,
-    PALE,
-    TEXT_LINE,
-    Drawing,
-    drawn,
-    legend_above,
-    name_columns,
-    name_rows,
-    need_columns,
-    new_figure,
-    shortened,
-    single_panel,
-    two_panels,
-    widest,
-)
+from inldl.report import style
+from inldl.report.style import COLUMN, FULL, GREY, PALE, TEXT_LINE, Drawing, drawn
 from inldl.text import counted
 
 SHADES = "Blues"  # from white to dark: printed in grey it keeps its order
@@ -53,8 +37,8 @@ def completion_map(before, after, labels, *, width=FULL) -> Drawing:
     """
     rows = getattr(after, "index", None)
     before, after = _pair(before, after, labels)
-    figure = new_figure(width, 1)
-    space = width - 0.5 - widest(figure, _row_names(rows))
+    figure = style.new_figure(width, 1)
+    space = width - 0.5 - style.widest(figure, _row_names(rows))
     side_by_side = space / 2 / len(labels) > TEXT_LINE + 0.01
     slot = space / (2 if side_by_side else 1) / len(labels)
     panels = figure.subplots(*((1, 2) if side_by_side else (2, 1)))
@@ -62,14 +46,13 @@ def completion_map(before, after, labels, *, width=FULL) -> Drawing:
     for axes, degrees, title in zip(panels, (before, after), ("before", "after"), strict=True):
         image = _squares(axes, degrees, cmap=SHADES, norm=scale)
         axes.set_title(title)
-        names = name_columns(axes, labels, slot)
+        names = style.name_columns(axes, labels, slot)
     for axes in panels[:1] if side_by_side else panels:
         _name_rows(axes, rows, before)
     handles = _fillings(panels[1], scale(after), np.isnan(before) & ~np.isnan(after))
     figure.set_figheight((_tall(before, rows) + names + 0.3) * (1 if side_by_side else 2) + SCALE)
     _colour_bar(image, panels, "share")
-    legend_above(figure, handles)
-    return figure
+    return style.legend_above(figure, handles)
 
 
 @drawn
@@ -85,10 +68,10 @@ def predicted_map(predicted, labels, *, width=FULL) -> Drawing:
     """
     rows = getattr(predicted, "index", None)
     degrees, _ = _pair(predicted, predicted, labels)
-    axes = single_panel(width, 1)
-    space = width - 0.5 - widest(axes.figure, _row_names(rows))
+    axes = style.single_panel(width, 1)
+    space = width - 0.5 - style.widest(axes.figure, _row_names(rows))
     image = _squares(axes, degrees, cmap=SHADES, norm=_scale(degrees, degrees))
-    names = name_columns(axes, labels, space / len(labels))
+    names = style.name_columns(axes, labels, space / len(labels))
     _name_rows(axes, rows, degrees)
     axes.figure.set_figheight(_tall(degrees, rows) + names + SCALE)
     _colour_bar(image, axes, "share")
@@ -96,7 +79,7 @@ def predicted_map(predicted, labels, *, width=FULL) -> Drawing:
 
 
 def _row_names(rows):
-    return [] if rows is None else shortened(rows, LONGEST_ROW)
+    return [] if rows is None else style.shortened(rows, LONGEST_ROW)
 
 
 def _name_rows(axes, rows, values):
@@ -106,8 +89,8 @@ def _name_rows(axes, rows, values):
         return
     tall = _tall(values, rows)
     step = math.ceil(TEXT_LINE * len(values) / tall)
-    name_rows(axes, rows, LONGEST_ROW, step)
-    (title,) = shortened([rows.name or "row"], min(LONGEST_ROW, int(tall / LETTER)))
+    style.name_rows(axes, rows, LONGEST_ROW, step)
+    (title,) = style.shortened([rows.name or "row"], min(LONGEST_ROW, int(tall / LETTER)))
     axes.set_ylabel(title if step == 1 else f"{title} (one in {step} is named)")
 
 
@@ -186,17 +169,17 @@ def influence(frame, *, label="influence", width=FULL) -> Drawing:
     frame : DataFrame of shape (features, labels)
         Numbers; the features with the largest sums of absolute values are drawn, at most 15.
     """
-    need_columns(frame)
+    style.need_columns(frame)
     top = most_influential(frame)
     values = top.to_numpy(dtype=float)
-    axes = single_panel(width, 1)
+    axes = style.single_panel(width, 1)
     signed = bool((values < 0).any())
     limit = np.nan_to_num(np.abs(values)).max() or 1
     colours = {"cmap": TWO_SIDED if signed else SHADES, "vmin": -limit if signed else 0}
     image = _squares(axes, values, vmax=limit, **colours)
-    names = name_rows(axes, top.index, 28 if len(top.columns) < 20 else 20)
+    names = style.name_rows(axes, top.index, 28 if len(top.columns) < 20 else 20)
     slot = (width - 0.2 - names) / len(top.columns)
-    below = name_columns(axes, top.columns, slot)
+    below = style.name_columns(axes, top.columns, slot)
     # Printed in grey, the two colours look the same.
     look = {"marker": "_", "markersize": min(4, 35 * slot), "markeredgewidth": 0.8}
     _marks(axes, values < 0, np.abs(values) > 0.6 * limit, **look)
@@ -239,15 +222,14 @@ def missing_map(observed, labels, *, counts=None, missing=None, width=FULL) -> D
     if missing is None:
         missing = np.average(~observed, axis=0, weights=counts)
     tall = float(np.clip(0.06 * counts.sum(), 0.9, 2.4))
-    above, below = two_panels(width, 1, 0.8, tall)
+    above, below = style.two_panels(width, 1, 0.8, tall)
     above.bar(np.arange(len(labels)), 100 * np.asarray(missing), width=0.7, color=GREY)
     above.set(ylabel="missing\n(%)", ylim=(0, 100), yticks=[0, 50, 100])
     handles = _pattern(below, observed, counts)
-    names = name_columns(below, labels, (width - 0.8) / len(labels))
+    names = style.name_columns(below, labels, (width - 0.8) / len(labels))
     above.tick_params(axis="x", length=0, labelbottom=False)
     above.figure.set_figheight(0.8 + tall + names + 0.25)
-    legend_above(above.figure, handles)
-    return above.figure
+    return style.legend_above(above.figure, handles)
 
 
 def _pattern(axes, observed, counts):
@@ -277,7 +259,7 @@ def holes_per_row(counts, *, width=COLUMN) -> Drawing:
     counts = np.asarray(counts, dtype=float)
     if counts.ndim != 1 or not counts.sum() > 0:
         raise ValueError("counts must hold the number of rows with 0, 1, 2, ... holes.")
-    axes = single_panel(width, 2.0)
+    axes = style.single_panel(width, 2.0)
     bars = axes.bar(np.arange(len(counts)), counts, width=0.8, color=GREY)
     if len(counts) <= 4 * width:
         axes.bar_label(bars, [f"{count:.0f}" if count else "" for count in counts], padding=1)
@@ -301,7 +283,7 @@ def hidden_mass(difference, lower, upper, *, width=COLUMN) -> Drawing:
     """
     if not lower <= difference <= upper:
         raise ValueError(f"The difference {difference} must lie between {lower} and {upper}.")
-    axes = single_panel(width, 1.05)
+    axes = style.single_panel(width, 1.05)
     reach = 1.3 * max(abs(lower), abs(upper)) or 1
     axes.axvline(0, color=GREY, linewidth=0.8, linestyle=(0, (4, 2)), zorder=0)
     sides = [[difference - lower], [upper - difference]]
