@@ -12,8 +12,7 @@ from pathlib import Path
 
 from draw_docs import DOCS, WIDTH
 from inldl.experiments import Store, grid, run
-from inldl.experiments.paper import plan
-from inldl.experiments.paper_figures import growth, mu_histories, mu_metrics
+from inldl.experiments.paper import growth, mu_histories, mu_metrics, plan
 from inldl.experiments.statistics import nemenyi
 from inldl.report import critical_difference, figures, run_page, save
 

@@ -6,11 +6,13 @@ import pytest
 
 from inldl.experiments import Store, make_fold
 from inldl.experiments.measure import measure
-from inldl.experiments.paper import WEIGHTED, entry_cells, long_fit
-from inldl.experiments.paper_figures import (
+from inldl.experiments.paper import (
+    WEIGHTED,
     bound_curves,
+    entry_cells,
     error_by_degree,
     growth,
+    long_fit,
     mu_histories,
     relative_error_by_size,
 )

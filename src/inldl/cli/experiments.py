@@ -119,7 +119,6 @@ def reproduce(
     """
     from inldl.experiments import Store
     from inldl.experiments.paper import DATASETS, QUICK, paper_names, plan
-    from inldl.experiments.paper_figures import collect
     from inldl.files.replacing import make_folder
     from inldl.report.pages.reproduction import write_reproduction
     from inldl.report.renderers import show
@@ -136,8 +135,7 @@ def reproduce(
     store = out / "run.sqlite"
     _compute(plan(there, quick=quick), store, jobs, timeout, retry, "reproduce")
     say("Drawing the figures ...")
-    found = collect(Store(store).frame(), not_run)
-    document, pages = write_reproduction(found, out)
+    document, pages = write_reproduction(Store(store).frame(), not_run, out)
     show(document)
     say(f"Wrote {' and '.join(map(str, pages))}")
 

@@ -1,16 +1,30 @@
-"""Reproduce the paper: what to run, and its tables with our numbers next to the printed ones."""
+"""Reproduce the paper: what to run, its tables beside the printed ones, data of its figures."""
 
 import io
+import json
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 
-from inldl.experiments.protocol import SPLITS, Cell, authors_file, canonical_dataset, load_dataset
+from inldl.experiments.measure import DEGREE_EDGES
+from inldl.experiments.protocol import (
+    SPLITS,
+    Array,
+    Cell,
+    authors_file,
+    canonical_dataset,
+    load_dataset,
+    make_fold,
+    seed,
+    seed_name,
+)
 from inldl.experiments.results import summarize
-from inldl.methods.registry import canonical_method
+from inldl.methods.registry import canonical_method, make_method
+from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 from inldl.specs import split_list
 
 _PRINTED = tomllib.loads((files("inldl.experiments") / "printed.toml").read_text(encoding="utf-8"))
@@ -43,6 +57,8 @@ SIZES = (2000, 8000, 32000, 128000)
 
 WEIGHTED = {"unweighted (InLDL-U)": "inldl-u", "weighted (WInLDL)": "winldl"}
 """Two methods that show the effect of weighting on small degrees."""
+
+PAPER_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra")
 
 _GROWTH = ("winldl", "inldl-p", "inldl-a", "bfgs-ldl", "iis-ldl", "edl-lrl", "ldm")
 _UNTRAINED = "BFGS-LDL, 0 steps"
@@ -90,19 +106,17 @@ def printed_results(table: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     return mean, std
 
 
-def plan(datasets: Iterable[str] = DATASETS, *, quick: bool = False) -> list[Cell]:
+def plan(datasets: Sequence[str] = DATASETS, *, quick: bool = False) -> list[Cell]:
     """Return the cells behind the tables and figures, for datasets with their paper names."""
-    chosen = list(datasets)
     cells = [
         cell
-        for name in chosen
+        for name in datasets
         for method, recipe in [*TABLES_4_5.values(), *_TABLE_6.values()]
         for cell in entry_cells(name, method, recipe)
     ]
-    study = mu_dataset(chosen)
-    if study:
-        cells += [cell for mu in PENALTIES for cell in entry_cells(study, *with_mu(mu))]
-        cells += [entry_cells(study, *long_fit(mu))[0] for mu in PENALTIES]
+    study = mu_dataset(datasets)
+    cells += [cell for mu in PENALTIES for cell in entry_cells(study, *with_mu(mu))]
+    cells += [entry_cells(study, *long_fit(mu))[0] for mu in PENALTIES]
     growth = [
         Cell(f"random(C=6, k=40, n={n})", PRINTED_RATE, split, "raw", "uniform", "seeded", method)
         for n in (SIZES[:3] if quick else SIZES)
@@ -140,10 +154,9 @@ def long_fit(mu: float) -> tuple[str, str]:
     return f"winldl(mu={mu!r}, max_iter=100, tol=0.0)", "published"
 
 
-def mu_dataset(datasets: Iterable[str]) -> str | None:
+def mu_dataset(datasets: Sequence[str]) -> str:
     """Return the dataset used to study mu: SBU3DFE if available, else the first one."""
-    names = list(datasets)
-    return "SBU3DFE" if "SBU3DFE" in names else next(iter(names), None)
+    return "SBU3DFE" if "SBU3DFE" in datasets else datasets[0]
 
 
 def comparison(rows: pd.DataFrame, table: int) -> pd.DataFrame:
@@ -232,3 +245,126 @@ def rows_of(rows: pd.DataFrame, name: str, method: str, recipe: str) -> pd.DataF
     for key in ("dataset", "method", "recipe", "splits", "rate"):
         rows = rows[rows[key] == wanted[key]]
     return rows
+
+
+def growth(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the fit time of each method against n, and the exponent of seconds ~ n^exponent.
+
+    The exponent is the slope of a straight line through the logarithms.
+    """
+    found = rows[rows["dataset"].str.startswith("random(") & (rows["status"] == "ok")]
+    sizes = found["dataset"].str.extract(r"n=(\d+)")[0].astype(int)
+    times = found.assign(n=sizes).groupby(["method", "n"])["fit_seconds"].min().reset_index()
+    times = times.rename(columns={"fit_seconds": "seconds"})
+    slopes = {
+        method: float(np.polyfit(np.log(each["n"]), np.log(each["seconds"]), 1)[0])
+        for method, each in times.groupby("method")
+        if len(each) > 1
+    }
+    return times, pd.Series(slopes, dtype=float)
+
+
+def run_times(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean seconds of a fit by method (with its name in the paper) and dataset."""
+    lines = [
+        (method, name, our_result(rows, name, *chosen, "fit_seconds")[0])
+        for (method, variant), chosen in TABLES_4_5.items()
+        if not variant
+        for name in DATASETS
+    ]
+    return pd.DataFrame(lines, columns=["method", "dataset", "seconds"]).dropna()
+
+
+def mu_metrics(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Return the mean and standard deviation of five metrics for each mu (figure 5, left)."""
+    lines = [
+        (mu, metric, *our_result(rows, dataset, *with_mu(mu), metric))
+        for mu in PENALTIES
+        for metric in PAPER_METRICS
+    ]
+    return pd.DataFrame(lines, columns=["mu", "metric", "mean", "std"]).dropna(subset="mean")
+
+
+def mu_histories(rows: pd.DataFrame, dataset: str) -> dict[float, list[float]]:
+    """Return the largest change of a degree in each iteration for each mu (figure 5, right)."""
+    found = {mu: rows_of(rows, dataset, *long_fit(mu)) for mu in PENALTIES}
+    return {mu: _details(each)[0]["history"] for mu, each in found.items() if len(each)}
+
+
+def relative_error_by_size(
+    rows: pd.DataFrame, datasets: Sequence[str], *, threshold: float = 0.5
+) -> pd.DataFrame:
+    """Return the mean of |predicted - true| / true of the degrees below and above a threshold.
+
+    The threshold is one of `DEGREE_EDGES`. The columns are dataset, method, size, error.
+    """
+    below = np.array(DEGREE_EDGES[:-1]) < threshold
+    lines = []
+    for dataset in datasets:
+        for shown, method in WEIGHTED.items():
+            errors, counts = _sums(rows, dataset, method, "relative_error", "relative_count")
+            for size, here in (("below", below), ("from", ~below)):
+                if counts[here].any():
+                    mean = float(errors[here].sum() / counts[here].sum())
+                    lines.append((dataset, shown, f"{size} {threshold:g}", mean))
+    return pd.DataFrame(lines, columns=["dataset", "method", "size", "error"])
+
+
+def error_by_degree(rows: pd.DataFrame, dataset: str) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the mean absolute error in each bin of true degrees, and the size of each bin.
+
+    The columns are degree (the middle of the bin), error and method. The sizes are indexed by the
+    middle of the bin.
+    """
+    middle = (np.array(DEGREE_EDGES[:-1]) + DEGREE_EDGES[1:]) / 2
+    parts = []
+    for shown, method in WEIGHTED.items():
+        errors, counts = _sums(rows, dataset, method, "error", "count")
+        seen = counts > 0
+        means = {"degree": middle[seen], "error": errors[seen] / counts[seen], "method": shown}
+        parts.append(pd.DataFrame(means))
+    return pd.concat(parts, ignore_index=True), pd.Series(counts[seen], middle[seen])
+
+
+def _sums(rows: pd.DataFrame, dataset: str, method: str, *names: str) -> list[Array]:
+    """Return sums over the splits of what `errors_by_size` returned for them."""
+    kept = _details(rows_of(rows, dataset, method, "published"))
+    shape = len(kept), len(DEGREE_EDGES) - 1
+    return [np.reshape([each[name] for each in kept], shape).sum(axis=0) for name in names]
+
+
+def _details(rows: pd.DataFrame) -> list[dict[str, list[float]]]:
+    return [json.loads(text) for text in rows.loc[rows["status"] == "ok", "details"]]
+
+
+def bound_curves(dataset: str) -> pd.DataFrame:
+    """Return the bound of theorem 2 against the number of rows, for a fit on a dataset.
+
+    The loss is the squared error of a degree: at most 1, with Lipschitz constant 2. The columns
+    are N, bound, floor (the weighted empirical risk of the training rows) and max_weight. It needs
+    the coefficients, which a store does not have, so that one model is fitted here.
+    """
+    name = seed_name(canonical_dataset(dataset))
+    fold = make_fold(name, *load_dataset(dataset), rate=PRINTED_RATE, split=0)
+    model = make_method("winldl", seed("winldl")).fit(fold.X, fold.y)
+    seen = ~np.isnan(fold.y)
+    losses = np.where(seen, (fold.y - model.predict(fold.X)) ** 2, 0)
+    N = np.logspace(2, 8, 25)
+    parts = []
+    for max_weight in (1.0, 2.0, 4.0):
+        weights = np.where(seen, max_weight ** (1 - np.where(seen, fold.y, 0)), 0)
+        risk = weighted_empirical_risk(losses, weights)
+        bound = linear_bound(
+            risk,
+            max_weight=max_weight,
+            n_labels=fold.y.shape[1],
+            loss_bound=1.0,
+            lipschitz=2.0,
+            coef_norm=float(np.linalg.norm(np.column_stack([model.coef_, model.intercept_]))),
+            max_row_norm=float(np.hypot(np.linalg.norm(fold.X, axis=1), 1).max()),  # with bias
+            n_samples=N,
+            delta=0.05,
+        )
+        curve = {"N": N, "bound": bound, "floor": risk, "max_weight": max_weight}
+        parts.append(pd.DataFrame(curve))
+    return pd.concat(parts, ignore_index=True)

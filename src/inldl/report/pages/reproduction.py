@@ -1,15 +1,16 @@
 """Write the reproduction of the paper: a folder with tables, figures and a page of each kind."""
 
+import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from inldl.experiments.paper import RUN_TIME
+from inldl.experiments import paper
 from inldl.files.replacing import write_text
 from inldl.report import figures
 from inldl.report.document import Code, Document, Facts, Figure, Header, Section, ShownTable
 from inldl.report.scores import score_text
-from inldl.report.style import COLUMN, FULL
+from inldl.report.style import FULL
 
 MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
 TITLES = {
@@ -20,92 +21,96 @@ TITLES = {
 }
 
 
-def reproduction_figures(found, width=COLUMN) -> list[Figure]:
-    """Return the figures of a `Reproduction`; those with one panel are `width` inches wide."""
+def reproduction_figures(rows, datasets) -> list[Figure]:
+    """Return the figures of the paper, from the rows of a finished `plan` of the datasets."""
+    times, study = paper.run_times(rows), paper.mu_dataset(datasets)
     total = "CPU seconds of a fit, summed over the datasets"
     label, bound = "CPU seconds of a fit", "bound on the expected risk"
-    degrees = found.degree_errors, found.degree_counts
-    n_datasets = found.run_times["dataset"].nunique()
+    mu = paper.mu_metrics(rows, study), paper.mu_histories(rows, study)
     drawn = {
         "figure2_relative_error": (
-            partial(figures.relative_error_by_size, found.relative_errors),
+            partial(figures.relative_error_by_size, paper.relative_error_by_size(rows, datasets)),
             "Figure 2: mean relative error of small and large degrees (those below .01 are left "
             "out). The paper shows Flickr and Fbp5500, where small degrees are fitted worse.",
         ),
         "error_by_degree": (
-            partial(figures.error_by_degree, *degrees, width=width),
-            f"What weighting changes on {found.mu_dataset}: error by the size of the true degree, "
-            "and the number of degrees of each size.",
+            partial(figures.error_by_degree, *paper.error_by_degree(rows, study)),
+            f"What weighting changes on {study}: error by the size of the true degree, and the "
+            "number of degrees of each size.",
         ),
         "figure4_run_time": (
-            partial(figures.run_time, found.run_times, label=total, width=width),
-            f"Figure 4: run time of each method as published, on {n_datasets} datasets with one "
-            f"thread. The paper prints {RUN_TIME} s for WInLDL on all ten, on another "
-            "machine.",
+            partial(figures.run_time, times, label=total),
+            f"Figure 4: run time of each method as published, on {times['dataset'].nunique()} "
+            f"datasets with one thread. The paper prints {paper.RUN_TIME} s for WInLDL on all "
+            "ten, on another machine.",
         ),
         "figure5_mu": (
-            partial(figures.mu_study, found.mu_metrics, found.mu_histories),
-            f"Figure 5 on {found.mu_dataset}: the metrics relative to mu = 2, and the largest "
-            "change of a degree in each iteration. The paper says that mu changes only the speed.",
+            partial(figures.mu_study, *mu),
+            f"Figure 5 on {study}: the metrics relative to mu = 2, and the largest change of a "
+            "degree in each iteration. The paper says that mu changes only the speed.",
         ),
         "table1_growth": (
-            partial(figures.growth, found.growth, found.exponents, label=label, width=width),
+            partial(figures.growth, *paper.growth(rows), label=label),
             "Table 1 by measurement: time of a fit against the number of rows (40 features, 6 "
             "labels), and the slope.",
         ),
         "theorem2_bound": (
-            partial(figures.risk_bound, found.bounds, label=bound, width=width),
-            f"Theorem 2 with the norms of the fit on {found.mu_dataset}, at 95% confidence: the "
-            "bound against the number of rows for three largest weights, and the weighted "
-            "empirical risk to which it falls.",
+            partial(figures.risk_bound, paper.bound_curves(study), label=bound),
+            f"Theorem 2 with the norms of the fit on {study}, at 95% confidence: the bound "
+            "against the number of rows for three largest weights, and the weighted empirical "
+            "risk to which it falls.",
         ),
     }
     return [Figure(draw, caption, name) for name, (draw, caption) in drawn.items()]
 
 
-def write_reproduction(found, folder) -> tuple[Document, list[Path]]:
+def write_reproduction(rows, not_run, folder) -> tuple[Document, list[Path]]:
     """Write the tables (Markdown, LaTeX, CSV), the figures (SVG, PDF, PNG) and two overviews.
 
-    Files of an earlier call are replaced. Returns the document of the overviews, and their paths:
-    ``README.md`` and ``report.html``.
+    `rows` are those of a finished `plan`, and `not_run` says which datasets are not available,
+    and why. Files of an earlier call are replaced. Returns the document of the overviews, and
+    their paths: ``README.md`` and ``report.html``.
     """
     folder = Path(folder)
     for name in ("figures", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    for block in reproduction_figures(found):
+    drawn = reproduction_figures(rows, [name for name in paper.DATASETS if name not in not_run])
+    for block in drawn:
         figure = block.draw()
         for suffix in ("svg", "pdf", "png"):
             figures.save(figure, folder / "figures" / f"{block.name}.{suffix}")
-    for number, table in found.tables.items():
+    tables = {2: paper.shapes(not_run)}
+    tables |= {number: paper.comparison(rows, number) for number in (4, 5, 6)}
+    for number, table in tables.items():
         shown = replace(_table(number, table), caption=TITLES[number])
         stem = folder / "tables" / shown.name
         write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
         write_text(stem.with_suffix(".md"), shown.markdown())
         write_text(stem.with_suffix(".tex"), shown.latex())
-    document, page = reproduction_page(found), folder / "report.html"
+    document, page = _overview(rows, not_run, tables, drawn), folder / "report.html"
     document.write(page)
     readme = write_text(folder / "README.md", document.markdown())
     return document, [readme, page]
 
 
-def reproduction_page(found) -> Document:
-    """Return the page of a `Reproduction` of the paper."""
-    counts = [(f"Table {number}", _counts(table)) for number, table in found.tables.items()]
-    tables = [
-        Section(TITLES[number], [_table(number, table)], page_only=True)
-        for number, table in found.tables.items()
-    ]
-    environment = [(str(name), str(value)) for name, value in found.environment.items()]
-    again = Code("inldl reproduce --out reproduction")
+def _overview(rows, not_run, tables, drawn):
+    """Return the page of all tables and figures."""
+    counts = [(f"Table {number}", _counts(table)) for number, table in tables.items()]
+    environment = json.loads(rows["environment"].iloc[-1])
+    facts = [(str(name), str(value)) for name, value in environment.items()]
+    wide = [replace(block, draw=partial(block.draw, width=FULL)) for block in drawn]
+    details = {TITLES[number]: [_table(number, table)] for number, table in tables.items()}
+    details |= {
+        "Figures": wide,
+        "Where it was measured": [Facts(facts)],
+        "How to do it again": [Code("inldl reproduce --out reproduction")],
+    }
     return Document(
         "The paper, measured again",
-        _introduction(found),
+        _introduction(tables[4], not_run),
         sections=[
             Section("In short", [Facts(counts)]),
-            *tables,
-            Section("Figures", reproduction_figures(found, width=FULL), page_only=True),
-            Section("Where it was measured", [Facts(environment)], page_only=True),
-            Section("How to do it again", [again], page_only=True),
+            *(Section(title, blocks, page_only=True) for title, blocks in details.items()),
         ],
         most_bytes=10_000_000,
     )
@@ -142,10 +147,10 @@ def _counts(table):
     return ", ".join(f"{found[each]} {each}" for each in [*MARKS, "not run"] if each in found)
 
 
-def _introduction(found):
-    there = ", ".join(sorted({*found.run_times["dataset"]}))
+def _introduction(compared, not_run):
+    there = ", ".join(sorted({*compared.loc[compared["ours"].notna(), "dataset"]}))
     reasons = {}
-    for name, why in found.not_run.items():
+    for name, why in not_run.items():
         reasons.setdefault(why, []).append(name)
     missing = "; ".join(f"{', '.join(names)} ({why})" for why, names in reasons.items())
     return [
