@@ -104,7 +104,7 @@ def draw(taken):
     axes.axvline(1, color=GREY, linewidth=0.8)
     names = ["WInLDL.fit", "plain NumPy"]
     lines = [
-        axes.plot(ratio, at, label=name, **look.line() | {"linestyle": "none"})[0]
+        axes.plot(ratio, at, label=name, **look | {"linestyle": "none"})[0]
         for ratio, (name, look) in zip(ratios.T, looks(names).items(), strict=True)
     ]
     axes.set_yticks(at, [f"{name} {SHAPES.get(name, '')}".strip() for name in taken])

@@ -148,9 +148,9 @@ def draw(times):
     model, along = fit_model(*found), np.geomspace(ROWS[0], ROWS[-1], 60)
     for (k, C), look in looks(DRAWN).items():
         n, *_, taken = found[:, (found[1] == k) & (found[2] == C)]
-        axes.plot(n, taken, **look.line() | {"linestyle": "none"})
-        axes.plot(along, modelled(model, along, k, C), color=look.color, ls=look.linestyle)
-        lines += axes.plot([], [], label=f"k = {k}, C = {C}", **look.line())
+        axes.plot(n, taken, **look | {"linestyle": "none"})
+        axes.plot(along, modelled(model, along, k, C), color=look["color"], ls=look["linestyle"])
+        lines += axes.plot([], [], label=f"k = {k}, C = {C}", **look)
     log_axis(axes.xaxis)
     log_axis(axes.yaxis)
     axes.set(xlabel="rows n", ylabel="CPU seconds of an iteration")

@@ -126,7 +126,7 @@ def weights(own, name, width=WIDTH):
     figure = new_figure(width, 2.2)
     left, right = figure.subplots(1, 2, sharey=True)
     for look, (each, scheme) in zip(looks(schemes).values(), schemes.items(), strict=True):
-        style = {"color": look.color, "linestyle": look.linestyle, "label": each}
+        style = {"color": look["color"], "linestyle": look["linestyle"], "label": each}
         left.plot(degrees, scheme.observed(degrees[None])[0], **style)
         missing = [scheme.unobserved(np.array([MEAN]), p)[0] for p in progress]
         right.plot(progress, missing, **style)

@@ -116,8 +116,8 @@ def test_a_method_keeps_its_look_when_others_are_left_out(study):
 
 def test_no_two_of_twenty_looks_agree():
     looks = report.style.looks([f"m{number}" for number in range(20)])
-    assert len({(look.color, look.marker) for look in looks.values()}) == 20
-    assert len({(look.linestyle, look.marker) for look in looks.values()}) == 20
+    assert len({(look["color"], look["marker"]) for look in looks.values()}) == 20
+    assert len({(look["linestyle"], look["marker"]) for look in looks.values()}) == 20
 
 
 def test_run_time_sums_and_tells_of_gaps(study):

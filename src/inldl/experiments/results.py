@@ -51,15 +51,11 @@ def summarize(rows: DataFrame, metric: str) -> Summary:
     """
     _check_alike(rows, metric)
     higher = METRICS[metric].higher_is_better if metric in METRICS else False
-    return Summary(metric, higher, *_mean_and_std(rows, metric))
+    return Summary(metric, higher, *mean_and_std(rows, metric))
 
 
-def mean_over_all(rows: DataFrame, column: str) -> DataFrame:
-    """Return means of a column by dataset and method, over all settings; NaN as above."""
-    return _mean_and_std(rows, column)[0]
-
-
-def _mean_and_std(rows: DataFrame, column: str) -> tuple[DataFrame, DataFrame]:
+def mean_and_std(rows: DataFrame, column: str) -> tuple[DataFrame, DataFrame]:
+    """Return `mean` and `std` of a `Summary` of a column, over all rows of whatever setting."""
     ok = rows.assign(value=rows[column].where(rows["status"] == "ok"))
     groups = ok.groupby(["dataset", "method"], sort=False)["value"]
     mean = groups.mean().where(groups.count() == groups.size())

@@ -112,12 +112,7 @@ class Metric:
     formula: Formula = field(repr=False)
 
 
-RECOVERY_METRICS = (
-    "canberra",
-    "clark",
-    "kl_divergence",
-    "cosine",
-)  # that tell how well rows were recovered
+RECOVERY_METRICS = ("canberra", "clark", "kl_divergence", "cosine")
 
 METRICS: dict[str, Metric] = {}
 """All metrics by name, the five of the paper first."""

@@ -45,12 +45,14 @@ def show(document) -> None:
 
     The summary comes last, where it is seen first.
     """
+    from rich.console import Console
+
     for text in document.notes:
         say(text)
     for section in document.sections:
         for block in section.blocks if not section.page_only else ():
             if block.kind == "table":
-                _print_table(block)
+                Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(_aligned(block))
             elif block.kind in _LINES:  # pictures are for pages
                 for text in _LINES[block.kind](block):
                     say(text)
@@ -65,12 +67,6 @@ _LINES = {
         f"{name}: {value}".replace("\n", " ") for name, value in block.pairs
     ],
 }
-
-
-def _print_table(table):
-    from rich.console import Console
-
-    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH).print(_aligned(table))
 
 
 def _aligned(table, marks=None):
@@ -282,7 +278,13 @@ def pictures(document, space) -> dict[Any, Picture]:
     figures.sort(key=lambda each: bool(each.when) and not document.choices.shows(each.when))
     drawn = {}
     for number, figure in enumerate(figures):
-        drawn[figure] = _picture(figure, number) if space > 0 else _NO_SPACE
+        if space <= 0:
+            drawn[figure] = Picture(problem="This figure is left out to keep the page small.")
+            continue
+        try:
+            drawn[figure] = Picture(_drawing(figure.draw, figure.caption, f"d{number}-"))
+        except ValueError as error:
+            drawn[figure] = Picture(problem=f"This figure cannot be drawn: {error}")
         space -= len(drawn[figure].svg)
     for number, figure in enumerate(figures):
         if figure.narrow is not None and drawn[figure].svg and space > 0:
@@ -291,16 +293,6 @@ def pictures(document, space) -> dict[Any, Picture]:
                 drawn[figure] = replace(drawn[figure], narrow=narrow)
                 space -= len(narrow)
     return drawn
-
-
-_NO_SPACE = Picture(problem="This figure is left out to keep the page small.")
-
-
-def _picture(block, number):
-    try:
-        return Picture(_drawing(block.draw, block.caption, f"d{number}-"))
-    except ValueError as error:
-        return Picture(problem=f"This figure cannot be drawn: {error}")
 
 
 def _drawing(draw, caption, prefix):

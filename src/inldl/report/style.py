@@ -7,7 +7,6 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from inspect import getdoc, signature
 from itertools import cycle
@@ -37,25 +36,15 @@ MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 DASHES = ["-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5))]
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a line is told from the others, three times over."""
+def looks(column, given=None) -> dict[Any, dict[str, Any]]:
+    """Return the keywords of a line with markers, for every name in a column.
 
-    color: str
-    marker: str
-    linestyle: object
-
-    def line(self) -> dict[str, Any]:
-        """Return the keywords of a line with markers."""
-        return {**vars(self), "markeredgecolor": "white", "markeredgewidth": 0.3}
-
-
-def looks(column, given=None) -> dict[Any, Look]:
-    """Return the look of every name in a column, by its place there or among the given names."""
-    parts = zip(
-        in_order(column, given), cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False
-    )
-    return {name: Look(color, marker, dashes) for name, color, marker, dashes in parts}
+    Its place there, or among the given names, decides on its colour, marker and dashes.
+    """
+    names = in_order(column, given)
+    parts = zip(names, cycle(COLOURS), cycle(MARKERS), cycle(DASHES), strict=False)
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.3}
+    return {name: {"color": c, "marker": m, "linestyle": d, **edge} for name, c, m, d in parts}
 
 
 @contextmanager
@@ -244,7 +233,7 @@ def line_handles(look) -> list[Any]:
     """Return what a legend shows: one line per look."""
     from matplotlib.lines import Line2D
 
-    return [Line2D([], [], label=str(name), **style.line()) for name, style in look.items()]
+    return [Line2D([], [], label=str(name), **line) for name, line in look.items()]
 
 
 def shortened(names, most=LONGEST_NAME) -> list[str]:

@@ -10,13 +10,13 @@ def _lines(axes, frame, by, x, y, look, name=str):
     """Draw a line for each value in the column `by`, in order of appearance; return the lines."""
     for value, part in frame.groupby(by, sort=False):
         part = part.sort_values(x)
-        axes.plot(part[x], part[y], label=name(value), **look[value].line())
+        axes.plot(part[x], part[y], label=name(value), **look[value])
     return list(axes.get_lines())
 
 
 def _error_line(axes, x, mean, std, look, name):
     """Draw means joined by a line, and thin bars of one standard deviation."""
-    axes.errorbar(x, mean, yerr=std, label=str(name), elinewidth=0.7, capsize=0, **look.line())
+    axes.errorbar(x, mean, yerr=std, label=str(name), elinewidth=0.7, capsize=0, **look)
 
 
 @drawn
@@ -168,7 +168,9 @@ def _floor_lines(axes, frame, look):
     thin = {"linewidth": 0.8, "label": "weighted risk"}
     if floors.nunique(axis=1).max() == 1:
         return axes.plot(floors.iloc[:, 0], color=GREY, **thin)
-    return [axes.plot(floors[weight], color=look[weight].color, **thin) for weight in floors][-1]
+    return [axes.plot(floors[weight], color=look[weight]["color"], **thin) for weight in floors][
+        -1
+    ]
 
 
 @drawn
@@ -235,7 +237,7 @@ def _draw_histories(axes, histories, label):
         changes = np.where(changes > 0, changes, np.nan)  # 0 has no place on a log scale
         iterations = np.arange(1, len(changes) + 1)
         every = max(1, len(changes) // 8)
-        axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **line.line())
+        axes.plot(iterations, changes, label=f"{mu:g}", markevery=every, **line)
     style.log_axis(axes.yaxis)
     axes.set(xlabel="iteration", ylabel=label)
     return style.line_handles({f"μ = {mu:g}": line for mu, line in look.items()})

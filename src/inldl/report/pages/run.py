@@ -7,7 +7,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from inldl.experiments.protocol import RECIPES
-from inldl.experiments.results import costs, environments, mean_over_all, remarks, repeated_grids
+from inldl.experiments.results import costs, environments, mean_and_std, remarks, repeated_grids
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
 from inldl.report.document import (
@@ -120,7 +120,7 @@ def _what(rows):
 
 def _time_figure(rows):
     """Return the bars of run time, over the rates and splits of all settings."""
-    mean = mean_over_all(rows, "fit_seconds")
+    mean, _ = mean_and_std(rows, "fit_seconds")
     frame = mean.rename(columns=short_names(mean.columns)).melt(
         ignore_index=False, var_name="method", value_name="seconds"
     )
