@@ -84,14 +84,10 @@ class Header:
     def cell(self, value: Any) -> "ShownValue":
         """Return what is shown of a value, or of a value with its mark; a dash is for NaN."""
         value, mark, *small = value if isinstance(value, tuple) else (value, "")
-        mark = mark or ("text" if self.words else "")
-        return ShownValue(self._text(value), mark, *small)
-
-    def _text(self, value: Any) -> str:
-        if isinstance(value, str):
-            return value
-        missing = value is None or value != value
-        return DASH if missing else format(value, self.form)
+        if not isinstance(value, str):
+            missing = value is None or value != value
+            value = DASH if missing else format(value, self.form)
+        return ShownValue(value, mark or ("text" if self.words else ""), *small)
 
 
 class ShownValue(NamedTuple):

@@ -88,9 +88,8 @@ def svg(figure: Any, title: str, prefix: str | None = None) -> str:
     if prefix is None:
         prefix = f"f{zlib.crc32(title.encode() + text):08x}-"
     root = _tree(text, title)
-    ids: dict[str, str] = {}
     styles: dict[str, str] = {}
-    _own_ids(root, lambda name: ids.setdefault(name, f"{prefix}{len(ids)}"))
+    _own_ids(root, prefix)
     for element in list(root.iter())[1:]:
         _shorten(element)
         if "style" in element.attrib:
@@ -131,24 +130,21 @@ def _tree(text, title):
     return root
 
 
-def _own_ids(root, rename):
+def _own_ids(root, prefix):
     """Rename the ids that are referred to, and drop the others."""
-    used = set()
+    ids = {}
 
     def refer(match):
-        used.add(match[1])
-        return match[0].replace(match[1], rename(match[1]))
+        return "#" + ids.setdefault(match[1], f"{prefix}{len(ids)}")
 
     for element in root.iter():
         for name, value in element.items():
-            if name == "xlink:href" and value.startswith("#"):
-                element.set(name, re.sub("#(.*)", refer, value))
-            elif "url(#" in value:
-                element.set(name, re.sub(r"url\(#([^)]*)\)", refer, value))
+            if name == "xlink:href" or "url(#" in value:
+                element.set(name, re.sub(r"(?:^|(?<=url\())#([^)]*)", refer, value))
     for element in root.iter():
         name = element.attrib.pop("id", None)
-        if name in used:
-            element.set("id", rename(name))
+        if name in ids:
+            element.set("id", ids[name])
 
 
 def _shorten(element):

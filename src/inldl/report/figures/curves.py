@@ -168,9 +168,9 @@ def _floor_lines(axes, frame, look):
     thin = {"linewidth": 0.8, "label": "weighted risk"}
     if floors.nunique(axis=1).max() == 1:
         return axes.plot(floors.iloc[:, 0], color=GREY, **thin)
-    return [axes.plot(floors[weight], color=look[weight]["color"], **thin) for weight in floors][
-        -1
-    ]
+    for weight in floors:
+        lines = axes.plot(floors[weight], color=look[weight]["color"], **thin)
+    return lines
 
 
 @drawn
