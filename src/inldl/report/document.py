@@ -107,8 +107,8 @@ class ShownTable(Content):
     below it, such as its interval.
     """
 
-    columns: Sequence[Header]  # the first one names the rows
-    rows: Sequence[Sequence[Any]]
+    columns: Sequence[Header] = ()  # the first one names the rows
+    rows: Sequence[Sequence[Any]] = ()
     foot: Sequence[Sequence[Any]] = ()  # rows that stay when others are sorted
     caption: str = ""
     name: str = ""  # of the downloaded file, without suffix; "": it cannot be downloaded

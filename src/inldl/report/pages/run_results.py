@@ -106,9 +106,7 @@ def _blocks(rows, views, metrics, settings):
 def _scores(view):
     found, ranks = view.standing.summary, view.standing.mean_ranks
     if found.mean.empty:
-        return ShownTable(
-            [], [], caption="Nothing was run at this missing rate with this setting."
-        )
+        return ShownTable(caption="Nothing was run at this missing rate with this setting.")
     about = {"mean_rank": ranks, "name": view.file("scores")}
     table = score_table(found.mean, found.std, found.higher_is_better, **about)
     return replace(table, caption=_scores_caption(view))
@@ -136,9 +134,7 @@ def _scores_caption(view):
 def _wins(view):
     pairs, scores = view.standing.wins, view.standing.ground.scores
     if pairs is None:
-        return ShownTable(
-            [], [], caption="There are no two methods with scores on a common dataset."
-        )
+        return ShownTable(caption="There are no two methods with scores on a common dataset.")
     totals = pairs.groupby(level="method", sort=False).sum()
     against, overall = (
         {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
