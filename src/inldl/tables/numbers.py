@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -166,8 +166,7 @@ class SignEvidence:
             kinds = kinds_of_signs(cell) if isinstance(cell, str) else ()
             if kinds is None and not is_hole(cell, self._na):
                 self._text.add(name)
-                bounds = written_bounds(cell) if label else None
-                numbers = bounds.numbers if bounds else ()
+                numbers = written_bounds(cell)[1:] if label else ()
                 kinds = tuple(kind for text in numbers for kind in kinds_of_signs(text) or ())
             for kind in set(kinds or ()) - known.keys():
                 known[kind] = first_row + cells.index(cell)
@@ -181,10 +180,6 @@ class SignEvidence:
                 if kind not in found or row < found[kind][0]:
                     found[kind] = row, name
         return found
-
-    def shows_points(self) -> bool:
-        """Return whether a number can only have a decimal point."""
-        return ("decimal", ".") in self.places()
 
     def unusual(self) -> list[str]:
         """Return the columns without text that have other signs than a decimal point."""
@@ -318,12 +313,10 @@ def _refuse_either(cell, at, sign):
 
 _BLANK = r"[ \t\u00a0\u202f\u2009]*"
 _DIGITS = r"(?!0[0-9])(?:[0-9][0-9.,'\u2019 \u00a0\u202f\u2009]*)?[.,]?[0-9]"
-_PERCENT = rf"(?:{_BLANK}(%))?"
+_SIGNED = rf"({_DIGITS}(?:{_BLANK}%)?)"
 _BETWEEN = rf"(?:{_BLANK}[-\u2010-\u2015\u2212]{_BLANK}|[ \t\u00a0]+to[ \t\u00a0]+)"
-_BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}({_DIGITS}){_PERCENT}{_BLANK}")
-_RANGE = re.compile(
-    rf"{_BLANK}({_DIGITS}){_PERCENT}{_BETWEEN}({_DIGITS}){_PERCENT}{_BLANK}", re.IGNORECASE
-)
+_BOUND = re.compile(rf"{_BLANK}(<=?|>=?|[≤⩽≥⩾]){_BLANK}{_SIGNED}{_BLANK}")
+_RANGE = re.compile(rf"{_BLANK}{_SIGNED}{_BETWEEN}{_SIGNED}{_BLANK}", re.IGNORECASE)
 _MONTH = "(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*"
 _DAY = re.compile(
     rf"\s*(?:[0-9]{{1,2}}[-. ]+{_MONTH}|{_MONTH}[-. ]+[0-9]{{1,2}})\s*", re.IGNORECASE
@@ -335,26 +328,17 @@ MADE_DATE = (
 _PLAIN_SIGNS = {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">="}
 
 
-class WrittenBounds(NamedTuple):
-    """Bounds as they are written: a sign (<, <=, >, >=, or - for a range) and its numbers.
+def written_bounds(cell: str) -> tuple[str, ...]:
+    """Return the sign of bounds (<, <=, >, >=, or - for a range) and their numbers as written.
 
-    `percent` tells for each number whether a percent sign stands behind it.
+    It is empty if a cell holds no bounds.
     """
-
-    sign: str
-    numbers: tuple[str, ...]
-    percent: tuple[bool, ...]
-
-
-def written_bounds(cell: str) -> WrittenBounds | None:
-    """Return the bounds that a cell holds, or None."""
     if len(cell) > _WIDEST:
-        return None
+        return ()
     if one := _BOUND.fullmatch(cell):
-        return WrittenBounds(_PLAIN_SIGNS.get(one[1], one[1]), (one[2],), (bool(one[3]),))
-    if two := _RANGE.fullmatch(cell):
-        return WrittenBounds("-", (two[1], two[3]), (bool(two[2]), bool(two[4])))
-    return None
+        return _PLAIN_SIGNS.get(one[1], one[1]), one[2]
+    two = _RANGE.fullmatch(cell)
+    return ("-", *two.groups()) if two else ()
 
 
 def looks_like_date(cell: str) -> bool:

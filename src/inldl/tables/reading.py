@@ -7,11 +7,11 @@ from pathlib import Path
 
 from inldl.rows.checks import check_choice, check_number
 from inldl.rows.partial import PartialRows
+from inldl.tables.degrees import ScaleEvidence
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.numbers import as_words, check_signs
 from inldl.tables.options import SCALE_TITLES, ColumnOptions
-from inldl.tables.scale import ScaleEvidence
 from inldl.tables.selection import (
     TotalColumns,
     are_whole,
@@ -184,7 +184,7 @@ class TableFile:
 
     def _labels(self, labels, unused):
         """Return the label columns; if there are none, say whether the table looks long."""
-        check_named_once(labels, unused)
+        check_named_once(labels, "a label", unused, "an id or a column to ignore")
         try:
             return select_labels(self.source.names, labels, [*unused, *self.totals.columns])
         except ValueError as error:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from inldl.rows.checks import rounding_gap
-from inldl.tables.scale import WHOLE
+from inldl.tables.degrees import WHOLE
 from inldl.tables.table import Piece
 from inldl.text import listed, shortened
 
@@ -61,26 +61,21 @@ def select_labels(columns, labels, others=()) -> list[str]:
     return found
 
 
-def check_named_once(labels, unused) -> None:
-    """Refuse a label that is also named as an id, or to be ignored; one of a pattern may be."""
-    _refuse_both(labels, "a label", unused, "an id or a column to ignore")
+def check_named_once(named, role, others, other_role) -> None:
+    """Refuse a column that a user names for two roles; one of a pattern may have another."""
+    if twice := [name for name in split_names(named) if name in others]:
+        raise ValueError(
+            f"The column {_shown(twice[0])} is named as {role} and also as {other_role}; name it "
+            "once."
+        )
 
 
 def select_features(columns, labels, features, others) -> list[str]:
     """Return the feature columns: those that `features` names, or all but the `others`."""
     taken = {*labels, *others}
     chosen = columns if features is None else named_by(columns, features, "feature columns")
-    _refuse_both(features, "a feature", taken, "a label, an id or a column to ignore")
+    check_named_once(features, "a feature", taken, "a label, an id or a column to ignore")
     return [name for name in chosen if name not in taken]
-
-
-def _refuse_both(named, role, others, other_role):
-    """Refuse a column that a user names for two roles."""
-    if twice := [name for name in split_names(named) if name in others]:
-        raise ValueError(
-            f"The column {_shown(twice[0])} is named as {role} and also as {other_role}; name it "
-            "once."
-        )
 
 
 def _matches(columns, label, what):

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from inldl.rows.partial import PartialRows
-from inldl.tables.bounded_cells import Bounds
+from inldl.tables.degrees import Bounds
 from inldl.tables.options import FileOptions
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
@@ -137,12 +137,11 @@ class Piece:
         Bounds are 0 and infinite where there are none, and the value itself where there is one.
         Among `whole_numbers`, <5 is at most 4; among others, at most 5.
         """
-        lower = upper = np.full(self.values.shape, np.nan)
-        if self.bounds is not None:
-            lower, upper = self.bounds.closed(whole_numbers)
+        bounds = self.bounds or Bounds.none(self.values.shape)
+        lower, upper = bounds.closed(whole_numbers)
         holes = np.isnan(self.values)
-        lower = np.where(holes, np.where(np.isnan(lower), 0, lower), self.values)
-        upper = np.where(holes, np.where(np.isnan(upper), np.inf, upper), self.values)
+        lower = np.where(holes, np.fmax(lower, 0), self.values)
+        upper = np.where(holes, np.fmin(upper, np.inf), self.values)
         groups = tuple(np.array([labels.index(name) for name in members]) for members in self.sums)
         sums = np.column_stack(list(self.sums.values())) if groups else None
         return PartialRows(self.values, lower, upper, groups, sums, names=tuple(labels))

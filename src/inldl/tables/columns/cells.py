@@ -15,12 +15,14 @@ from scipy.sparse import issparse
 
 from inldl.errors import DataError
 from inldl.rows.checks import unmask
-from inldl.tables.numbers import MISSING
+from inldl.tables.numbers import is_hole, parse_number
+from inldl.tables.table import Format
 
 NEARLY_ALL = 0.9  # of the cells of a column, which tell what the others are meant to be
 _DATES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64,
           pd.Period)  # fmt: skip
 _WORDS = (str, bool, np.bool_, pd.Interval)
+_PLAIN = Format("text")  # of numbers with a decimal point
 _TRUTH = {"true": 1.0, "false": 0.0}
 _INFINITE = re.compile(r"\s*[+-]?(?:inf|infinity|∞)\s*", re.IGNORECASE)
 
@@ -230,16 +232,6 @@ def holds_dates(name) -> DataError:
     )
 
 
-def holds_times(name) -> DataError:
-    """Return an error about a column of times or durations."""
-    return column_error(
-        name,
-        "date",
-        "holds times of day or durations; replace it by numbers, such as hours or days, or leave "
-        "it out (--ignore)",
-    )
-
-
 def holds_infinity(name, row, kind="number") -> DataError:
     """Return an error about a number that is infinite, or too large to be held."""
     problem = "holds an infinite number in {row}; give a finite one or leave the cell empty"
@@ -340,20 +332,13 @@ def as_number(value) -> float | None:
     """
     if isinstance(value, float):
         return value
-    word = value.strip().lower()
-    if word in MISSING:
-        return float("nan")
-    return _TRUTH[word] if word in _TRUTH else as_written_number(word)
+    truth = _TRUTH.get(value.strip().lower())
+    return parse_number(value, _PLAIN) if truth is None else truth
 
 
 def as_written_number(text) -> float | None:
     """Return the number that is written down in a text, or None."""
-    if not set(text.strip().lower()) <= set("0123456789+-.e"):  # float takes 1_0 and nan too
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return None if is_hole(text) else parse_number(text, _PLAIN)
 
 
 def first_infinity(cells) -> int | None:

@@ -12,7 +12,6 @@ from inldl.tables.columns.cells import (
     NEARLY_ALL,
     Choice,
     column_error,
-    holds_times,
     level_name,
 )
 from inldl.tables.columns.kinds import NumberColumn
@@ -84,9 +83,12 @@ class DateColumn(NumberColumn):
     @classmethod
     def recognise(cls, cells, max_levels) -> Choice | None:
         """Take dates by their type, and text that is dates in nearly all cells."""
-        if cells.stored is not None or not (_are_dates(cells) or _read_like_dates(cells)):
+        if cells.stored is not None:
             return None
-        order = "" if _are_dates(cells) else _settled_order(cells)
+        typed = cells.series.dtype.kind == "M" or cells.dates
+        if not typed and not _read_like_dates(cells):
+            return None
+        order = "" if typed else _settled_order(cells)
         days = _days(cells, order, "holds dates, but {row} holds {cell}")
         observed = days[~np.isnan(days)]
         if not len(observed):
@@ -141,10 +143,6 @@ class DateColumn(NumberColumn):
         return [*parts, graph.add_flags("IsNaN", days)] if self.indicator else parts
 
 
-def _are_dates(cells):
-    return cells.series.dtype.kind == "M" or cells.dates
-
-
 def _read_like_dates(cells):
     """Return whether nearly all cells are dates, of those that do not mean missing."""
     sizes = {text: size for text, size in cells.sizes().items() if not is_hole(text)}
@@ -184,7 +182,11 @@ def _days(cells, order, problem):
         text = value if isinstance(value, str) else ""
         if np.isnan(known[value]) and not (text and is_hole(text)):
             if cells.dates and text and not is_date(text):
-                raise holds_times(cells.name)
+                problem = (
+                    "holds times of day or durations; replace it by numbers, such as hours or "
+                    "days, or leave it out (--ignore)"
+                )
+                raise column_error(cells.name, "date", problem)
             raise column_error(
                 cells.name,
                 "date",

@@ -133,10 +133,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
             )
         how = self.max_levels, ORDERS[self.dates]
         choices = {name: choose(name, cells, *how) for name, cells in given.items()}
-        dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
-        columns = (choice.column for choice in choices.values())
-        self.columns_ = [column for column in columns if column is not None]
-        self.dropped_ = dropped
+        self.dropped_ = {name: choice.reason for name, choice in choices.items() if choice.reason}
+        self.columns_ = [choice.column for choice in choices.values() if choice.column]
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
         self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
         self.feature_names_in_ = np.array(list(given), dtype=object)
@@ -289,8 +287,10 @@ def _standardise(block, largest, centers, scales):
 
 def _notes(choices, max_levels):
     """Return sentences on the columns that are left out or lose something by their encoding."""
-    dropped = {name: choice.reason for name, choice in choices.items() if choice.reason}
-    notes = [_sentence(names, "is", "are", f"left out: {why}.") for names, why in _shared(dropped)]
+    notes = []
+    for why in dict.fromkeys(choice.reason for choice in choices.values() if choice.reason):
+        names = [name for name, choice in choices.items() if choice.reason == why]
+        notes.append(_sentence(names, "is", "are", f"left out: {why}."))
     stray = {name: choice.stray for name, choice in choices.items() if choice.stray}
     if stray:
         first, (cell, row) = next(iter(stray.items()))
@@ -304,12 +304,6 @@ def _notes(choices, max_levels):
         shares = f"the {max_levels} most frequent have a column each, the others share one."
         notes.append(_sentence(many, "has", "have", f"{number} levels; {shares}"))
     return notes
-
-
-def _shared(dropped):
-    """Return the columns that share a reason, and the reason, for each of these."""
-    reasons = dict.fromkeys(dropped.values())
-    return [([n for n, own in dropped.items() if own == reason], reason) for reason in reasons]
 
 
 def _sentence(names, one, several, rest):

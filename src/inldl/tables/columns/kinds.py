@@ -141,22 +141,14 @@ def _text_id(name, n_levels, total):
     return NEARLY_ID if nearly else None
 
 
-def _share(sizes, holds):
-    """Return the share of the cells for which `holds` is true."""
-    return sum(size for text, size in sizes.items() if holds(text)) / sizes.total()
-
-
 def _stray(cells, sizes):
     """Return the first cell that is no number and its row, if nearly all others are numbers."""
-    if not NEARLY_ALL <= _share(sizes, _is_written_number) < 1:
+    stray = [as_written_number(level_name(value)) is None for value in cells.values]
+    rows = np.append(stray, False)[cells.codes]
+    if not NEARLY_ALL <= (sizes.total() - rows.sum()) / sizes.total() < 1:
         return None
-    stray = [not _is_written_number(level_name(value)) for value in cells.values]
-    row = int(np.argmax(np.append(stray, False)[cells.codes]))
+    row = int(np.argmax(rows))
     return shortened(level_name(cells.values[cells.codes[row]])), row
-
-
-def _is_written_number(text):
-    return as_written_number(text) is not None
 
 
 @dataclass(frozen=True)

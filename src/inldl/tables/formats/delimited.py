@@ -78,7 +78,7 @@ class DelimitedText(BlockFormat):
 
     def _sign_places(self, labels, decimal):
         """Return where signs of numbers are, nowhere if all numbers have a decimal point."""
-        points = self.points or self._evidence(labels, labels, 1).shows_points()
+        points = self.points or ("decimal", ".") in self._evidence(labels, labels, 1).places()
         if decimal != "," and points and all(is_plain(b.text, b.delimiter) for b in self.blocks()):
             return {}
         return self._evidence(labels, self.names).places()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from inldl.tables.bounded_cells import Bounds, read_bounds, what_is_wrong
+from inldl.tables.degrees import Bounds, read_bounds, what_is_wrong
 from inldl.tables.numbers import (
     Kind,
     Place,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from inldl.tables.bounded_cells import Bounds
+from inldl.tables.degrees import Bounds
 from inldl.tables.selection import named_by
 from inldl.tables.table import Piece
 from inldl.text import listed, shortened

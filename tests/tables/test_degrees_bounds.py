@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.bounded_cells import read_bounds
+from inldl.tables.degrees import read_bounds
 from inldl.tables.table import Format
 
 PLAIN = Format("text")
