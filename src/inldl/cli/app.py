@@ -114,15 +114,12 @@ class _Command(_PlainHelp, TyperCommand):
     def format_help(self, ctx, formatter):
         for option in self.params:
             if "{" in (getattr(option, "help", None) or ""):
-                option.help = option.help.format(**_names())
+                from inldl.datasets import MECHANISMS
+                from inldl.experiments import RECIPES
+
+                names = {"mechanisms": ", ".join(MECHANISMS), "recipes": ", ".join(RECIPES)}
+                option.help = option.help.format(**names)
         super().format_help(ctx, formatter)
-
-
-def _names():
-    from inldl.datasets import MECHANISMS
-    from inldl.experiments import RECIPES
-
-    return {"mechanisms": ", ".join(MECHANISMS), "recipes": ", ".join(RECIPES)}
 
 
 def _help(command):
@@ -172,14 +169,11 @@ def studio(
     serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
 
 
-TABLES, RESEARCH = "For a table with holes", "For research"
-LISTED = {
-    TABLES: (*tables.COMMANDS, studio),
-    RESEARCH: experiments.COMMANDS,
-}
-for panel, commands in LISTED.items():
-    for command in commands:
-        _add(command, app, panel)
+TABLES = "For a table with holes"
+for command in (*tables.COMMANDS, studio):
+    _add(command, app, TABLES)
+for research in experiments.COMMANDS:
+    _add(research, app, "For research")
 model = typer.Typer(
     cls=_Group, no_args_is_help=True, help="Show what a model file holds: `inldl model info`."
 )

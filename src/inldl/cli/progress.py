@@ -16,20 +16,16 @@ SILENCE = 20.0  # seconds between two lines where there is no terminal
 @contextmanager
 def working(text: str, silence: float = SILENCE) -> Iterator[None]:
     """Show what is reported inside: at once on a terminal, else after some seconds of silence."""
-    with _listener(text, silence) as listener, listening(listener):
-        yield
-
-
-@contextmanager
-def _listener(text: str, silence: float) -> Iterator[Listener]:
     if not sys.stderr.isatty():
-        yield _lines(text, silence)
+        with listening(_lines(text, silence)):
+            yield
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(*_columns(), console=Console(stderr=True), transient=True) as display:
-        yield _bars(display, text)
+    bars = Progress(*_columns(), console=Console(stderr=True), transient=True)
+    with bars, listening(_bars(bars, text)):
+        yield
 
 
 def _columns() -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from inldl.tables.options import (
     ScaleOptions,
     ShareOptions,
 )
-from inldl.text import say
+from inldl.text import counted, say
 
 _ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
 _ON_PAGE = 100  # questions that a page shows
@@ -60,6 +60,7 @@ def complete(
         inldl complete rescaled.csv -l "emo_*" -o whole.csv --ratios
     """
     from inldl.report.pages.table import completion_page
+    from inldl.tables.questions import with_answers
     from inldl.tables.results import draw_paths
     from inldl.tables.tasks import check_completion, complete_table, method_for
 
@@ -69,7 +70,8 @@ def complete(
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
     file = output.open(table, wanted, columns, **roles)
     if answers is not None:
-        file = _answered(file, answers, learning)
+        file, n_answers = with_answers(file, answers, scale=learning.scale)
+        say(f"Put {counted(n_answers, 'answer')} from {answers} into the table.")
     check_completion(file, out, filling, overwrite=output.overwrite)
     if fitted is None:
         learned = _fit_file(file, method, learning)
@@ -351,15 +353,6 @@ def _fit_file(file, method, learning):
     method = method_for(method, learning, file.options)
     with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(file, method, learning)
-
-
-def _answered(file, answers, learning):
-    """Return the table with the answers of a file in it."""
-    from inldl.tables.questions import with_answers
-
-    file, n_answers = with_answers(file, answers, scale=learning.scale)
-    say(f"Put {n_answers:,} answer{'' if n_answers == 1 else 's'} from {answers} into the table.")
-    return file
 
 
 def _influence(learned):

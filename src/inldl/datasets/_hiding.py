@@ -152,8 +152,12 @@ def hide_with_sums(y, rate, *, labels=None, random_state=None) -> tuple[Any, dic
         The sum of the labels, by their names or columns, NaN in rows where they were not hidden.
     """
     degrees, observed = _observed(y, rate, "grouped", random_state, labels=labels)
-    sums = _sums(y, degrees, ~observed & ~np.isnan(degrees))
-    return like(y, np.where(observed, degrees, np.nan)), sums
+    hidden = ~observed & ~np.isnan(degrees)
+    columns = np.flatnonzero(hidden.any(axis=0))  # all of them in each of these rows
+    names = list(getattr(y, "columns", range(degrees.shape[1])))
+    sums = np.where(hidden.any(axis=1), degrees[:, columns].sum(axis=1), np.nan)
+    left = like(y, np.where(observed, degrees, np.nan))
+    return left, {tuple(names[j] for j in columns): sums} if len(columns) else {}
 
 
 def _observed(y, rate, mechanism, random_state, threshold=None, labels=None):
@@ -208,14 +212,6 @@ def _most(y, observed, mechanism, threshold):
     seen = ~np.isnan(y)
     kept, hidden = y[seen & observed], y[seen & ~observed]
     return kept.min() if len(kept) else hidden.max(initial=0)
-
-
-def _sums(y, degrees, hidden):
-    """Return the sum of the labels that were hidden together."""
-    columns = np.flatnonzero(hidden.any(axis=0))
-    names = list(getattr(y, "columns", range(degrees.shape[1])))
-    sums = np.where(hidden.any(axis=1), degrees[:, columns].sum(axis=1), np.nan)
-    return {tuple(names[j] for j in columns): sums} if len(columns) else {}
 
 
 def _uniform(y, rate, rng):

@@ -50,9 +50,7 @@ def load_budget_shares(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
     >>> budget.label_names
     ['food', 'fuel', 'clothes', 'alcohol', 'transport', 'other']
     """
-    names, table = _read("budget_shares")
-    y, X = table[:, :6].copy(), table[:, 6:].copy()
-    return _given(X, y, names[6:], names[:6], "budget_shares", return_X_y, as_frame)
+    return _built_in("budget_shares", 6, return_X_y, as_frame)
 
 
 def load_concrete(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
@@ -80,33 +78,31 @@ def load_concrete(*, return_X_y=False, as_frame=False) -> Bunch | tuple:
     >>> load_concrete().label_names
     ['cement', 'slag', 'fly ash', 'water', 'plasticizer', 'gravel', 'sand']
     """
-    names, table = _read("concrete")
-    y, X = table[:, :7] / table[:, :7].sum(axis=1, keepdims=True), table[:, 7:].copy()
-    return _given(X, y, names[7:], names[:7], "concrete", return_X_y, as_frame)
+    return _built_in("concrete", 7, return_X_y, as_frame, rescaled=True)
 
 
-def _read(name):
-    """Return the names of the columns of a built-in table, and its numbers."""
-    packed = _data(f"{name}.csv.gz")
+def _built_in(name, n_labels, return_X_y, as_frame, *, rescaled=False):
+    """Return a dataset in the form that a user asks for; its labels come first in the file.
+
+    `rescaled` says that rows of labels are divided by their sums.
+    """
+    data = files("inldl.datasets") / "data"
+    packed = data / f"{name}.csv.gz"
     with packed.open("rb") as raw, gzip.open(raw, "rt", encoding="ascii") as lines:
         names = next(lines).strip().split(",")
-        return names, np.loadtxt(lines, delimiter=",")
-
-
-def _given(X, y, feature_names, label_names, name, return_X_y, as_frame):
-    """Return a dataset in the form that a user asks for."""
+        table = np.loadtxt(lines, delimiter=",")
+    label_names, feature_names = names[:n_labels], names[n_labels:]
+    y, X = table[:, :n_labels].copy(), table[:, n_labels:].copy()
+    if rescaled:
+        y /= y.sum(axis=1, keepdims=True)
     if as_frame:
         from pandas import DataFrame  # time that arrays need not pay
 
         X, y = DataFrame(X, columns=feature_names), DataFrame(y, columns=label_names)
     if return_X_y:
         return X, y
-    description = _data(f"{name}.md").read_text(encoding="utf-8")
+    description = (data / f"{name}.md").read_text(encoding="utf-8")
     return Bunch(X=X, y=y, feature_names=feature_names, label_names=label_names, DESCR=description)
-
-
-def _data(name):
-    return files("inldl.datasets") / "data" / name
 
 
 def make_distributions(n_samples=500, *, random_state=None) -> tuple[np.ndarray, np.ndarray]:

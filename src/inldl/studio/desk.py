@@ -162,10 +162,10 @@ class Desk:
         run = self.workspace.run(table["id"], body["run"])
         return {"file": str(path), "suffix": body["suffix"], "settings": run["settings"]}
 
-    def _forget_old(self, table, kind, keep=3):
+    def _forget_old(self, table, kind):
         """Remove old runs, but the newest ones and the one that is shown."""
         same = [run for run in self.workspace.runs(table["id"]) if run["kind"] == kind]
-        for run in same[keep:]:
+        for run in same[3:]:
             if run["id"] != table["runs"].get(kind) and run["status"] != "running":
                 folder = self.workspace.run_folder(table["id"], run["id"])
                 shutil.rmtree(folder, ignore_errors=True)
