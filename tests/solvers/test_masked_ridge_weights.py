@@ -64,8 +64,8 @@ def test_completed_rows_are_fitted_as_if_repeated(features):
     raw = leave_one_out(features, Y, 0.5, weights=W)
     weighted = fit_completed(features, Y, raw, 0.5, max_iter=5, weights=W)
     repeated = fit_completed(features[COPIES], Y[COPIES], raw[COPIES], 0.5, max_iter=5)
-    np.testing.assert_allclose(weighted.coef, repeated.coef, atol=1e-9)
-    np.testing.assert_allclose(weighted.intercept, repeated.intercept, atol=1e-9)
+    np.testing.assert_allclose(weighted[0], repeated[0], atol=1e-9)
+    np.testing.assert_allclose(weighted[1], repeated[1], atol=1e-9)
     expected = spread_of(Y[COPIES], raw[COPIES])
     np.testing.assert_allclose(spread_of(Y, raw, W), expected)
 

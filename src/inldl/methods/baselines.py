@@ -85,7 +85,7 @@ class ConstantLDL(DistributionEstimator):
 def _check_part(name, part, method, example):
     """Refuse a part that is a class, or lacks `fit` or `method`."""
     able = hasattr(part, "fit") and hasattr(part, method) and not isinstance(part, type)
-    if part is not None and not able:
+    if not able:
         raise ValueError(
             f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
             f"got {part!r}."

@@ -2,16 +2,14 @@
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from inldl.engines import one_blas_thread, open_rows
-from inldl.rows.checks import (
-    FLOATS,
-    check_label_order,
-)
+from inldl.rows.checks import FLOATS, check_label_order
 from inldl.rows.inputs import validate_chunk_features
 from inldl.rows.partial import PartialRows
 
@@ -48,31 +46,28 @@ def complete_chunks(model, X, y, limits, coverage=None) -> tuple[Any, ...]:
     n_labels = model.n_labels_
     check_shape(rows.y, (rows.X.shape[0], n_labels))
     model._completer()  # learned here, once
-    fill = _Filling(light(model), list(arrays), header, coverage)
-    found = rows.map_with_degrees(fill, fill.n_columns)
-    return tuple(found[:, j : j + n_labels] for j in range(0, fill.n_columns, n_labels))
+    n_columns = n_labels * (1 if coverage is None else 3)
+    fill = partial(_fill_chunk, light(model), header, list(arrays), coverage, n_columns)
+    found = rows.map_with_degrees(fill, n_columns)
+    return tuple(found[:, j : j + n_labels] for j in range(0, n_columns, n_labels))
 
 
-class _Filling:
-    """Complete a chunk; `names` are those of the arrays with bounds and sums."""
+def _fill_chunk(model, header, names, coverage, n_columns, y, X, *arrays, first_row):
+    """Return completed rows of a chunk, followed by the ends of their intervals if asked for.
 
-    def __init__(self, model, names, header, coverage):
-        self.model, self.names, self.header, self.coverage = model, names, header, coverage
-        self.n_columns = model.n_labels_ * (1 if coverage is None else 3)
-
-    def __call__(self, y, X, *arrays, first_row):
-        """Return completed rows, followed by the ends of their intervals if asked for."""
-        if not len(y):
-            return np.empty((0, self.n_columns), y.dtype)
-        model, X = self.model, validate_chunk_features(X)
-        y = y if y.dtype in FLOATS else y.astype(X.dtype)
-        with one_blas_thread():
-            given, predicted = model._given_and_predicted(X, y, first_row)
-            rows = self.header.block(given, **dict(zip(self.names, arrays, strict=True)))
-            rows = replace(rows, **model._side_information(X))
-            if self.coverage is None:
-                return model._fill(rows, predicted)
-            return np.hstack(model._fill_with_intervals(rows, predicted, self.coverage))
+    `names` are those of the arrays with bounds and sums.
+    """
+    if not len(y):
+        return np.empty((0, n_columns), y.dtype)
+    X = validate_chunk_features(X)
+    y = y if y.dtype in FLOATS else y.astype(X.dtype)
+    with one_blas_thread():
+        given, predicted = model._given_and_predicted(X, y, first_row)
+        rows = header.block(given, **dict(zip(names, arrays, strict=True)))
+        rows = replace(rows, **model._side_information(X))
+        if coverage is None:
+            return model._fill(rows, predicted)
+        return np.hstack(model._fill_with_intervals(rows, predicted, coverage))
 
 
 def complete(estimator, X, y, **known) -> Any:

@@ -287,15 +287,9 @@ def _fill_expected(scaled, rows, seed, n_jobs, by_size):
     prior, judged = projected(_held_out(scaled, y, seed, n_jobs)), rows.y if by_size else y
     mean = np.broadcast_to(np.nanmean(y, axis=0), y.shape)
     # What is filled in from noise would make that noise look like knowledge.
-    if _squares(judged, prior) < INFORMATIVE * _squares(judged, mean):
+    if error_of(judged, prior) ** 2 < INFORMATIVE * error_of(judged, mean) ** 2:
         filled = GammaDegrees.learn(rows, prior, by_size=by_size).fill(rows, prior)[0]
     return filled
-
-
-def _squares(y, predicted):
-    """Return the mean squared error at what is known of rows."""
-    known, there = PartialRows(y).cells(predicted)
-    return np.nanmean((known - there) ** 2)
 
 
 def _held_out(scaled, y, seed, n_jobs):

@@ -70,8 +70,8 @@ class KernelRidgeLDL(KernelFeatureEstimator):
             self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights)
         raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
         options = {"max_iter": self.max_iter, "tol": TOL, "weights": weights}
-        result = fit_completed(features, y, raw, self.alpha_, **options)
-        self.coef_, self.intercept_, self.n_iter_ = result.coef, result.intercept, result.n_iter
+        fitted = fit_completed(features, y, raw, self.alpha_, **options)
+        self.coef_, self.intercept_, self.n_iter_ = fitted
         self.held_out_ = projected(raw)
 
     def _degrees(self, dense, scaled):

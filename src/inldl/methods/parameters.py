@@ -23,34 +23,25 @@ from inldl.methods.registry import classes
 from inldl.rows.checks import check_choice, check_number
 
 
-def _check_kernel(name, value):
-    if value is not None:
-        check_choice(name, value, ("rbf", "laplacian", "auto"))
+def _unless_auto(name, value, **limits):
+    """Check a number that may be "auto" instead."""
+    if not (isinstance(value, str) and value == "auto"):
+        check_number(name, value, also=" or 'auto'", **limits)
 
 
-def _unless(special, **limits):
-    """Return the check of a number that may be `special` instead."""
-
-    def check(name, value):
-        if not (isinstance(value, type(special)) and value == special):
-            also = f" or {special!r}" if isinstance(special, str) else ""
-            check_number(name, value, also=also, **limits)
-
-    return check
-
-
+# A default is not checked, so a parameter whose default is None need not say that None is allowed.
 Positive = Annotated[float, partial(check_number, above=0)]
 NotNegative = Annotated[float, partial(check_number, low=0)]
 AtLeastOne = Annotated[float, partial(check_number, low=1)]
 Count = Annotated[int, partial(check_number, low=1, integer=True)]
-CountOrNone = Annotated[int | None, _unless(None, low=1, integer=True)]
+CountOrNone = Annotated[int | None, partial(check_number, low=1, integer=True)]
 CountOrZero = Annotated[int, partial(check_number, low=0, integer=True)]
-Auto = Annotated[float | str, _unless("auto", above=0)]
-AutoOrNotNegative = Annotated[float | str, _unless("auto", low=0)]
-Folds = Annotated[int | None, _unless(None, low=2, integer=True)]
-KernelOrNone = Annotated[str | None, _check_kernel]
-Jobs = Annotated[int | None, _unless(None, integer=True)]
-Seconds = Annotated[float | None, _unless(None, above=0)]
+Auto = Annotated[float | str, partial(_unless_auto, above=0)]
+AutoOrNotNegative = Annotated[float | str, partial(_unless_auto, low=0)]
+Folds = Annotated[int | None, partial(check_number, low=2, integer=True)]
+KernelOrNone = Annotated[str | None, partial(check_choice, choices=("rbf", "laplacian", "auto"))]
+Jobs = Annotated[int | None, partial(check_number, integer=True)]
+Seconds = Annotated[float | None, partial(check_number, above=0)]
 Known = Literal["degrees", "ratios"]
 
 _EXAMPLES = """Examples

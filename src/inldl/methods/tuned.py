@@ -187,15 +187,12 @@ class TunedLDL(DistributionEstimator):
         if len(y) < 2:
             raise ValueError("Tuning needs at least two rows to hide one, got n_samples=1.")
         if self.hide == "rows":
-            for train, test in KFold(
-                min(self.n_folds, len(y)), shuffle=True, random_state=seed
-            ).split(y):
+            folds = KFold(min(self.n_folds, len(y)), shuffle=True, random_state=seed)
+            for train, test in folds.split(y):
                 yield _Part(X, with_every_label(y[train]), y[test], weights, train, test)
             return
-        rows, fold = (
-            np.arange(len(y)),
-            np.random.default_rng(seed).integers(self.n_folds, size=y.shape),
-        )
+        rows = np.arange(len(y))
+        fold = np.random.default_rng(seed).integers(self.n_folds, size=y.shape)
         for i in range(self.n_folds):
             left = with_every_label(np.where(fold == i, np.nan, y))
             hidden = np.where(np.isnan(left), y, np.nan)

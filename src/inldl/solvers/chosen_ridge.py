@@ -25,10 +25,8 @@ The limit of WInLDL minimises squares of weight :math:`Q^2` and the penalty
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from inldl.engines import Sums
 from inldl.solvers.linear import Array, FeatureSums, Regression, check_finite, gram
@@ -87,7 +85,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         by_label = []
         for j in labels:
             rows = np.flatnonzero(~np.isnan(Y[:, j]))
-            X, degrees, v = _double(block.X[rows]), Y[rows, j], weights[rows]
+            X, degrees, v = block.X[rows].astype(float, copy=False), Y[rows, j], weights[rows]
             numbers = np.array([v.sum(), v @ degrees, len(rows)])
             by_label.append((gram(X, v), X.T @ v, X.T @ (v * degrees), numbers))
         v = weights[:, None] * ~np.isnan(Y)
@@ -107,7 +105,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         def regression(number: int) -> LabelSpectrum:
             return LabelSpectrum(*(part[number] for part in regressions))
 
-        X = _double(block.X)
+        X = block.X.astype(float, copy=False)
         return block, Sums((errors_of_labels(X, Y, labels, regression, alphas, weights),))
 
 
@@ -131,7 +129,3 @@ def _known(block: WInLDLBlock, rho: float) -> tuple[Array, Array, Array]:
     if block.limited is not None:
         Y[own[block.limited.rows]], A[own[block.limited.rows]] = block.limited.Y, block.limited.A
     return Y, rho / np.maximum(A, LEAST_LEFT) - rho, v
-
-
-def _double(X: Any) -> Any:
-    return X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, copy=False)

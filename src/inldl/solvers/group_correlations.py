@@ -164,21 +164,19 @@ def solve_ldm(
 
     It has converged when a step lowers F, for the newest reconstructions, by at most `tol` of F.
     """
-    return run(_ldm_iterations(problem, V, step, inner_iter, tol), max_iter)
 
+    def iterations(V: Array) -> Iterator[Iteration]:
+        residuals = None
+        while True:
+            function = Remembered(partial(problem.objective, residuals=residuals))
+            before = function(V)[0]
+            V = step(function, V, inner_iter)
+            after = function(V)[0]
+            good = residuals is not None and before - after <= tol * abs(after)
+            yield V, {"objective_before": before, "objective": after}, good
+            residuals = problem.residuals(V)
 
-def _ldm_iterations(
-    problem: LDMProblem, V: Array, step: Step, inner_iter: int, tol: float
-) -> Iterator[Iteration]:
-    residuals = None
-    while True:
-        function = Remembered(partial(problem.objective, residuals=residuals))
-        before = function(V)[0]
-        V = step(function, V, inner_iter)
-        after = function(V)[0]
-        good = residuals is not None and before - after <= tol * abs(after)
-        yield V, {"objective_before": before, "objective": after}, good
-        residuals = problem.residuals(V)
+    return run(iterations(V), max_iter)
 
 
 def penalties(rho: float, growth: float, cap: float) -> Iterator[float]:
@@ -261,19 +259,17 @@ def solve_edl_lrl(
 
     It has converged when the root mean squares of P - Z and of the change of Z are at most `tol`.
     """
-    return run(_edl_lrl_iterations(problem, V, rhos, inner_iter, tol), max_iter)
 
+    def iterations(V: Array) -> Iterator[Iteration]:
+        Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
+        for rho in rhos:
+            before = Z
+            V = minimum(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
+            P = softmax(problem.features.scores(V))
+            Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
+            L = L + rho * (P - Z)
+            gap, change = (problem.root_mean_square(A) for A in (P - Z, Z - before))
+            changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
+            yield V, changes, max(gap, change) <= tol
 
-def _edl_lrl_iterations(
-    problem: EDLLRLProblem, V: Array, rhos: Iterable[float], inner_iter: int, tol: float
-) -> Iterator[Iteration]:
-    Z, L = np.zeros_like(problem.D), np.zeros_like(problem.D)
-    for rho in rhos:
-        before = Z
-        V = minimum(partial(problem.augmented, Z=Z, L=L, rho=rho), V, inner_iter)
-        P = softmax(problem.features.scores(V))
-        Z = problem.shrunk(P + L / rho, problem.lam2 / rho)[0]
-        L = L + rho * (P - Z)
-        gap, change = (problem.root_mean_square(A) for A in (P - Z, Z - before))
-        changes = {"objective": problem.objective(V, P), "gap": gap, "change": change}
-        yield V, changes, max(gap, change) <= tol
+    return run(iterations(V), max_iter)

@@ -5,7 +5,7 @@ kernels. A bias column is never appended to X: its products are sums that cost n
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -62,12 +62,10 @@ def gram(X: Any, weights: Array | None = None) -> Array:
 
     With weights w of the rows it is X' diag(w) X.
     """
-    if sparse.issparse(X):
-        X = X.astype(np.float64)
-        if weights is not None:
-            X = sparse.diags_array(np.sqrt(weights)) @ X
-        return (X.T @ X).toarray()
     X = X.astype(np.float64, copy=False)
+    if sparse.issparse(X):
+        X = X if weights is None else sparse.diags_array(np.sqrt(weights)) @ X
+        return (X.T @ X).toarray()
     if weights is not None:
         X = X * np.sqrt(weights)[:, None]
     with np.errstate(all="ignore"):  # `check_finite` refuses what overflows
@@ -163,38 +161,24 @@ class Regression:
         bias = self._fit_intercept
         return split_bias(self._solve(join_bias(moments, total, bias)), bias)
 
-    def map(self, coef: Array, intercept: Array) -> "LinearMap":
-        """Return XW + b as a linear map of X, or of X and a bias column."""
+    def map(self, coef: Array, intercept: Array) -> Array:
+        """Return XW + b, whatever the number of rows, as W' and (X'XW)' in one array.
+
+        W is that of X, or of X and a bias column. Norms follow without rows.
+        """
         W = join_bias(coef, intercept, self._fit_intercept)
-        return LinearMap(W, W @ self._gram)
+        return np.stack([W, W @ self._gram])
 
 
-@dataclass(frozen=True)
-class LinearMap:
-    """Rows XW of any number, held as W' and as (X'XW)', from which norms follow without rows."""
+def map_gram(of: Array) -> Array:
+    """Return (XW)'XW of what `Regression.map` returned."""
+    G = of[0] @ of[1].T
+    return (G + G.T) / 2
 
-    W: Array
-    moments: Array
 
-    def __add__(self, other: "LinearMap") -> "LinearMap":
-        return LinearMap(self.W + other.W, self.moments + other.moments)
-
-    def __sub__(self, other: "LinearMap") -> "LinearMap":
-        return LinearMap(self.W - other.W, self.moments - other.moments)
-
-    def __rmatmul__(self, factor: Array) -> "LinearMap":
-        return LinearMap(factor @ self.W, factor @ self.moments)
-
-    __array_ufunc__ = None  # so that NumPy leaves `factor @ self` to this class
-
-    def gram(self) -> Array:
-        """Return (XW)'XW."""
-        G = self.W @ self.moments.T
-        return (G + G.T) / 2
-
-    def norm(self) -> float:
-        """Return the Frobenius norm of XW."""
-        return float(np.sqrt(max(np.vdot(self.W, self.moments), 0.0)))
+def map_norm(of: Array) -> float:
+    """Return the Frobenius norm of XW."""
+    return float(np.sqrt(max(np.vdot(of[0], of[1]), 0.0)))
 
 
 def ridge_solver(

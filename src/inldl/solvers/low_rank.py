@@ -20,11 +20,12 @@ from inldl.engines import Sums
 from inldl.solvers.linear import (
     Array,
     FeatureSums,
-    LinearMap,
     LinearProblem,
     Regression,
     RowWeights,
     fitted_with_bias,
+    map_gram,
+    map_norm,
     moments,
     split_bias,
 )
@@ -188,11 +189,11 @@ class Alternating:
     coef: Array
     intercept: Array
     regression: Regression
-    P: LinearMap
-    Z: LinearMap
-    U: LinearMap
-    Z_before: LinearMap
-    U_before: LinearMap
+    P: Array
+    Z: Array
+    U: Array
+    Z_before: Array
+    U_before: Array
 
 
 @dataclass(frozen=True)
@@ -222,7 +223,7 @@ class AlternatingProblem(LowRank):
 
     def message(self, shared: Alternating) -> tuple[Array, ...]:
         """Return the coefficients of what draws M: rho (Z - U)."""
-        return split_bias(self.rho * (shared.Z.W - shared.U.W), self.fit_intercept)
+        return split_bias(self.rho * (shared.Z[0] - shared.U[0]), self.fit_intercept)
 
     def step(self, block: LowRankBlock, coef: Array, intercept: Array) -> Stepped:
         """Find the next M."""
@@ -236,9 +237,9 @@ class AlternatingProblem(LowRank):
     def changes(self, shared: Alternating, sums: Sums) -> dict[str, float]:
         """Return the two residuals, relative to the size of what they compare."""
         C, n = len(shared.coef), shared.regression.n
-        gap, move = (shared.U - shared.U_before).norm(), (shared.Z - shared.Z_before).norm()
-        size = max(shared.Z.norm(), shared.P.norm())
-        dual = self.rho * shared.U.norm()
+        gap, move = map_norm(shared.U - shared.U_before), map_norm(shared.Z - shared.Z_before)
+        size = max(map_norm(shared.Z), map_norm(shared.P))
+        dual = self.rho * map_norm(shared.U)
         return {
             "primal_residual": gap / (np.sqrt(n) / 10 + size),
             "dual_residual": self.rho * move / (np.sqrt(C) / 10 + dual),
@@ -252,11 +253,11 @@ class AlternatingProblem(LowRank):
         return pull
 
     def _move(
-        self, regression: Regression, Z: LinearMap, U: LinearMap, products: Array, total: Array
+        self, regression: Regression, Z: Array, U: Array, products: Array, total: Array
     ) -> Alternating:
         coef, intercept = regression(products, total)
         P = regression.map(coef, intercept)
         A = P + U
-        factor, _ = shrinker(A.gram(), self.lam / self.rho)
+        factor, _ = shrinker(map_gram(A), self.lam / self.rho)
         shrunk = factor @ A
         return Alternating(coef, intercept, regression, P, shrunk, A - shrunk, Z, U)

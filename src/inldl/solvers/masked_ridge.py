@@ -16,7 +16,6 @@ out with all of its weight.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -244,16 +243,6 @@ def spread_of(y: Array, held_out: Array, weights: Array | None = None) -> Array:
     return np.maximum(mean_degrees((y - held_out) ** 2, weights), np.finfo(float).tiny ** 0.5)
 
 
-@dataclass(frozen=True)
-class CompletedRidge:
-    """A ridge regression onto completed degrees."""
-
-    coef: Array
-    intercept: Array
-    n_iter: int
-    completed: Array
-
-
 def fit_completed(
     features: Array,
     y: Array,
@@ -263,8 +252,10 @@ def fit_completed(
     max_iter: int,
     tol: float = 1e-6,
     weights: Array | None = None,
-) -> CompletedRidge:
+) -> tuple[Array, Array, int]:
     """Fill the holes of y near the predictions, refit on all rows, and repeat.
+
+    Return coefficients, intercept and the number of refits.
 
     The first predictions, `held_out`, are those of `leave_one_out` with the same `alpha`. It ends
     after `max_iter` refits, or when no filled degree changes by as much as `tol`.
@@ -281,10 +272,8 @@ def fit_completed(
         gram += phi.T @ phi
     gram[np.diag_indices_from(gram)] += alpha
     factor = linalg.cho_factor(gram, overwrite_a=True)
-    completed, parts = (
-        PartialRows(y).project(held_out, spread),
-        [PartialRows(y[c]) for c in chunks],
-    )
+    completed = PartialRows(y).project(held_out, spread)
+    parts = [PartialRows(y[chunk]) for chunk in chunks]
     moments = sum(
         features[part].T @ (w[part, None] * completed[part]).astype(kind) for part in chunks
     )
@@ -294,14 +283,12 @@ def fit_completed(
         coef = linalg.cho_solve(factor, moments - w.sum() * np.outer(center, mean))
         intercept = mean - center @ coef
         moments, change, n_iter = np.zeros_like(coef), 0.0, n_iter + 1
-        for part, rows in zip(
-            chunks, parts, strict=True
-        ):  # use what is predicted while in a cache
+        for part, rows in zip(chunks, parts, strict=True):  # what is predicted stays in a cache
             filled = rows.project(features[part] @ coef.astype(kind) + intercept, spread)
             change = max(change, float(np.abs(filled - completed[part]).max()))
             completed[part] = filled
             moments += features[part].T @ (w[part, None] * filled).astype(kind)
-    return CompletedRidge(coef, intercept, n_iter, completed)
+    return coef, intercept, n_iter
 
 
 def _center(features: Array, rows: Array, weights: Array | None) -> Array:

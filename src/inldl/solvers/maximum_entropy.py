@@ -120,24 +120,22 @@ def scale_iteratively(
     """
     if max_iter == 0:
         return unchanged(V)
-    return run(_iterations(problem, V, tol, unit_mass), max_iter)
-
-
-def _iterations(
-    problem: CrossEntropy, V: Array, tol: float, unit_mass: bool
-) -> Iterator[Iteration]:
     scaling = Scaling(problem.features, problem.degrees, problem.weights)
     unit: Array | float = 1.0 if problem.weights is None else problem.weights[:, None]
-    log_P = problem.log_P(V)
-    value = problem.value(V, log_P)
-    while True:
-        P = (unit if unit_mass else problem.mass) * np.exp(log_P)
-        candidate = V + scaling.step(P)
-        log_P = problem.log_P(candidate)
-        fall = value - problem.value(candidate, log_P)
-        if fall >= 0:
-            V, value = candidate, value - fall
-        yield V, {"objective": value}, not fall > tol * max(abs(value), 1.0)
+
+    def iterations(V: Array) -> Iterator[Iteration]:
+        log_P = problem.log_P(V)
+        value = problem.value(V, log_P)
+        while True:
+            P = (unit if unit_mass else problem.mass) * np.exp(log_P)
+            candidate = V + scaling.step(P)
+            log_P = problem.log_P(candidate)
+            fall = value - problem.value(candidate, log_P)
+            if fall >= 0:
+                V, value = candidate, value - fall
+            yield V, {"objective": value}, not fall > tol * max(abs(value), 1.0)
+
+    return run(iterations(V), max_iter)
 
 
 class Scaling:

@@ -215,12 +215,6 @@ class HidLDLProblem:
         self.back = (A.T.multiply(weights[None, :]).multiply(1 / weights[:, None])).tocsr()
         self.edges = A
 
-    def start(self) -> Copies:
-        """Return the observed degrees, rescaled, and all else 1, as the program does."""
-        D = np.where(self.length > 0, self.ray, 1 / self.ray.shape[1])
-        ones = np.ones_like(D)
-        return Copies(D, ones, ones, ones, ones)
-
     def step(self, now: Copies, step: float) -> Copies:
         """Make one iteration."""
         D = _normalised(np.maximum(now.D - step * self.gradient(now), 0), 1.0)
@@ -244,8 +238,9 @@ class HidLDLProblem:
         return L / self.root
 
     def iterations(self, step: float, tol: float) -> Iterator[Iteration]:
-        """Iterate; it is good enough when no entry of K moves by more than `tol`."""
-        now = self.start()
+        """Iterate from the rescaled degrees, until no entry of K moves by more than `tol`."""
+        D = np.where(self.length > 0, self.ray, 1 / self.ray.shape[1])
+        now = Copies(D, *[np.ones_like(D)] * 4)  # as the program does
         while True:
             before, now = now, self.step(now, step)
             moved = float(np.abs(now.K - before.K).max())

@@ -197,7 +197,8 @@ class WInLDLProblem(LinearProblem):
             limited = LimitedRows.of(rows, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
-        block = WInLDLBlock(X, state, given, unknown_thresholds(state), weights, limited)
+        unknown = np.full((len(state), 2, state.shape[-1]), np.nan, state.dtype)
+        block = WInLDLBlock(X, state, given, unknown, weights, limited)
         if self.ratios:
             ratios = PartialRows(y, weight=None if weights is None else weights.own)
             block.ratios = RatiosInLanes(ratios, given[:, :, 0].copy())
@@ -320,12 +321,6 @@ def own_ratios(given: Array, missing: Array) -> tuple[Array, Array | None]:
         Y, A = given[:, :, 0], given[:, :, 1]
         np.copyto(A, missing[:, None], where=np.isnan(Y) & ~own[:, None])
     return given, None
-
-
-def unknown_thresholds(state: Array) -> Array:
-    """Return the thresholds of both projections before the first iteration."""
-    groups, _, _, width = state.shape
-    return np.full((groups, 2, width), np.nan, state.dtype)
 
 
 def lanes(parts: Sequence[Array], dtype: Any) -> Array:

@@ -1,6 +1,7 @@
 """AutoInLDL, which has no parameter that must be set."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Annotated, Literal
 
@@ -44,11 +45,6 @@ BY_RIDGE = {"kernel-ridge", "forest"}  # their penalty is chosen with the kernel
 RACED = ("forest", LINEAR)
 EQUAL_PRIOR = 1000  # observed degrees at which learned weights count as much as equal ones
 FLOOR_LEVEL = 0.1  # the quantile of the observed degrees below which no prediction goes
-
-
-def _check_metric(name, value):
-    if value is not None:
-        check_choice(name, value, METRICS)
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ class AutoInLDL(KernelDistributionEstimator):
     members: object = ("kernel-softmax", "kernel-ridge", "forest", "linear-ridge", "boosted")
     weights: Literal["learned", "equal"] = "learned"
     floor: bool = True
-    recalibrate: Annotated[str | None, _check_metric] = None
+    recalibrate: Annotated[str | None, partial(check_choice, choices=METRICS)] = None
     time_budget: Seconds = None
     verbose: int = 0
     known: Known = "degrees"
