@@ -165,11 +165,9 @@ class ChunkedRows:
 
     def map_degrees(self, function: Callable[[np.ndarray, int], Any]) -> list[Any]:
         """Return what `function` makes of the degrees of each chunk, where they are."""
-        starts = np.cumsum([0, *self.X.chunks[0]])
-        chunks = [chunk for part in self.parts for chunk in part.chunks]
+        starts = np.cumsum([0, *self.y.chunks[0]]).tolist()
         apply = delayed(function, pure=False)
-        pairs = zip(chunks, starts[:-1], strict=True)
-        return list(dask.compute(*(apply(y, int(first)) for (_, y, _), first in pairs)))
+        return list(dask.compute(*map(apply, self.y.to_delayed()[:, 0], starts)))
 
     def engine(self, n_threads: int, name: str) -> Engine:
         """Return the engine of the active Dask client, or of this machine if there is none."""

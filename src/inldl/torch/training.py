@@ -61,15 +61,13 @@ class _Training:
         tests = pad_sequence(tests, batch_first=True, padding_value=-1)
         self.test, self.counted = tests.clamp_min(0), (tests >= 0).float()
         self.layers = self._new_layers(len(folds), start)
-        self.optimizer = torch.optim.AdamW(
-            [each for layer in self.layers for each in layer],
-            lr=settings.learning_rate,
-            weight_decay=settings.alpha,
-        )
+        self.arrays = [each for layer in self.layers for each in layer]
+        rates = {"lr": settings.learning_rate, "weight_decay": settings.alpha}
+        self.optimizer = torch.optim.AdamW(self.arrays, **rates)
 
     def run(self):
         """Train until no network has improved for a while; return the best of each."""
-        best = [[each.detach().clone() for each in layer] for layer in self.layers]
+        best = [each.detach().clone() for each in self.arrays]
         least = self._held_out_loss()  # of the start, which is kept if all that follows is worse
         epochs, losses = torch.zeros(len(least), dtype=torch.long), [least]
         for epoch in range(1, self.settings.max_epochs + 1):
@@ -78,13 +76,12 @@ class _Training:
             better = losses[-1] < least
             least = torch.where(better, losses[-1], least)
             epochs[better] = epoch
-            for kept, layer in zip(best, self.layers, strict=True):
-                for old, new in zip(kept, layer, strict=True):
-                    old[better] = new.detach()[better]
+            for old, new in zip(best, self.arrays, strict=True):
+                old[better] = new.detach()[better]
             if epoch - int(epochs.max()) >= self.settings.patience:
                 break
-        coefs = [coef.double().numpy() for coef, _ in best]
-        intercepts = [intercept[:, 0].double().numpy() for _, intercept in best]
+        coefs = [each.double().numpy() for each in best[::2]]
+        intercepts = [each[:, 0].double().numpy() for each in best[1::2]]
         return coefs, intercepts, epochs.numpy(), torch.stack(losses).numpy()
 
     def _learn(self):

@@ -21,7 +21,6 @@ from inldl.tables.formats.frames import (
 from inldl.tables.formats.text import (
     DELIMITERS,
     Block,
-    EncodedText,
     Rows,
     find_delimiter,
     open_text,
@@ -54,16 +53,16 @@ class DelimitedText(BlockFormat):
             check_choice("delimiter", opening.delimiter, DELIMITERS)
         opening.refuse_sheet(path)
         self.path, (text, self.notes) = path, open_text(path, opening.encoding)
-        start = end_of_lines(text, opening.skip_rows or 0)
+        start = _end_of_lines(text, opening.skip_rows or 0)
         delimiter = opening.delimiter
         if delimiter is None:
             tabs = path.suffix.lower() in _TABBED
             delimiter = "\t" if tabs else find_delimiter(text.lines_from(start))
             self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
         if opening.skip_rows is None:
-            start, notes = find_header(text, delimiter)
+            start, notes = _find_header(text, delimiter)
             self.notes += notes
-        stop, notes = find_end(text, delimiter, start, opening.skip_last)
+        stop, notes = _find_end(text, delimiter, start, opening.skip_last)
         self.rows = Rows(text, delimiter, start, stop)
         self.points = delimiter == ","  # a number such as 1.234 then has a decimal point
         self.names, self.notes = _named(self.rows), self.notes + notes
@@ -267,7 +266,7 @@ def _named(rows):
     return names
 
 
-def end_of_lines(text: EncodedText, number: int) -> int:
+def _end_of_lines(text, number):
     """Return the character at which a text goes on below its first lines."""
     position, left = 0, number
     for piece in text.pieces() if number else ():
@@ -280,7 +279,7 @@ def end_of_lines(text: EncodedText, number: int) -> int:
     return 0
 
 
-def find_header(text: EncodedText, delimiter: str) -> tuple[int, list[str]]:
+def _find_header(text, delimiter):
     """Return the character at which the header starts, and a note on lines above it."""
     lines = text.lines_from(0)
     rows = _rows(lines, delimiter)
@@ -291,9 +290,7 @@ def find_header(text: EncodedText, delimiter: str) -> tuple[int, list[str]]:
     return sum(len(line) + 1 for line in lines[:number]), note
 
 
-def find_end(
-    text: EncodedText, delimiter: str, start: int, skip_last: int | None
-) -> tuple[int, list[str]]:
+def _find_end(text, delimiter, start, skip_last):
     """Return the character behind the last row of a table, and a note on lines below it.
 
     The header starts at the character `start`. `skip_last` are lines with content to leave out;

@@ -33,7 +33,10 @@ class Keys:
     @classmethod
     def of(cls, given, columns) -> Keys:
         """Return the keys that a user gives, as a text such as "id=a+b,label=c,value=d"."""
-        parts = _parsed(given) if isinstance(given, str) else dict(given)
+        if isinstance(given, str):
+            pairs = [part.partition("=") for part in given.split(",")]
+            given = {name.strip(): value.strip() for name, _, value in pairs}
+        parts = dict(given)
         unknown = [name for name in parts if name not in _PARTS]
         lacking = [name for name in _PARTS[:3] if name not in parts]
         if unknown or lacking:
@@ -57,11 +60,6 @@ class Keys:
         return cls(tuple(ids), label, value, 0.0 if "absent" in parts else np.nan)
 
 
-def _parsed(text):
-    pairs = [part.partition("=") for part in text.split(",")]
-    return {name.strip(): value.strip() for name, _, value in pairs}
-
-
 class LongTable:
     """A table in another one, `inner`, with a row per thing and label; see `TableFormat`.
 
@@ -82,7 +80,10 @@ class LongTable:
         self._check_unique(frame, things, codes)
         self._first = np.unique(things, return_index=True)[1]
         self._values = np.where(self._rows >= 0, values[self._rows], keys.absent)
-        self._bounds = None if bounds is None else self._wide(bounds)
+        self._bounds = bounds
+        if bounds is not None:  # by things and labels from now on
+            limits = np.where(self._rows >= 0, bounds.limits[:, self._rows, 0], np.nan)
+            self._bounds = Bounds(limits, bounds.example)
         varying = self._varying(frame, things)
         self._features = frame.drop(columns=[keys.label, *varying]).iloc[self._first]
         self._features = self._features.reset_index(drop=True)
@@ -109,11 +110,6 @@ class LongTable:
         values = np.concatenate([piece.values[:, 0] for piece in pieces])
         bounds = Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces])
         return values, frame, bounds
-
-    def _wide(self, bounds):
-        """Return the bounds of all rows by things and labels."""
-        limits = np.where(self._rows >= 0, bounds.limits[:, self._rows, 0], np.nan)
-        return Bounds(limits, bounds.example)
 
     def _check_filled(self, frame):
         for name in (*self.keys.id, self.keys.label):
