@@ -152,9 +152,8 @@ def look(task: Task) -> None:
     task.step("Reading", 1)
     long = task.settings["long"] or None
     file = TableFile(task.path, None, options.chosen(FileOptions, task.settings), long=long)
-    found = suggest_roles(file)
-    columns = found.columns.astype(object).to_dict("records")
-    task.finish(columns=columns, n_rows=found.n_rows, notes=found.notes)
+    found, n_rows, notes = suggest_roles(file)
+    task.finish(columns=found.astype(object).to_dict("records"), n_rows=n_rows, notes=notes)
 
 
 def inspect(task: Task) -> None:

@@ -1,7 +1,5 @@
 """What the columns of a table seem to be, and what they tell about its labels."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -167,28 +165,16 @@ def _missing_correlations(numbers, holes):
     return r, np.where(exact, 2 * stats.t.sf(t, n - 2), np.nan)
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnRoles:
-    """What the columns of a table seem to be."""
-
-    # For each one its name, kind, share of missing cells, number of distinct values, a remark, a
-    # role, and examples of its cells
-    columns: pd.DataFrame
-    n_rows: int  # rows that were looked at
-    notes: list  # what was detected, and why these columns are taken as labels
-
-    @property
-    def labels(self) -> list[str]:
-        """Return the columns that seem to hold shares."""
-        return list(self.columns.loc[self.columns["role"] == "label", "column"])
-
-
-def suggest_roles(file) -> ColumnRoles:
+def suggest_roles(file) -> tuple[pd.DataFrame, int, list[str]]:
     """Look at all columns of a file, and suggest what they are.
 
     Columns side by side that sum to 1 or 100 in complete rows seem to hold shares. Columns of
     which a model would say that they are ids seem to name the rows. If the file has labels, these
     are the labels.
+
+    Returns a frame with a row for each column (its name, kind, share of missing cells, number of
+    distinct values, a remark, a role, and examples of its cells), the number of rows that were
+    looked at, and sentences on what was detected and why these columns are taken as labels.
     """
     piece, _ = gather(file, ROLE_ROWS)
     values, frame = piece.values, piece.features
@@ -202,8 +188,7 @@ def suggest_roles(file) -> ColumnRoles:
     ids = (found["kind"] == "id") & ~found["column"].isin(labels)
     role = np.where(found["column"].isin(labels), "label", np.where(ids, "id", "feature"))
     examples = [_examples(columns[name]) for name in found["column"]]
-    table = found.assign(role=role, examples=examples)
-    return ColumnRoles(table, len(frame), [*file.notes, *why])
+    return found.assign(role=role, examples=examples), len(frame), [*file.notes, *why]
 
 
 def _examples(column):

@@ -246,14 +246,14 @@ def completed_files(file, path, plain, extra, *, n_draws, seed, **how) -> Iterat
     """
     with ExitStack() as stack:
         writer = stack.enter_context(TableWriter(file, path, extra=extra, **how))
-        paths = [*([] if plain is None else [plain]), *draw_paths(plain or path, n_draws)]
+        copies = [] if plain is None else [plain]
+        paths = [*copies, *draw_paths(plain or path, n_draws)]
         others = [stack.enter_context(TableWriter(file, other, **how)) for other in paths]
 
         def write(piece, kept, completed, scale, added, rows):
             writer.write(piece, kept, completed, scale, added)
-            tables = [*([] if plain is None else [completed])]
-            tables += [*rows.draw(n_draws, seed, piece.first)] if n_draws else []
-            for other, table in zip(others, tables, strict=True):
+            draws = rows.draw(n_draws, seed, piece.first) if n_draws else ()
+            for other, table in zip(others, [*([completed] * len(copies)), *draws], strict=True):
                 other.write(piece, kept, table, scale)
 
         yield write

@@ -227,14 +227,12 @@ def take_weights(features, name, file, rows=None) -> np.ndarray | None:
 def votes_of(table) -> np.ndarray:
     """Return the number of votes of each row of a table of counts."""
     if table.votes is None:
+        kind = {"fraction": "fractions", "percent": "percentages"}[table.scale]
         raise ValueError(
-            f"--votes needs counts, but the shares are read as {_KINDS[table.scale]}; give a "
-            "table of counts, or weigh rows by a column with --weight."
+            f"--votes needs counts, but the shares are read as {kind}; give a table of counts, or "
+            "weigh rows by a column with --weight."
         )
     return table.votes
-
-
-_KINDS = {"fraction": "fractions", "percent": "percentages"}
 
 
 def weights_notes(name, n_left_out, weights, votes) -> list[str]:
@@ -253,8 +251,8 @@ def weights_notes(name, n_left_out, weights, votes) -> list[str]:
         ratio = weights[most] / weights[least] if weights[least] > 0 else np.inf
         note = "Rows count by their votes"
         if votes[most] > votes[least] and name is None and np.isfinite(ratio):
-            note += f": one of {votes[most]:,.0f} counts {ratio:.2g} times as much as one of "
-            note += f"{votes[least]:,.0f}"
+            many, few = f"{votes[most]:,.0f}", f"{votes[least]:,.0f}"
+            note += f": one of {many} counts {ratio:.2g} times as much as one of {few}"
         notes.append(f"{note}.")
     return notes
 
