@@ -15,10 +15,10 @@ demo: $(VENV)/demo
 
 # Everything but the long witnesses, which `test-all` adds.
 test: check
-	$(PYTEST) -m "not slow" --doctest-modules src tests
+	$(PYTEST) -m "not slow" --durations=25 --doctest-modules src tests
 
 test-all: check
-	$(PYTEST) --hypothesis-profile=thorough --doctest-modules src tests
+	$(PYTEST) --hypothesis-profile=thorough --durations=25 --doctest-modules src tests
 
 # What needs PyTorch, which is large and so neither in `all` nor in `test`.
 test-torch: $(VENV)/torch
@@ -30,6 +30,7 @@ check: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tests/helpers/house.py
 
 tests:  # nothing but the tests, with what is installed
 	$(PYTEST) $(WARNINGS) -m "not slow" tests
