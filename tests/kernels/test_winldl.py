@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inldl import kernels
-from inldl.solvers.winldl import lanes, own_ratios, unknown_thresholds
+from inldl.solvers.winldl import lanes, own_ratios
 from plain_numpy import project
 
 
@@ -20,7 +20,8 @@ class Rows:
         self.intercept, self.missing = self.rng.random((2, C)).astype(dtype)
         self.state = lanes((self.U, self.Z), dtype)
         self.given = lanes((self.y, self.A), dtype)
-        self.thresholds = unknown_thresholds(self.state)
+        shape = len(self.state), 2, self.state.shape[-1]
+        self.thresholds = np.full(shape, np.nan, dtype)
 
     def step(self, S, impute=True):
         """Take the step, and compare it with the formulas."""

@@ -23,7 +23,8 @@ sys.meta_path.insert(0, Absent())
 import inldl
 
 names = sys.argv[1:] or [each.name for each in pkgutil.walk_packages(inldl.__path__, "inldl.")]
-names = [name for name in names if not name.startswith(("inldl.torch._", "inldl.__main__"))]
+needing = tuple(f"inldl.torch.{name}" for name in ("loss", "modules", "training"))
+names = [name for name in names if not name.startswith((*needing, "inldl.__main__"))]
 for name in names:
     import_module(name)
 found = {"modules": names, "asked": list(asked), "said": []}
