@@ -4,6 +4,8 @@ VENV ?= .venv
 PINS ?= constraints.txt
 TORCH ?= torch==2.13.0  # not among the pins: all that comes with it would be as well
 BIN := $(VENV)/bin
+STUDIO := packages/inldl-studio
+NETWORKS := packages/inldl-torch
 # As many processes as cores, with one thread of BLAS and OpenMP each: more would spend their time
 # waiting for each other. Tests that are about threads of BLAS ask for them.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
@@ -15,25 +17,25 @@ demo: $(VENV)/demo
 
 # Everything but the long witnesses, which `test-all` adds.
 test: check
-	$(PYTEST) -m "not slow" --durations=25 --doctest-modules src tests
+	$(PYTEST) -m "not slow" --durations=25 --doctest-modules src tests $(STUDIO)
 
 test-all: check
-	$(PYTEST) --hypothesis-profile=thorough --durations=25 --doctest-modules src tests
+	$(PYTEST) --hypothesis-profile=thorough --durations=25 --doctest-modules src tests $(STUDIO)
 
-# What needs PyTorch, which is large and so neither in `all` nor in `test`.
+# What needs PyTorch, which is large: nothing else installs it.
 test-torch: $(VENV)/torch
-	$(PYTEST) --doctest-modules src/inldl/torch tests/torch \
+	$(PYTEST) --doctest-modules $(NETWORKS) \
 		'tests/test_docs.py::test_pages_run_and_print_what_they_show[torch.md]'
 
 check: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=$(NETWORKS)/src $(BIN)/lint-imports
 	$(BIN)/python tests/helpers/house.py
 
 tests:  # nothing but the tests, with what is installed
-	$(PYTEST) $(WARNINGS) -m "not slow" tests
+	$(PYTEST) $(WARNINGS) -m "not slow" tests $(STUDIO)
 
 # The newest versions that can be had, and the lowest that pyproject.toml allows. A warning of a future
 # removal ends a test of the newest, also in processes that a test starts; old packages have many.
@@ -48,15 +50,16 @@ test-newest test-oldest:
 	$(PYTHON) -m venv .venv-$(NAME)
 	.venv-$(NAME)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	.venv-$(NAME)/bin/uv pip install --quiet --python .venv-$(NAME)/bin/python \
-		--resolution $(RESOLUTION) --editable '.[test]'
+		--resolution $(RESOLUTION) --editable '.[test]' --editable $(STUDIO)
 	PYTHONWARNINGS="$(REMOVALS)" \
 		$(MAKE) --no-print-directory tests VENV=.venv-$(NAME) WARNINGS="$(WARNINGS)"
 
 # Take the newest versions into the pins of the two commands.
 lock: $(VENV)/test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	echo hatchling | $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-		--extra test --no-annotate --no-header --output-file $(PINS) pyproject.toml -
+	printf '%s\n' hatchling './[test]' ./$(STUDIO) | $(BIN)/uv pip compile --quiet --upgrade --universal \
+		--python-version 3.11 --no-emit-package inldl --no-emit-package inldl-studio --no-annotate --no-header \
+		--output-file $(PINS) -
 
 docs: $(VENV)/docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
@@ -84,14 +87,17 @@ images: $(VENV)/test
 $(VENV)/demo: EXTRA := report
 $(VENV)/docs: EXTRA := docs
 $(VENV)/test: EXTRA := test
+$(VENV)/test: BESIDE := --editable $(STUDIO)
+$(VENV)/test: $(STUDIO)/pyproject.toml
 $(VENV)/demo $(VENV)/docs $(VENV)/test: pyproject.toml $(PINS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--editable '.[$(EXTRA)]'
+		--editable '.[$(EXTRA)]' $(BESIDE)
 	touch $@
 
-$(VENV)/torch: $(VENV)/test
-	PIP_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+$(VENV)/torch: $(VENV)/test $(NETWORKS)/pyproject.toml
+	PIP_CONSTRAINT=$(PINS) PIP_BUILD_CONSTRAINT=$(PINS) $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--editable $(NETWORKS) $(TORCH)
 	touch $@
 
 clean:

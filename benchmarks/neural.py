@@ -19,7 +19,7 @@ from inldl import AutoInLDL, hide
 from inldl.datasets import load
 from inldl.methods.auto.fitting import stacked
 from inldl.metrics import kl_divergence
-from inldl.torch import NeuralLDL
+from inldl_torch import NeuralLDL
 
 DATASETS = (
     "SJAFFE", "SBU_3DFE", "Movie", "Natural_Scene", "Emotion6", "SCUT_FBP", "Yeast_spo",

@@ -15,7 +15,7 @@ import time
 import torch
 from torch.nn.functional import kl_div
 
-from inldl.torch import partial_kl, partial_kl_sparse
+from inldl_torch import partial_kl, partial_kl_sparse
 
 SHAPES = [(256, 10), (4096, 10), (65536, 10), (256, 100), (256, 1000), (64, 10_000)]
 LABELS = [10_000, 30_000, 100_000]

@@ -21,14 +21,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
-from inldl.studio.views import completed_cells, write_grid
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from inldl.studio.jobs import Jobs
-from inldl.studio.server import listening, make_server
-from inldl.studio.workspace import Workspace
 from inldl.tables import TableFile
+from inldl_studio.grid import completed_cells, write_grid
+from inldl_studio.jobs import Jobs
+from inldl_studio.server import listening, make_server
+from inldl_studio.workspace import Workspace
 
 LABELS = [f"share{number}" for number in range(1, 9)]
 PARTS = ("TaskDuration", "ScriptDuration", "RecalcStyleDuration", "LayoutDuration")

@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+# The pages describe inldl_torch also where it is not installed.
+sys.path.insert(0, str(Path(__file__).parents[1] / "packages/inldl-torch/src"))
 
 import inldl
 

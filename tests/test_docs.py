@@ -58,8 +58,7 @@ WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the da
 WITH_TORCH = {"torch.md"}
 PUBLIC_MODULES = (
     "completion", "datasets", "experiments", "experiments.statistics", "files", "importance",
-    "literature", "methods", "metrics", "pooling", "report", "risk_bounds", "tables", "torch",
-    "weighting",
+    "literature", "methods", "metrics", "pooling", "report", "risk_bounds", "tables", "weighting",
 )  # fmt: skip
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = (
@@ -100,7 +99,7 @@ def test_stories_are_there():
 )
 def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys, request):
     if page in WITH_TORCH:
-        pytest.importorskip("torch", reason="needs PyTorch: make test-torch")
+        need_torch()
     if page in WITH_FACES and not is_here("SJAFFE"):
         folder = request.getfixturevalue("shared") / "datasets"
         monkeypatch.setenv("INLDL_DATA", str(folder))
@@ -113,7 +112,7 @@ def test_pages_run_and_print_what_they_show(page, tmp_path, monkeypatch, capsys,
     assert shown or page not in STORIES
 
 
-def test_the_api_pages_list_the_public_names():
+def test_the_api_pages_list_the_public_names(monkeypatch):
     """Each name in `__all__` is listed once, and what is listed exists."""
     listed = [
         name
@@ -126,6 +125,8 @@ def test_the_api_pages_list_the_public_names():
     for module in PUBLIC_MODULES:
         names = importlib.import_module(f"inldl.{module}").__all__
         offered |= {f"{module}.{name}" for name in names}
+    monkeypatch.syspath_prepend(DOCS.parent / "packages/inldl-torch/src")
+    offered |= {f"inldl_torch.{name}" for name in importlib.import_module("inldl_torch").__all__}
     top = set(inldl.__all__)
     assert {name for name in offered if name.rpartition(".")[2] not in top} | top == set(listed)
 
@@ -140,12 +141,18 @@ def test_the_page_of_solvers_has_every_module():
 @pytest.mark.parametrize("page", PAGES_WITH_CODE)
 def test_what_pages_import_exists(page):
     """Also where the page itself takes long to run."""
-    if page == "torch.md":
-        pytest.importorskip("torch")
+    if page in WITH_TORCH:
+        need_torch()
     blocks = [text for kind, text in BLOCK.findall(PAGES.get(page, README)) if kind == "python"]
     for node in ast.walk(ast.parse("\n".join(blocks))):
         if isinstance(node, ast.Import | ast.ImportFrom) and "inldl" in ast.unparse(node):
             exec(ast.unparse(node), {})
+
+
+def need_torch():
+    """Skip a test without PyTorch and the package that needs it."""
+    for package in ("torch", "inldl_torch"):
+        pytest.importorskip(package, reason="needs PyTorch: make test-torch")
 
 
 def write_files_of_the_reader():

@@ -122,7 +122,7 @@ def test_an_option_is_one_line(tmp_path):
     code = """
         from typer.testing import CliRunner
         from inldl.cli.app import app
-        from inldl.studio import settings
+        from inldl_studio import settings
         from inldl.tables import FillOptions, TableFile
         from inldl.tables.tasks import check_completion
 

@@ -64,6 +64,43 @@ def test_dask_is_not_imported_for_arrays_in_memory(loaded):
     assert not {"dask", "distributed"} & loaded["fits"]
 
 
+BESIDE = """
+    import json, pkgutil, sys
+    from importlib import import_module
+
+    asked = []
+
+    class Absent:
+        # PyTorch and the packages beside this one, as if they were not installed
+        def find_spec(self, name, path=None, target=None):
+            if name.partition(".")[0] in ("torch", "inldl_torch", "inldl_studio"):
+                asked.append(name)
+                raise ModuleNotFoundError(name)
+
+    sys.meta_path.insert(0, Absent())
+    import inldl
+
+    names = sys.argv[1:] or [each.name for each in pkgutil.walk_packages(inldl.__path__, "inldl.")]
+    for name in names:
+        if name != "inldl.__main__":
+            import_module(name)
+    print(json.dumps([names, asked]))
+"""
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        ["inldl.tables.tasks", "inldl.cli.app"],
+        pytest.param([], marks=pytest.mark.slow, id="all"),
+    ],
+)
+def test_nothing_imports_pytorch_or_the_packages_beside_this_one(modules):
+    names, asked = run(BESIDE, *modules)
+    assert set(modules) <= set(names)
+    assert asked == []
+
+
 MEMORY = """
     import json, sys, threading, time
     import numpy as np

@@ -16,6 +16,7 @@ COMMANDS = {
     path: re.findall(r"(?:run|entry): (.*)", (ROOT / path).read_text(encoding="utf-8"))
     for path in (".github/workflows/ci.yml", ".pre-commit-config.yaml")
 }
+PACKAGES = sorted(path.parent for path in ROOT.glob("packages/*/pyproject.toml"))
 YAML = sorted(path.relative_to(ROOT) for path in (ROOT / ".github").rglob("*.yml"))
 
 
@@ -24,6 +25,18 @@ def test_citation_has_the_version():
     assert citation["version"] == inldl.__version__
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {inldl.__version__} " in changes
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=lambda folder: folder.name)
+def test_packages_are_released_together(folder):
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (project["name"], project["version"]) == (folder.name, inldl.__version__)
+    assert (
+        re.fullmatch(r"inldl(\[[\w,]+])?==(.*)", project["dependencies"][0])[2]
+        == inldl.__version__
+    )
+    assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    assert (folder / "src" / folder.name.replace("-", "_") / "py.typed").is_file()
 
 
 @pytest.mark.parametrize("path", COMMANDS)
@@ -48,24 +61,33 @@ def test_rooms_of_the_contributors_table_are_all_rooms():
         for path in (ROOT / "src/inldl").iterdir()
         if not path.name.startswith("__")
     }
+    rooms |= {f"packages/{folder.name}/" for folder in PACKAGES}
     table = "\n".join(re.findall(r"^\|.*", text.split("## To add")[0], re.MULTILINE))
-    assert set(re.findall(r"`(\w+(?:/|\.py))`", table)) == rooms - {"py.typed"}
+    assert set(re.findall(r"`([\w/-]+(?:/|\.py))`", table)) == rooms - {"py.typed"}
 
 
 def test_names_of_modules_in_texts_point_down_too():
-    """Import-linter sees imports only; a text such as "inldl.tables:TableModel" can be one."""
+    """Import-linter sees imports only; a text such as "inldl.tables:TableModel" can be one.
+
+    The packages beside this one are named in one place each.
+    """
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
     height = {room: -i for i, layer in enumerate(layers) for room in re.split(r" [|:] ", layer)}
-    seen, package = set(), ROOT / "src/inldl"
+    seen, beside, package = set(), set(), ROOT / "src/inldl"
     for path in package.rglob("*.py"):
         room = path.relative_to(package).parts[0].removesuffix(".py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             text = node.value if isinstance(node, ast.Constant) else None
-            named = re.fullmatch(r"inldl\.(\w+)[\w.:]*", text) if isinstance(text, str) else None
+            if not isinstance(text, str):
+                continue
+            named = re.fullmatch(r"inldl\.(\w+)[\w.:]*", text)
             if named and named[1] in height and room != "__init__":
                 seen.add((room, named[1]))
-    assert ("methods", "torch") in seen
+            if re.fullmatch(rf"({'|'.join(each.name for each in PACKAGES)})", text):
+                beside.add((text, path.relative_to(package).as_posix()))
+    assert ("methods", "literature") in seen
+    assert beside == {("inldl-studio", "cli/app.py"), ("inldl-torch", "methods/registry.py")}
     assert [pair for pair in seen if height[pair[0]] < height[pair[1]]] == []
 
 
@@ -77,8 +99,10 @@ ABOUT_ALL |= {"site", "your_own_method"}
 def test_tests_are_named_after_the_modules_they_test():
     """`tests/files/test_model_file_fuzz.py` is about `files/model_file.py`."""
     homeless = []
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        room = ROOT / "src/inldl" / path.parent.relative_to(ROOT / "tests")
+    trees = [(ROOT / "tests", ROOT / "src/inldl")]
+    trees += [(each / "tests", each / "src" / each.name.replace("-", "_")) for each in PACKAGES]
+    for tests, source, path in ((*pair, p) for pair in trees for p in pair[0].rglob("test_*.py")):
+        room = source / path.parent.relative_to(tests)
         modules = {each.stem.lstrip("_") for each in room.glob("*.py")}
         modules |= {each.parent.name for each in room.glob("*/__init__.py")}
         modules |= ABOUT_ALL if path.parent == ROOT / "tests" else set()

@@ -38,7 +38,7 @@ MODULES = [
     "inldl.report",
     "inldl.risk_bounds",
     "inldl.tables",
-    "inldl.torch",
+    "inldl_torch",
     "inldl.weighting",
 ]
 SHOWN = [
@@ -168,7 +168,8 @@ def test_links_of_the_sources_lead_to_files():
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_public_name_has_a_page(name, pages):
+def test_every_public_name_has_a_page(name, pages, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "packages/inldl-torch/src")
     described = set().union(*(page.described for page in pages.values()))
     offered = public_names(importlib.import_module(name))
     assert offered

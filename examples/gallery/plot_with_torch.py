@@ -5,7 +5,8 @@ A network that learns from votes with holes
 Twelve people say which digit they see, but most of their votes were recorded for a few digits
 only. A convolutional network learns the distribution of votes three times: with `partial_kl`,
 which looks at all that is known; from the images without holes alone; and with 0 in place of what
-is missing. The dots are ten draws. The example needs PyTorch (``pip install 'inldl[torch]'``).
+is missing. The dots are ten draws. The example needs PyTorch
+(``pip install ./packages/inldl-torch``).
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from torch import nn
 from torch.nn.functional import kl_div
 
 from inldl import hide
-from inldl.torch import DistributionHead, partial_kl, partial_kl_sparse
+from inldl_torch import DistributionHead, partial_kl, partial_kl_sparse
 
 torch.set_num_threads(1)
 digits = load_digits()

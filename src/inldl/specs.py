@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -78,6 +79,17 @@ def import_object(path: str) -> Any:
         raise ValueError(
             f"{module_name!r} has no {attribute!r}{did_you_mean(attribute, known)}"
         ) from None
+
+
+def import_distribution(name: str, what: str) -> Any:
+    """Import a package that is released beside this one; say how to install it for `what`."""
+    module = name.replace("-", "_")
+    if find_spec(module) is None:
+        raise ImportError(
+            f"{what} needs the package {name}: pip install {name} (in a clone of inldl: "
+            f"pip install ./packages/{name})"
+        )
+    return import_module(module)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -177,7 +177,7 @@ UNKNOWN = "', which this inldl does not know; a newer one may"
         ({"__module__": "inldl.methods.none"}, f"it holds a 'WInLDL{UNKNOWN}"),
         ({"__module__": "inldl.methods"}, f"it holds a 'WInLDL{UNKNOWN}"),
         ({"__module__": "inldl.methods.winldl.x"}, f"it holds a 'WInLDL{UNKNOWN}"),
-        ({"__module__": "inldl.studio.app", "__class__": "App"}, f"it holds a 'App{UNKNOWN}"),
+        ({"__module__": "inldl_studio.app", "__class__": "App"}, f"it holds a 'App{UNKNOWN}"),
         ({"__module__": "inldl.methods.winldl", "__class__": "np"}, f"it holds a 'np{UNKNOWN}"),
         ({"__class__": ["WInLDL"]}, "it has something else where a text must be"),
         (
@@ -202,6 +202,16 @@ def test_classes_that_are_not_trusted(tmp_path, saved, change, message):
         load_model(path)
     assert str(caught.value).count("\n") == 0
     assert "this" not in sys.modules
+
+
+def test_a_method_of_a_missing_distribution(tmp_path, saved, monkeypatch):
+    monkeypatch.setitem(sys.modules, "inldl_torch", None)
+    header, schema, members = unpacked(saved["linear"])
+    network = {"__module__": "inldl_torch.neural", "__class__": "NeuralLDL"}
+    path = repacked(tmp_path / "network.inldl", header, schema | network, members)
+    why = r"cannot be loaded: NeuralLDL needs the package inldl-torch: pip install inldl-torch \("
+    with pytest.raises(ValueError, match=why):
+        load_model(path)
 
 
 def test_descriptions_that_are_incomplete(tmp_path, saved):

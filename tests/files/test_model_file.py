@@ -250,7 +250,7 @@ class OwnRegressor(BaseEstimator):
 
 
 def test_what_can_be_saved_is_known_before_the_fit():
-    for method in METHODS:
+    for method in (name for name, each in METHODS.items() if each.distribution is None):
         if method != "boosting":
             check_savable(make_method(method))
             check_savable(TableModel(method))

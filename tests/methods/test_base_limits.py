@@ -46,7 +46,7 @@ SMALL = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-PLAIN = [name for name, method in METHODS.items() if method.extra is None]
+PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 NAMES = [name for name in PLAIN if not name.endswith("-published") and ":" not in name]
 BOUNDED = ["winldl", "inldl-u", "inldl-rand", "auto", "kernel-ridge", "kernel-softmax", "forest"]
 

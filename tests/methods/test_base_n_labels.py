@@ -9,7 +9,7 @@ from inldl.specs import import_object
 
 X, Y = make_distributions(60, random_state=0)
 Y = hide(Y, 0.3, random_state=0)
-METHODS = {each.path: each for each in methods.METHODS.values() if each.extra is None}
+METHODS = {each.path: each for each in methods.METHODS.values() if each.distribution is None}
 
 
 def made(method):

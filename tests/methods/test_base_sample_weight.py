@@ -46,7 +46,7 @@ SMALL = {
 # Which rows are drawn, held out or weighed at random depends on how many there are.
 BY_CHANCE = ("auto", "kernel-ridge", "kernel-softmax", "forest", "inldl-rand")
 BY_CHANCE += ("extra-trees", "tuned")
-PLAIN = [name for name, method in METHODS.items() if method.extra is None]
+PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 LINEAR = [
     WInLDL(max_iter=8, tol=0.0),
     InLDLProx(max_iter=4, tol=0.0),
@@ -307,7 +307,7 @@ def test_weights_are_routed_through_pipelines_and_searches(routing):
     np.testing.assert_array_equal(best.coef_, again.coef_)
 
 
-@pytest.mark.parametrize("name", [n for n in METHODS if ":" not in n and n.count("-") < 2])
+@pytest.mark.parametrize("name", [name for name in PLAIN if name.count("-") < 2])
 def test_every_method_can_be_asked_for_weights(name):
     model = made(name)
     with sklearn.config_context(enable_metadata_routing=True):

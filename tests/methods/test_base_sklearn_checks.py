@@ -28,7 +28,7 @@ QUICK = {
     "extra-trees": "extra-trees(n_estimators=3)",
     "boosting": "boosting(max_iter=2)",
 }
-PLAIN = [name for name, method in METHODS.items() if method.extra is None]
+PLAIN = [name for name, method in METHODS.items() if method.distribution is None]
 BY_CLASS = {METHODS[name].class_name: name for name in reversed(PLAIN)}
 ESTIMATORS = [make_method(QUICK.get(name, name), seed=0) for name in BY_CLASS.values()]
 OPTIONS = [

@@ -13,7 +13,14 @@ from inldl.cli.app import app
 from inldl.datasets import make_distributions
 from inldl.files import export_onnx, load_model, save_model
 from inldl.methods import DistributionEstimator
-from inldl.methods.registry import METHODS, Method, make_method, register, with_ratios
+from inldl.methods.registry import (
+    METHODS,
+    Method,
+    has_method,
+    make_method,
+    register,
+    with_ratios,
+)
 from inldl.specs import import_object
 from inldl.tables import compare
 
@@ -100,7 +107,7 @@ def test_a_name_is_taken_once():
         register(METHODS["winldl"])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.distribution is None])
 def test_every_method_is_made_and_exported(name):
     method = METHODS[name]
     estimator = method.make()
@@ -109,6 +116,26 @@ def test_every_method_is_made_and_exported(name):
     assert method.published == name.endswith("-published")
     assert method.about
     assert method.about[-1] != "."
+
+
+MISSING = (
+    r"NeuralLDL needs the package inldl-torch: pip install inldl-torch \(in a clone of inldl: "
+    r"pip install \./packages/inldl-torch\)"
+)
+
+
+def test_a_method_of_a_missing_distribution_is_listed_and_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "inldl_torch", None)
+    assert "pip install inldl-torch" in CliRunner().invoke(app, ["methods"]).output
+    for use in (
+        lambda: make_method("neural(max_epochs=3)"),
+        lambda: methods.NeuralLDL,
+        lambda: inldl.TableModel("neural").fit(np.eye(4), np.full((4, 2), 0.5)),
+        lambda: has_method("inldl_torch.neural"),
+    ):
+        with pytest.raises(ImportError, match=f"^{MISSING}$"):
+            use()
+    assert not has_method("inldl_torch.training")
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_a_pipeline_can_be_tuned():
     assert tuned.complete(X, Y).shape == Y.shape
 
 
-@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.extra is None])
+@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if m.distribution is None])
 def test_declared_constants_are_parameters(name):
     """Every candidate that a method declares is one that it takes."""
     method = make_method(name, 0)

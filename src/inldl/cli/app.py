@@ -10,7 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 from inldl import __version__
 from inldl.cli import experiments, interrupted, tables
 from inldl.cli import options as o
-from inldl.text import say
+from inldl.specs import import_distribution
 
 _START = "A table to start with; the studio works on a copy of it."
 _PORT = "The port to listen on; any free one by default."
@@ -156,17 +156,11 @@ def studio(
         inldl studio survey.csv --port 8000 --no-browser
         inldl studio --forget
     """
+    page = import_distribution("inldl-studio", "inldl studio")
     if forget:
-        from inldl.studio.workspace import Workspace, data_folder
-
-        place = Workspace(folder or data_folder())
-        with place.alone():
-            place.remove_all()
-        say(f"Removed {place.folder}")
+        page.forget(folder)
         return
-    from inldl.studio import serve
-
-    serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
+    page.serve(table, port=port, browser=not no_browser, folder=folder, largest=largest * 2**20)
 
 
 TABLES = "For a table with holes"

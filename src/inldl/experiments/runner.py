@@ -17,9 +17,8 @@ from typing import Self
 from inldl.experiments.measure import measure, reading_error, stamped
 from inldl.experiments.protocol import Cell, content, fetch_dataset
 from inldl.experiments.store import Row, Store
-from inldl.methods.registry import classes
+from inldl.methods.registry import METHODS
 from inldl.processes import READY, own_output, received, start_process
-from inldl.specs import import_object
 
 
 def run(
@@ -244,8 +243,9 @@ def _ask(process: subprocess.Popen[str], task: str, given: object) -> str:
 def main() -> None:
     """Do the tasks that come in, until the other end closes or disappears."""
     out, tasks = own_output(), received()  # what a method prints is kept out of the results
-    for path in classes().values():
-        import_object(path)
+    for method in METHODS.values():
+        if method.distribution is None:
+            method.load()
     gc.freeze()  # otherwise each cell scans all imported objects for garbage: .07 s
     print(READY, end="", file=out, flush=True)
     while True:

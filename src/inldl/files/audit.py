@@ -19,10 +19,10 @@ from numpy.lib import format as npy
 from sklearn.base import BaseEstimator
 
 from inldl.methods import DistributionEstimator, RegressorLDL
-from inldl.methods.registry import METHODS, classes
+from inldl.methods.registry import classes, has_method
 from inldl.specs import import_object
 
-ROOMS = frozenset(["completion", "literature", "methods", "rows", "solvers", "tables", "torch",
+ROOMS = frozenset(["completion", "literature", "methods", "rows", "solvers", "tables",
                    "uncertainty", "weighting"])  # fmt: skip
 SKLEARN = {
     "ExtraTreeRegressor": "sklearn.tree",
@@ -94,8 +94,7 @@ def trusted_class(module: str, name: str) -> type | None:
         return kind if kind.__module__ == module else None
     root, *rest = module.split(".")
     known = root == "inldl" and rest and rest[0] in ROOMS and all(map(str.isidentifier, rest))
-    outside = [each.path for each in METHODS.values() if not each.path.startswith("inldl.")]
-    known = known or module in {import_object(path).__module__ for path in outside}
+    known = known or has_method(module)
     if not known and f"{module}.{name}" not in _trusted:
         return None
     try:

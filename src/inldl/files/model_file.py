@@ -244,7 +244,7 @@ def _opened(path):
             yield file
     except OSError as error:
         raise OSError(f"{path} could not be read ({error.strerror or error}).") from None
-    except MalformedError as error:
+    except (MalformedError, ImportError) as error:
         raise ValueError(f"{path} cannot be loaded: {error}.") from None
     except Exception as error:  # what a stranger has written can be wrong in any way
         raise ValueError(

@@ -1,13 +1,15 @@
 """Estimators of label distributions: their parameters, how they are fitted, what they learned.
 
 `registry` lists the methods by name. Their classes are imported when they are first used; those of
-other papers are in `inldl.literature`.
+other papers are in `inldl.literature`, and some in distributions of their own.
 """
 
-from inldl.lazy import lazy_names
-from inldl.methods.registry import modules
+from typing import Any
 
-__getattr__, __dir__, __all__ = lazy_names(
+from inldl.lazy import lazy_names
+from inldl.methods.registry import METHODS, modules
+
+_lazy_name, __dir__, __all__ = lazy_names(
     __name__,
     modules(__name__)
     | {
@@ -21,3 +23,10 @@ __getattr__, __dir__, __all__ = lazy_names(
         "register": "inldl.methods.registry",
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    for method in METHODS.values():
+        if method.distribution is not None and method.class_name == name:
+            return method.load()
+    return _lazy_name(name)

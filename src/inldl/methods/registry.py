@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from inldl.specs import Spec, did_you_mean, import_object, parse
+from inldl.specs import Spec, did_you_mean, import_distribution, import_object, parse
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,24 @@ class Method:
     # The path of a regressor of scikit-learn that the class is put around. Arguments are then
     # those of the regressor
     regressor: str | None = None
-    # The extra of this package that a fit needs. Without it the method can be listed, made and
-    # loaded, and a fit says what to install
-    extra: str | None = None
+    # The distribution that has its class, if that is not this one. Without it the method is
+    # listed, and whoever asks for it is told what to install
+    distribution: str | None = None
 
     @property
     def class_name(self) -> str:
         """The name of its class."""
         return self.path.partition(":")[2]
 
+    def load(self) -> Any:
+        """Return its class."""
+        if self.distribution is not None:
+            import_distribution(self.distribution, self.class_name)
+        return import_object(self.path)
+
     def make(self, **arguments: Any) -> Any:
         """Return the estimator, not fitted."""
-        kind, arguments = import_object(self.path), {**self.arguments, **arguments}
+        kind, arguments = self.load(), {**self.arguments, **arguments}
         if self.regressor is not None:
             return kind(import_object(self.regressor)(**arguments))
         return kind.as_published(**arguments) if self.published else kind(**arguments)
@@ -115,8 +121,8 @@ for _name, _regressor, _arguments in [
     _about = f"{_regressor.partition(':')[2]} per label, projected onto the simplex"
     _made: dict[str, Any] = {"arguments": _arguments, "regressor": _regressor}
     _add(_name, "inldl.methods.baselines:RegressorLDL", _about, **_made)
-_add("neural", "inldl.torch:NeuralLDL",
-     "small neural networks (needs PyTorch: pip install 'inldl[torch]')", extra="torch")
+_add("neural", "inldl_torch.neural:NeuralLDL",
+     "small neural networks (needs PyTorch: pip install inldl-torch)", distribution="inldl-torch")
 _add(TUNED, "inldl.methods.tuned:TunedLDL",
      "winldl, or another: tuned(method=ldm), constants by hidden degrees")
 _add("constant-mean", "inldl.methods.baselines:ConstantLDL",
@@ -135,6 +141,16 @@ def modules(package: str) -> dict[str, str]:
     """Return the module of each class of a method in a package, by the name of the class."""
     paths = classes().items()
     return {name: path.partition(":")[0] for name, path in paths if path.startswith(f"{package}.")}
+
+
+def has_method(module: str) -> bool:
+    """Return whether a module outside of this package has the class of a method.
+
+    If its distribution is not installed, an ImportError says so.
+    """
+    outside = [each for each in METHODS.values() if not each.path.startswith("inldl.")]
+    asked = [m for m in outside if m.distribution is None or m.path.startswith(f"{module}:")]
+    return any(method.load().__module__ == module for method in asked)
 
 
 def canonical_method(text: str) -> str:
@@ -180,7 +196,7 @@ def make_method(text: str, seed: int | None = None) -> Any:
     try:
         estimator = make(**arguments)
         _check(estimator, text)
-    except ValueError:
+    except (ValueError, ImportError):
         raise
     except Exception as error:
         raise ValueError(f"{text!r} cannot be made: {error}.") from error
@@ -243,7 +259,7 @@ def with_ratios(method: str) -> str:
         return str(Spec(TUNED, {**spec.arguments, "method": inside}))
     settled = {name: value for name, value in spec.arguments.items() if value != TUNED}
     if not _takes_ratios(make_method(str(Spec(spec.name, settled)))):
-        made = {name: each.make() for name, each in METHODS.items() if each.extra is None}
+        made = {name: each.make() for name, each in METHODS.items() if each.distribution is None}
         able = [name for name in made if _takes_ratios(made[name])]
         raise ValueError(
             f"{spec.name} cannot learn from ratios alone; use one of {', '.join(able)}."

@@ -1,0 +1,241 @@
+"""Tables and what became of them, in a folder of the user; everything is known by an id.
+
+    tables/<id>/table.json            what the user said about it; it is replaced, never changed
+    tables/<id>/file/<name>           the table, a copy
+    tables/<id>/others/<id>/<name>    tables to predict
+    tables/<id>/runs/<id>/run.json    one piece of work, and how it ended
+    tables/<id>/runs/<id>/...         what it wrote
+
+A name or an id from a page never becomes a path before it was found here.
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from inldl.files.replacing import make_folder, write_text
+from inldl_studio.settings import DEFAULTS
+
+Json = dict[str, Any]
+_ID = re.compile(r"[0-9a-f]{16}")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")  # on Windows
+LONGEST_FILE_NAME = 80
+ROOMS, MARK = ("tables", "incoming"), ".inldl-studio"
+
+
+class NotFound(LookupError):
+    """There is no such table, or no such piece of work."""
+
+
+class Changed(RuntimeError):
+    """A table was changed elsewhere meanwhile."""
+
+
+def data_folder() -> Path:
+    """Return the folder for the work of a user, the usual one of the platform."""
+    named = os.environ.get("INLDL_STUDIO")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        return Path(local, "inldl", "studio")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "inldl" / "studio"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share", "inldl", "studio")
+
+
+def file_name(name) -> str:
+    """Return a name for a file like one from a page, without what a folder or a system reads."""
+    name = re.split(r"[/\\]", str(name))[-1]
+    name = re.sub(r"[^\w.()+-]+", "_", name).strip("._")[-LONGEST_FILE_NAME:].lstrip(".")
+    return f"_{name}" if _RESERVED.fullmatch(name) else name or "table"
+
+
+class Workspace:
+    """Keeps tables and runs in a folder."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder).absolute()
+        self._lock = threading.RLock()
+        make_folder(self.folder)
+        if any(self.folder.iterdir()) and not (self.folder / MARK).exists():
+            raise ValueError(f"{self.folder} holds other files; name an empty folder.")
+        (self.folder / MARK).touch()
+        for name in ROOMS:
+            (self.folder / name).mkdir(exist_ok=True)
+            (self.folder / name).chmod(0o700)  # nobody else may look at the tables
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Refuse to work in a folder in which another studio works."""
+        with (self.folder / MARK).open("r+b") as file:
+            try:
+                _lock(file)
+            except OSError:
+                raise ValueError(
+                    f"Another studio works in {self.folder}; use its page, end it, or name "
+                    "another folder with --folder."
+                ) from None
+            for left in (self.folder / "incoming").iterdir():
+                shutil.rmtree(left, ignore_errors=True)
+            yield
+
+    # Tables ---------------------------------------------------------------------------------
+
+    def tables(self) -> list[Json]:
+        """Return all tables, the newest first."""
+        found = []
+        for path in (self.folder / "tables").iterdir():
+            try:
+                found.append(_with_all(_read(path / "table.json")))
+            except NotFound:
+                continue
+        return sorted(found, key=lambda table: table["created"], reverse=True)
+
+    def table(self, table_id) -> Json:
+        """Return a table by its id."""
+        return _with_all(_read(self._of(table_id) / "table.json"))
+
+    def incoming(self) -> Path:
+        """Return a new empty folder for a file that is on its way."""
+        folder = self.folder / "incoming" / secrets.token_hex(8)
+        folder.mkdir()
+        return folder
+
+    def add(self, incoming, name, size, digest="") -> Json:
+        """Make a table of the file in a folder that `incoming` has returned."""
+        table_id = secrets.token_hex(8)
+        folder = self.folder / "tables" / table_id
+        folder.mkdir()
+        (folder / "runs").mkdir()
+        os.replace(incoming, folder / "file")
+        table = {"id": table_id, "name": name, "created": time.time(), "size": size}
+        table |= {"digest": digest, "revision": 1, "settings": DEFAULTS, "edits": [], "runs": {}}
+        return self._write(table)
+
+    def file_of(self, table_id) -> Path:
+        """Return the path of the table itself."""
+        return self._of(table_id) / "file" / self.table(table_id)["name"]
+
+    def change(self, table_id, revision, **what) -> Json:
+        """Replace settings or edits; refuse if the table is not as the page knows it."""
+        with self._lock:
+            table = self.table(table_id)
+            if revision != table["revision"]:
+                raise Changed(
+                    "The table was changed in another tab; this tab now shows the change."
+                )
+            return self._write({**table, **what, "revision": revision + 1})
+
+    def remove(self, table_id) -> None:
+        """Remove a table and all that became of it."""
+        shutil.rmtree(self._of(table_id))
+
+    def remove_all(self) -> None:
+        """Remove everything that is ours."""
+        for name in ROOMS:
+            shutil.rmtree(self.folder / name)
+        (self.folder / MARK).unlink()
+        with suppress(OSError):  # something else is there
+            self.folder.rmdir()
+
+    def add_other(self, table_id, incoming, name) -> str:
+        """Keep a second file beside a table; return its id."""
+        other = secrets.token_hex(8)
+        folder = self._of(table_id) / "others"
+        folder.mkdir(exist_ok=True)
+        os.replace(incoming, folder / other)
+        return other
+
+    def other(self, table_id, other) -> Path:
+        """Return the path of a second file."""
+        gone = "This file is no longer there; choose it again."
+        return next(_existing(self._of(table_id) / "others", other, gone).iterdir())
+
+    # Runs -----------------------------------------------------------------------------------
+
+    def new_run(self, table_id, kind, **facts) -> Json:
+        """Return a new run, with a folder of its own."""
+        with self._lock:
+            run = {"id": secrets.token_hex(8), "table": table_id, "kind": kind, **facts}
+            run |= {"status": "running", "started": time.time(), "error": ""}
+            (self._of(table_id) / "runs" / run["id"]).mkdir()
+            return self.write_run(run)
+
+    def write_run(self, run) -> Json:
+        """Keep how a run stands; one that has ended well is the newest of its kind."""
+        with self._lock:
+            path = self.run_folder(run["table"], run["id"]) / "run.json"
+            write_text(path, json.dumps(run))
+            if run["status"] == "done":
+                table = self.table(run["table"])
+                self._write({**table, "runs": {**table["runs"], run["kind"]: run["id"]}})
+        return run
+
+    def run(self, table_id, run_id) -> Json:
+        """Return a run by its id."""
+        return _with_all(_read(self.run_folder(table_id, run_id) / "run.json"))
+
+    def runs(self, table_id) -> list[Json]:
+        """Return all runs of a table, the newest first."""
+        folders = (self._of(table_id) / "runs").iterdir()
+        found = [_read(path / "run.json") for path in folders if (path / "run.json").is_file()]
+        return sorted(found, key=lambda run: run["started"], reverse=True)
+
+    def run_folder(self, table_id, run_id) -> Path:
+        """Return the folder of a run."""
+        return _existing(self._of(table_id) / "runs", run_id, "This result was removed.")
+
+    def result(self, table_id, run_id) -> Json:
+        """Return what a run has found."""
+        return _read(self.run_folder(table_id, run_id) / "result.json")
+
+    def _of(self, table_id):
+        return _existing(self.folder / "tables", table_id, "This table was removed.")
+
+    def _write(self, table):
+        path = self.folder / "tables" / table["id"] / "table.json"
+        write_text(path, json.dumps(table))
+        return table
+
+
+def _lock(file):
+    """Lock a file until it is closed; an OSError if another process has it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _existing(folder, name, gone):
+    """Return the folder of an id, which is nothing but an id; say `gone` if it is not there."""
+    if not _ID.fullmatch(str(name)):
+        raise NotFound("There is no such table.")
+    if not (folder / name).is_dir():
+        raise NotFound(gone)
+    return folder / name
+
+
+def _with_all(kept):
+    """Return a table or a run with settings that did not exist yet when it was kept."""
+    return {**kept, "settings": {**DEFAULTS, **kept["settings"]}}
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise NotFound("This result is no longer there.") from None
