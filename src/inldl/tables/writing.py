@@ -1,6 +1,5 @@
 """Write tables: one that was read with its holes filled or some cells edited; or a new one."""
 
-import math
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -305,33 +304,6 @@ def write_cells(file, path, named, cells_of, ids=()) -> None:
     with packing(path, path) as plain, file.source.writer(plain, *columns) as write:
         for piece in file.pieces(ids, set(ids)):
             write(piece.raw, cells_of(piece), None)
-
-
-def write_edited(file, path, edits) -> None:
-    """Write a copy of a file with the cells that a user has edited.
-
-    Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
-    file.
-    """
-    left: dict[tuple[int, int], float] = {}
-    for row, label, value in edits:
-        if label not in file.labels:
-            raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
-        left[row, file.labels.index(label)] = value
-
-    def cells_of(piece):
-        cells = np.full(piece.values.shape, np.nan)
-        rows = range(piece.first, piece.first + piece.size)
-        for row, column in [at for at in left if at[0] in rows]:
-            cells[row - piece.first, column] = left.pop((row, column))
-        return cells
-
-    named = [file.labels[column] for column in sorted({column for _, column in left})]
-    write_cells(file, path, named, cells_of)
-    for row, _ in left:
-        raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 
 def write_frame(frame, path, *, like=None, overwrite=False) -> None:

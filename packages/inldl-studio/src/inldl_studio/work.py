@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from inldl.files.model_file import load_model, save_model
 from inldl.files.replacing import write_text
 from inldl.progress import listening
@@ -20,7 +22,6 @@ from inldl.report.renderers import pictures, table_data
 from inldl.tables import TableFile
 from inldl.tables.ask import ASKING
 from inldl.tables.comparison import COMPARING, DEFAULT, compare_file
-from inldl.tables.features import suggest_roles
 from inldl.tables.formats import plain_name
 from inldl.tables.inspect import inspect_file
 from inldl.tables.options import (
@@ -41,10 +42,11 @@ from inldl.tables.tasks import (
     method_for,
     predict_table,
 )
-from inldl.tables.writing import write_edited, write_frame
+from inldl.tables.writing import write_cells, write_frame
 from inldl_studio import settings as options
 from inldl_studio.grid import cell_form, completed_cells, write_grid
 from inldl_studio.jobs import ProgressLines
+from inldl_studio.roles import suggest_roles
 
 COVERAGE = 0.9  # of the intervals on the page
 MOST_SHEET_ROWS = 1_048_575  # that fit into an Excel sheet below a header
@@ -145,6 +147,33 @@ class Task:
         if document is not None:
             result["document"] = document_data(document, self.folder)
         write_text(self.folder / "result.json", json.dumps(_plain(result)))
+
+
+def write_edited(file: TableFile, path: Path, edits: list[tuple[int, str, float]]) -> None:
+    """Write a copy of a file with the cells that a user has edited.
+
+    Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
+    file.
+    """
+    left: dict[tuple[int, int], float] = {}
+    for row, label, value in edits:
+        if label not in file.labels:
+            raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
+        left[row, file.labels.index(label)] = value
+
+    def cells_of(piece):
+        cells = np.full(piece.values.shape, np.nan)
+        rows = range(piece.first, piece.first + piece.size)
+        for row, column in [at for at in left if at[0] in rows]:
+            cells[row - piece.first, column] = left.pop((row, column))
+        return cells
+
+    named = [file.labels[column] for column in sorted({column for _, column in left})]
+    write_cells(file, path, named, cells_of)
+    for row, _ in left:
+        raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 
 def look(task: Task) -> None:

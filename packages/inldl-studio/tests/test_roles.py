@@ -7,7 +7,7 @@ import pytest
 from budget_survey import LABELS, budget_survey
 from inldl.datasets import hide, load_budget_shares
 from inldl.tables import TableFile
-from inldl.tables.features import suggest_roles
+from inldl_studio.roles import suggest_roles
 
 NAMES = LABELS.split(",")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl.tables import TableFile
-from inldl.tables.writing import write_edited
+from inldl_studio.work import write_edited
 
 FRAME = pd.DataFrame({"id": ["x", "y"], "a": [0.25, np.nan], "b": [0.75, 0.5]})
 
