@@ -48,7 +48,7 @@ def test_critical_difference_bars_span_their_groups_and_keep_apart(study):
     spans = {tuple(np.round(bar.get_xdata(), 6)): bar.get_ydata()[0] for bar in bars}
     for group in data.groups:
         ends = [place[name] for name in group]
-        assert (round(min(ends) - 0.03, 6), round(max(ends) + 0.03, 6)) in spans
+        assert (round(min(ends), 6), round(max(ends), 6)) in spans
     overlapping = [(a, b) for a in spans for b in spans if a < b and b[0] <= a[1]]
     assert overlapping
     assert all(spans[a] != spans[b] for a, b in overlapping)

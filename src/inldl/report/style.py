@@ -5,11 +5,12 @@ Here are the style, the legends and axes, and panels with names of any length.
 
 import functools
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from inspect import getdoc, signature
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 from inldl.metrics import METRICS
@@ -77,10 +78,7 @@ def drawn(function) -> Callable[..., Drawing]:
     def draw(*args, **kwargs):
         with house_style():
             figure = function(*args, **kwargs)
-            figure.draw_without_rendering()
-            figure.set_layout_engine("none")
-            for axes in figure.axes:
-                _drop_crowded_labels(axes.xaxis)
+            _lay_out(figure)
         return figure
 
     vars(draw)["is_figure"] = True
@@ -90,19 +88,33 @@ def drawn(function) -> Callable[..., Drawing]:
     return draw
 
 
+def _lay_out(figure):
+    """Fix the places of all parts of a figure, or refuse names that leave no room for the rest."""
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "constrained_layout not applied")
+            figure.draw_without_rendering()
+    except UserWarning as error:
+        problem = "The names leave no room for what is drawn: shorten them, or widen width."
+        raise ValueError(problem) from error
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        _drop_crowded_labels(axes.xaxis)
+
+
 def _drop_crowded_labels(axis):
-    """Leave out labels of hand-set ticks that would touch the label before them."""
+    """Label only one in two (three, ...) of hand-set ticks if all labels have no room."""
     from matplotlib.ticker import FixedLocator
 
     if not isinstance(axis.get_major_locator(), FixedLocator):
         return
-    kept, end = [], float("-inf")
-    for label in axis.get_ticklabels():
-        extent = label.get_window_extent()
-        fits = extent.x0 > end
-        kept.append(label.get_text() if fits else "")
-        end = extent.x1 + 4 if fits else end
-    axis.set_ticklabels(kept)
+    labels = axis.get_ticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    step = 1
+    while any(after.x0 < box.x1 + 4 for box, after in pairwise(boxes[::step])):
+        step += 1
+    texts = [label.get_text() for label in labels]
+    axis.set_ticklabels(["" if at % step else text for at, text in enumerate(texts)])
 
 
 def new_figure(width, height) -> Drawing:
