@@ -10,7 +10,6 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from inldl.experiments.measure import DEGREE_EDGES
 from inldl.experiments.protocol import (
     SPLITS,
     Array,
@@ -23,6 +22,7 @@ from inldl.experiments.protocol import (
     seed_name,
 )
 from inldl.experiments.results import summarize
+from inldl.experiments.runner import DEGREE_EDGES
 from inldl.methods.registry import canonical_method, make_method
 from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 from inldl.specs import split_list
