@@ -69,12 +69,18 @@ def test_critical_difference_names_every_method_with_its_rank(study):
         ({"a": 1.0, "b": 2.5}, 1, [], "between 1 and 2"),
         ({"a": 1.0}, 1, [], "at least two methods"),
         ({"a": 1.0, "b": 2.0}, 1, [["a", "c"]], "'c', which has no rank"),
-        ({"a" * 60: 1.0, "b" * 60: 2.0}, 1, [], "names leave no room"),
     ],
 )
 def test_critical_difference_refuses(ranks, cd, groups, message):
     with pytest.raises(ValueError, match=message):
         report.critical_difference(pd.Series(ranks), cd, groups)
+
+
+@pytest.mark.parametrize("width", [3.5, 7])
+def test_long_names_leave_room_for_the_ranks(width):
+    ranks = pd.Series({"W" * 60: 1.0, "w" * 60: 2.0, "W" * 61: 3.0})
+    axes = report.critical_difference(ranks, 1.2, [], width=width).axes[0]
+    assert axes.get_window_extent().width / axes.figure.dpi > 0.5
 
 
 def test_rate_panels_hold_the_scores(study):

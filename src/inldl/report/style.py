@@ -5,7 +5,6 @@ Here are the style, the legends and axes, and panels with names of any length.
 
 import functools
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -78,7 +77,10 @@ def drawn(function) -> Callable[..., Drawing]:
     def draw(*args, **kwargs):
         with house_style():
             figure = function(*args, **kwargs)
-            _lay_out(figure)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
+            for axes in figure.axes:
+                _drop_crowded_labels(axes.xaxis)
         return figure
 
     vars(draw)["is_figure"] = True
@@ -86,20 +88,6 @@ def drawn(function) -> Callable[..., Drawing]:
     parts = [getdoc(function) or "", *(f"{name} : {_SHARED_DOC[name]}" for name in names)]
     draw.__doc__ = "\n".join([*parts, "\nReturns\n-------\nmatplotlib.figure.Figure"])
     return draw
-
-
-def _lay_out(figure):
-    """Fix the places of all parts of a figure, or refuse names that leave no room for the rest."""
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", "constrained_layout not applied")
-            figure.draw_without_rendering()
-    except UserWarning as error:
-        problem = "The names leave no room for what is drawn: shorten them, or widen width."
-        raise ValueError(problem) from error
-    figure.set_layout_engine("none")
-    for axes in figure.axes:
-        _drop_crowded_labels(axes.xaxis)
 
 
 def _drop_crowded_labels(axis):
@@ -222,7 +210,7 @@ def titled_panels(names, width, height, columns, **options) -> dict[Any, Axes]:
     grid = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for axes in grid[len(names) :]:
         axes.remove()
-    titles = shortened(names, LONGEST_TITLE) if width <= 5 and columns > 1 else names
+    titles = shortened(names, LONGEST_TITLE if width <= 5 and columns > 1 else 2 * LONGEST_NAME)
     for title, axes in zip(titles, grid, strict=False):
         axes.set_title(title)
     return dict(zip(names, grid, strict=False))
@@ -245,7 +233,8 @@ def line_handles(look) -> list[Any]:
     """Return what a legend shows: one line per look."""
     from matplotlib.lines import Line2D
 
-    return [Line2D([], [], label=str(name), **line) for name, line in look.items()]
+    labels = zip(shortened(look), look.values(), strict=True)
+    return [Line2D([], [], label=label, **line) for label, line in labels]
 
 
 def shortened(names, most=LONGEST_NAME) -> list[str]:

@@ -40,9 +40,10 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
         raise ValueError("Every method needs a positive number of seconds in the column seconds.")
     present = known.groupby("method")["dataset"].nunique()
     wanted = frame["dataset"].nunique()
+    counts = present[totals.index]
     names = [
         name if count == wanted else f"{name} ({count} of {wanted} datasets)"
-        for name, count in present[totals.index].items()
+        for name, count in zip(style.shortened(counts.index), counts, strict=True)
     ]
     axes = style.single_panel(width, 0.55 + BAR * len(totals))
     bars = axes.barh(np.arange(len(totals)), totals, height=0.7, color=GREY)
@@ -220,8 +221,7 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL) -> Drawing:
     ranks = _checked_ranks(mean_ranks, cd, groups)
     bars = _levels([ranks[list(group)] for group in groups if len(group) > 1], len(ranks) / 12)
     narrow = width <= 5
-    if narrow:
-        ranks.index = style.shortened(ranks.index, LONGEST_RANKED)
+    ranks.index = style.shortened(ranks.index, LONGEST_RANKED if narrow else style.LONGEST_NAME)
     half = 0 if narrow else (len(ranks) + 1) // 2
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
     # Heights are in lines of text, counted down from the axis of ranks.
