@@ -78,7 +78,7 @@ def test_critical_difference_refuses(ranks, cd, groups, message):
 
 @pytest.mark.parametrize("width", [3.5, 7])
 def test_long_names_leave_room_for_the_ranks(width):
-    ranks = pd.Series({"W" * 60: 1.0, "w" * 60: 2.0, "W" * 61: 3.0})
+    ranks = pd.Series({"n" * 60: 1.0, "m" * 60: 2.0, "n" * 61: 3.0})
     axes = report.critical_difference(ranks, 1.2, [], width=width).axes[0]
     assert axes.get_window_extent().width / axes.figure.dpi > 0.5
 
