@@ -24,8 +24,8 @@ from inldl.experiments.protocol import (
 from inldl.experiments.results import summarize
 from inldl.experiments.runner import DEGREE_EDGES
 from inldl.methods.registry import canonical_method, make_method
-from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 from inldl.specs import split_list
+from inldl.weighting import linear_bound, weighted_empirical_risk
 
 _PRINTED = tomllib.loads((files("inldl.experiments") / "printed.toml").read_text(encoding="utf-8"))
 
