@@ -9,9 +9,10 @@ import os
 import queue
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache, lru_cache
@@ -46,6 +47,7 @@ from inldl.processes import (
     received,
     reset_peak_memory,
 )
+from inldl.progress import report
 from inldl.specs import import_object
 
 WARM_UP_ROWS = 64
@@ -68,7 +70,6 @@ def run(
     jobs: int = 1,
     timeout: float | None = None,
     retry: bool = False,
-    done: Callable[[Row], None] | None = None,
 ) -> list[Row]:
     """Compute the cells that have no row in `out` yet.
 
@@ -88,8 +89,6 @@ def run(
         Seconds after which to give up on a cell.
     retry : bool, default=False
         Whether to recompute cells whose row is not "ok".
-    done : callable, optional
-        Called with each new row.
 
     Returns
     -------
@@ -111,17 +110,11 @@ def run(
     for name in names:
         fetch_dataset(name)
     count = min((os.cpu_count() or 1) if jobs == -1 else jobs, len(todo))
+    workers = [Worker(_CODE) for _ in range(count)]
     new: list[Row] = []
-
-    def record(row: Row) -> None:
-        if store.add(row):
-            new.append(row)
-        if done is not None:
-            done(row)
-
+    finished: Counter[str] = Counter()
+    start = time.monotonic()
     with ExitStack() as stack:
-        pool = stack.enter_context(ThreadPoolExecutor(count))
-        workers = [Worker(_CODE) for _ in range(count)]
         for worker in workers:
             stack.callback(worker.stop)
         # Not read in this process: a damaged file can crash the process that reads it.
@@ -129,12 +122,21 @@ def run(
         store.create()
         if retry:
             store.forget(todo)
-        for cell in todo:
-            if died[cell.dataset]:
-                record(stamped(Row(cell, "died", died[cell.dataset])))
-        readable = [cell for cell in todo if not died[cell.dataset]]
-        _compute(readable, pool, workers, timeout, record)
+        for row in stack.enter_context(closing(_computed(todo, died, workers, timeout))):
+            if store.add(row):
+                new.append(row)
+            finished[row.status] += 1
+            _report(row, finished, len(todo), time.monotonic() - start)
     return new
+
+
+def _report(row: Row, finished: "Counter[str]", total: int, seconds: float) -> None:
+    """Report how many cells are finished, and what did not work so far."""
+    count = finished.total()
+    bad = "".join(f", {n} {status}" for status, n in sorted(finished.items()) if status != "ok")
+    left = seconds / count * (total - count)
+    text = f"{count} of {total}{bad}, about {left:.0f} s left"
+    report(f"{text}: {row.cell.method} on {row.cell.dataset}", count / total)
 
 
 def pending(cells: Iterable[Cell], store: Store, *, retry: bool = False) -> list[Cell]:
@@ -154,33 +156,32 @@ def _refuse_changed_files(cells: list[Cell], store: Store) -> None:
             )
 
 
-def _compute(
-    cells: list[Cell],
-    pool: ThreadPoolExecutor,
-    workers: list[Worker],
-    timeout: float | None,
-    record: Callable[[Row], None],
-) -> None:
-    """Compute each cell on an idle process; there are as many processes as threads."""
+def _computed(
+    cells: list[Cell], died: dict[str, str], workers: list[Worker], timeout: float | None
+) -> Generator[Row, None, None]:
+    """Compute each cell on an idle process, and yield rows as they are finished."""
     free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
     for worker in workers:
         free.put(worker)
 
     def compute(cell: Cell) -> Row:
+        if died[cell.dataset]:
+            return stamped(Row(cell, "died", died[cell.dataset]))
         worker = free.get()
         try:
             return _answer(worker, cell, timeout)
         finally:
             free.put(worker)
 
-    try:
-        for future in as_completed(pool.submit(compute, cell) for cell in cells):
-            record(future.result())
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for worker in workers:
-            worker.kill()
-        raise
+    with ThreadPoolExecutor(len(workers)) as pool:
+        try:
+            for future in as_completed(pool.submit(compute, cell) for cell in cells):
+                yield future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()
+            raise
 
 
 def _answer(worker: Worker, cell: Cell, timeout: float | None) -> Row:
