@@ -175,7 +175,7 @@ class Store:
         """Return all rows as a pandas DataFrame, in the order of the cells."""
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
-        nothing = Row(Cell(*[""] * len(KEYS)), "")
+        nothing = Row(Cell("", 0.0, 0, "", "", "", ""), "")
         return DataFrame([row.flat() for row in self.rows()], columns=list(nothing.flat()))
 
     @contextlib.contextmanager
