@@ -35,11 +35,12 @@ from threadpoolctl import threadpool_limits
 from fit_speed import ITERATIONS, SHAPES, best, make
 from inldl import AutoInLDL, WInLDL
 from inldl.datasets import load
-from inldl.experiments.measure import environment, one_line
 from inldl.experiments.protocol import SPLITS, make_fold
+from inldl.experiments.runner import one_line
 from inldl.literature import BFGSLDL, IISLDL, InLDLADMM
 from inldl.methods import ConstantLDL, RegressorLDL
 from inldl.metrics import evaluate
+from inldl.processes import environment
 from plain_numpy import with_bias
 
 DATASETS = "SJAFFE,SBU_3DFE,Natural_Scene,Movie,SCUT_FBP,emotion6,Yeast_alpha"
@@ -152,14 +153,14 @@ def peak(name, *shape):
 
 def tell_peak(name, *shape):
     """Print by how many bytes five iterations, of which each holds the same, raise the peak."""
-    from inldl.experiments.measure import _reset_peak, _status
+    from inldl.processes import memory, reset_peak_memory
 
     way = WInLDL(max_iter=5) if name == "inldl" else Peer("WInLDL", max_iterations=5)
     way.fit(*prepared(way, *make(200, 3, 4)))  # loads and compiles
     given = prepared(way, *make(*map(int, shape)))
-    before = _reset_peak()
+    before = reset_peak_memory()
     way.fit(*given)
-    print(_status("VmHWM") - before)
+    print(memory() - before)
 
 
 def accuracy(names):

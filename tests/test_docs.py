@@ -58,7 +58,7 @@ WITH_FACES = {"README.md", "auto.md", "faces_with_holes.md"}  # they need the da
 WITH_TORCH = {"torch.md"}
 PUBLIC_MODULES = (
     "completion", "datasets", "experiments", "experiments.statistics", "files", "importance",
-    "literature", "methods", "metrics", "pooling", "report", "risk_bounds", "tables", "weighting",
+    "literature", "methods", "metrics", "pooling", "report", "tables", "weighting",
 )  # fmt: skip
 WITH_FILES = {"README.md", "index.md"}  # they speak of files and a method of the reader
 TABLES = (

@@ -36,7 +36,6 @@ MODULES = [
     "inldl.metrics",
     "inldl.pooling",
     "inldl.report",
-    "inldl.risk_bounds",
     "inldl.tables",
     "inldl_torch",
     "inldl.weighting",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from inldl.experiments import grid
-from inldl.experiments.measure import measure
+from inldl.experiments.runner import measure
 from inldl.specs import split_list
 
 PAGE = (Path(__file__).parents[1] / "docs" / "your_own_method.md").read_text(encoding="utf-8")

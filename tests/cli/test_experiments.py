@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from inldl.experiments import Row, Store
-from inldl.experiments.measure import errors_by_size
 from inldl.experiments.paper import plan
+from inldl.experiments.runner import errors_by_size
 from inldl.metrics import METRICS
 
 DATA = "random(C=3, k=4, n=80)"

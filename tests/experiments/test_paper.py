@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from inldl.experiments import Store
-from inldl.experiments.measure import measure
 from inldl.experiments.paper import (
     DATASETS,
     PRINTED_SHAPES,
@@ -17,6 +16,7 @@ from inldl.experiments.paper import (
     shapes,
     verdict,
 )
+from inldl.experiments.runner import measure
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from inldl.experiments import Store, make_fold
-from inldl.experiments.measure import measure
 from inldl.experiments.paper import (
     WEIGHTED,
     bound_curves,
@@ -17,6 +16,7 @@ from inldl.experiments.paper import (
     relative_error_by_size,
 )
 from inldl.experiments.protocol import load_dataset, seed
+from inldl.experiments.runner import measure
 from inldl.methods import make_method
 
 RANDOM = "random(C=5, k=20, n=300)"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from inldl.experiments import Store, grid, run
-from inldl.experiments.measure import measure
+from inldl.experiments.runner import measure
 
 HELPERS = Path(__file__).parents[1] / "helpers"
 DATA = "random(C=3, k=4, n=60)"

@@ -7,8 +7,10 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,21 +82,20 @@ def test_processes_append_at_once(tmp_path):
 
 
 def test_a_file_that_another_process_is_changing(tmp_path):
-    """Of its changes the first page has arrived, which says that the file is longer than it is."""
+    """Some of its changes have arrived in the file; whoever reads waits for the others."""
     store = filled(tmp_path / "run.sqlite")
-    before = store.path.read_bytes()
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute("SELECT * FROM cells").fetchall()  # while open, it keeps the log
+    with closing(sqlite3.connect(store.path)) as connection, ThreadPoolExecutor(1) as pool:
+        connection.execute("PRAGMA cache_size = 1")
+        row = Row(CELLS[0], "ok", "x" * 999)
         for split in range(10, 60):
-            store.add(Row(Cell("d", 0.5, split, "raw", "uniform", "seeded", "m"), "ok", "x" * 999))
-        log = store.path.with_name("run.sqlite-wal").read_bytes()
-        connection.execute("PRAGMA wal_checkpoint")
-        after = store.path.read_bytes()
-    folder = tmp_path / "changing"
-    folder.mkdir()
-    (folder / "run.sqlite").write_bytes(after[:4096] + before[4096:])
-    (folder / "run.sqlite-wal").write_bytes(log)
-    assert len(Store(folder / "run.sqlite").frame()) == 53
+            cell = Cell("d", 0.5, split, "raw", "uniform", "seeded", "m")
+            values = (str(cell), replace(row, cell=cell).json())
+            connection.execute("INSERT INTO cells VALUES (?, ?)", values)
+        waiting = pool.submit(lambda: len(Store(store.path).frame()))
+        time.sleep(0.2)
+        assert not waiting.done()
+        connection.commit()
+        assert waiting.result() == 53
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database at all" * 10, b"SQLite format 3\0"])
@@ -116,27 +117,25 @@ def test_foreign_database_is_refused_and_untouched(tmp_path):
     assert path.read_bytes() == content
 
 
-def test_newer_format_is_refused(tmp_path):
+def test_another_format_is_refused(tmp_path):
     store = filled(tmp_path / "run.sqlite")
-    change(store.path, "PRAGMA user_version = 99", "PRAGMA wal_checkpoint(TRUNCATE)")
-    with pytest.raises(ValueError, match="newer inldl"):
-        Store(store.path)
+    for version, age in ((99, "a newer"), (1, "an older")):
+        change(store.path, f"PRAGMA user_version = {version}")
+        with pytest.raises(ValueError, match=f"{age} inldl"):
+            Store(store.path)
 
 
 @pytest.mark.parametrize(
     ("command", "message"),
     [
         ("DROP TABLE cells", "cannot be used: no such table: cells"),
-        ("ALTER TABLE cells DROP COLUMN finished", "have no column 'finished'"),
-        ("ALTER TABLE cells DROP COLUMN n_iter", "have no column 'n_iter'"),
-        ("UPDATE cells SET rate = 'half'", "have 'half' in the column 'rate', which is not a num"),
-        ("UPDATE cells SET cosine = 'high'", "'high' in the column 'cosine', which is not a num"),
-        (
-            "UPDATE cells SET split = x'00' WHERE split = 0",
-            "in the column 'split', which is not a number",
-        ),
-        ("UPDATE cells SET method = x'00'", "in the column 'method', which is not text"),
-        ("UPDATE cells SET reason = CAST(x'ff' AS TEXT)", "cannot be used: Could not decode"),
+        ("ALTER TABLE cells DROP COLUMN result", "cannot be used: no such column: result"),
+        ("UPDATE cells SET result = 'half'", "have a row that cannot be read (Expecting value"),
+        ("UPDATE cells SET result = '{}'", "have a row that cannot be read ('cell'); another"),
+        ("UPDATE cells SET result = '[]'", "another program changed the file"),
+        ("UPDATE cells SET result = '{\"cell\": {}}'", "missing 7 required positional arguments"),
+        ("UPDATE cells SET result = json_remove(result, '$.status')", "argument: 'status'"),
+        ("UPDATE cells SET result = CAST(x'ff' AS TEXT)", "cannot be used: Could not decode"),
     ],
 )
 def test_odd_rows_are_one_sentence(tmp_path, command, message):
@@ -145,18 +144,12 @@ def test_odd_rows_are_one_sentence(tmp_path, command, message):
     with pytest.raises((ValueError, OSError), match=re.escape(message)) as error:
         store.frame()
     assert str(store.path) in str(error.value)
-
-
-def test_what_lacks_a_column_is_told_before_anything_is_computed(tmp_path):
-    store = filled(tmp_path / "run.sqlite")
-    change(store.path, "ALTER TABLE cells DROP COLUMN n_iter")
-    with pytest.raises(ValueError, match="have no column 'n_iter'"):
+    with pytest.raises((ValueError, OSError)):  # before anything is computed
         run(NOWHERE, store.path)
 
 
 def test_a_metric_that_is_newer_than_the_file_gets_its_column(tmp_path):
     store = filled(tmp_path / "run.sqlite")
-    change(store.path, "ALTER TABLE cells DROP COLUMN clark")
     assert store.frame()["clark"].isna().all()
     run(grid(["random(n=40)"], ["constant-mean"], rates=[0.5], splits=1), store.path)
     assert list(store.frame()["clark"].notna()).count(True) == 1
@@ -174,13 +167,6 @@ def test_a_damaged_file(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises((ValueError, OSError), match=r"cannot be (used|read).*malformed"):
             Store(path).frame()
-
-
-def test_a_name_of_a_column_that_is_no_text(tmp_path):
-    path = filled(tmp_path / "run.sqlite").path
-    path.write_bytes(path.read_bytes().replace(b'"n_iter" INT', b'"n_\xff\xfeer" INT'))
-    with pytest.raises(OSError, match="cannot be used"):
-        Store(path).frame()
 
 
 def test_where_nothing_can_be_written(tmp_path):
@@ -232,22 +218,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_read(folder):
             run(NOWHERE, folder / name)
     store = filled(folder / "run.sqlite")
     for path in (folder, store.path):
-        with read_only(path), pytest.raises(OSError, match="cannot be used: attempt to write"):
+        with read_only(path), pytest.raises(OSError, match=r"cannot be used: (attempt|unable)"):
             run(NOWHERE, store.path)
     with read_only(folder), pytest.raises(OSError, match=r"cannot be written to .*Permission"):
         Store(folder / "other.sqlite").create()
-
-
-def test_rows_that_are_not_in_the_file_itself_are_not_left_out(folder):
-    """A run that is killed leaves its last rows in the -wal file, which sqlite merges later."""
-    store = filled(folder / "run.sqlite")
-    log, copy = folder / "run.sqlite-wal", folder / "copy"
-    copy.mkdir()
-    with closing(sqlite3.connect(store.path)) as connection:
-        connection.execute("UPDATE cells SET cosine = 0.7")
-        connection.commit()
-        for path in (store.path, log):
-            (copy / path.name).write_bytes(path.read_bytes())
-    with read_only(copy), pytest.raises(OSError, match=r"together with run\.sqlite-wal, to a fol"):
-        Store(copy / "run.sqlite").frame()
-    assert set(Store(copy / "run.sqlite").frame()["cosine"]) == {0.7}

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from inldl import WInLDL, hide
 from inldl.datasets import make_distributions
 from inldl.experiments import Store, grid
-from inldl.experiments.measure import measure
+from inldl.experiments.runner import measure
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL, RegressorLDL, TunedLDL
 from inldl.methods.registry import METHODS, make_method

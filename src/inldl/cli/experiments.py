@@ -1,8 +1,6 @@
 """Commands of the researcher: datasets, methods, bench, report, reproduce."""
 
 import shlex
-import time
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +8,6 @@ from typing import Annotated
 import typer
 
 from inldl.cli import options as o
-from inldl.progress import reporter
 from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
@@ -163,12 +160,11 @@ def _compute(cells, out, jobs, timeout, retry, what):
     from inldl.experiments import Store, run
     from inldl.experiments.runner import pending
 
-    todo = pending(cells, Store(out), retry=retry)
-    say(f"{len(cells)} cells, of which {len(cells) - len(todo)} are done.")
+    n_done = len(cells) - len(pending(cells, Store(out), retry=retry))
+    say(f"{len(cells)} cells, of which {n_done} are done.")
     try:
         with working(what):
-            done = _counted(len(todo))
-            rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry, done=done)
+            rows = run(cells, out, jobs=jobs, timeout=timeout, retry=retry)
     except KeyboardInterrupt:
         say("Interrupted. Give the same command again to resume.", err=True)
         raise typer.Exit(130) from None
@@ -180,23 +176,6 @@ def _compute(cells, out, jobs, timeout, retry, what):
     if rows and len(troubled) == len(rows):
         say("No cell succeeded.", err=True)
         raise typer.Exit(1)
-
-
-def _counted(total):
-    """Return a function that reports each row when it is done, and what did not work so far."""
-    report, start, finished = reporter(), time.monotonic(), Counter()
-
-    def done(row):
-        finished[row.status] += 1
-        count = finished.total()
-        left = (time.monotonic() - start) / count * (total - count)
-        bad = ", ".join(
-            f"{n} {status}" for status, n in sorted(finished.items()) if status != "ok"
-        )
-        text = f"{count} of {total}, about {left:.0f} s left{f' ({bad})' if bad else ''}"
-        report(f"{text}: {row.cell.method} on {row.cell.dataset}", count / total)
-
-    return done
 
 
 def _numbers(text):

@@ -10,7 +10,6 @@ from importlib.resources import files
 import numpy as np
 import pandas as pd
 
-from inldl.experiments.measure import DEGREE_EDGES
 from inldl.experiments.protocol import (
     SPLITS,
     Array,
@@ -23,9 +22,10 @@ from inldl.experiments.protocol import (
     seed_name,
 )
 from inldl.experiments.results import summarize
+from inldl.experiments.runner import DEGREE_EDGES
 from inldl.methods.registry import canonical_method, make_method
-from inldl.risk_bounds import linear_bound, weighted_empirical_risk
 from inldl.specs import split_list
+from inldl.weighting import linear_bound, weighted_empirical_risk
 
 _PRINTED = tomllib.loads((files("inldl.experiments") / "printed.toml").read_text(encoding="utf-8"))
 
@@ -171,7 +171,7 @@ def comparison(rows: pd.DataFrame, table: int) -> pd.DataFrame:
     lines = []
     for name, ((method, variant), chosen) in ((d, entry) for d in DATASETS for entry in entries):
         found = rows_of(rows, name, *chosen)
-        ours = _mean_and_std(found, metric)
+        ours = our_result(found, metric)
         target = (means.loc[name, method], stds.loc[name, method])
         difference, what = verdict(*target, ours[0])
         why = _reason(name, method, variant) if what == "differs" else ""
@@ -225,14 +225,11 @@ def _reason(dataset: str, method: str, variant: str) -> str:
     return _REASONS.get((method, variant), "unknown")
 
 
-def our_result(
-    rows: pd.DataFrame, name: str, method: str, recipe: str, column: str
-) -> tuple[float, float]:
-    """Return the mean and standard deviation over the five splits, or NaN if one is missing."""
-    return _mean_and_std(rows_of(rows, name, method, recipe), column)
+def our_result(found: pd.DataFrame, column: str) -> tuple[float, float]:
+    """Return the mean and standard deviation over the five splits of the rows of one entry.
 
-
-def _mean_and_std(found: pd.DataFrame, column: str) -> tuple[float, float]:
+    They are NaN if a split is missing.
+    """
     if len(found) < SPLITS:
         return math.nan, math.nan
     summary = summarize(found, column)
@@ -267,7 +264,7 @@ def growth(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
 def run_times(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the mean seconds of a fit by method (with its name in the paper) and dataset."""
     lines = [
-        (method, name, our_result(rows, name, *chosen, "fit_seconds")[0])
+        (method, name, our_result(rows_of(rows, name, *chosen), "fit_seconds")[0])
         for (method, variant), chosen in TABLES_4_5.items()
         if not variant
         for name in DATASETS
@@ -278,7 +275,7 @@ def run_times(rows: pd.DataFrame) -> pd.DataFrame:
 def mu_metrics(rows: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Return the mean and standard deviation of five metrics for each mu (figure 5, left)."""
     lines = [
-        (mu, metric, *our_result(rows, dataset, *with_mu(mu), metric))
+        (mu, metric, *our_result(rows_of(rows, dataset, *with_mu(mu)), metric))
         for mu in PENALTIES
         for metric in PAPER_METRICS
     ]

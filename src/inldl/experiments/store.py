@@ -5,10 +5,10 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Self
 
 from pandas import DataFrame
 
@@ -16,13 +16,11 @@ from inldl.experiments.protocol import Cell
 from inldl.metrics import METRICS
 
 APPLICATION = 0x1D1D1  # marks our files
-STORE_VERSION = 1
-_UNCHANGING = "?mode=ro&immutable=1"  # lets sqlite read a file without locking or changing it
+STORE_VERSION = 2
 _OTHER = "Choose another name for the results."
 
 KEYS = [each.name for each in fields(Cell)]
 MEASUREMENTS = ["fit_seconds", "predict_seconds", "peak_memory", "n_iter", "converged"]
-_TEXT = ["status", "reason", "chosen", "finished", "details", "environment"]
 
 
 @dataclass(frozen=True)
@@ -73,12 +71,22 @@ class Row:
     finished: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the row that `json` wrote."""
+        values = json.loads(text)
+        return cls(**{**values, "cell": Cell(**values["cell"])})
+
+    def json(self) -> str:
+        """Return the row as text."""
+        return json.dumps(asdict(self), sort_keys=True)
+
     def flat(self) -> dict[str, object]:
-        """Return the columns of the table."""
-        measured = {name: getattr(self, name) for name in [*MEASUREMENTS, *_TEXT[:4]]}
+        """Return the columns of a frame; what is no number or word is JSON there."""
+        columns = {**asdict(self.cell), **vars(self), **dict.fromkeys(METRICS), **self.metrics}
         for name in ("details", "environment"):
-            measured[name] = json.dumps(getattr(self, name), sort_keys=True)
-        return {**asdict(self.cell), **measured, **self.metrics}
+            columns[name] = json.dumps(columns[name], sort_keys=True)
+        return {name: each for name, each in columns.items() if name not in ("cell", "metrics")}
 
 
 class Store:
@@ -115,11 +123,7 @@ class Store:
         """Refuse a path where no row can be added, without creating anything."""
         if self.path.exists():
             with self._connect() as connection:
-                names = _columns(connection)
-                self._refuse_lack(names)
-                connection.execute("DELETE FROM cells WHERE 0")  # fails if read-only
-                for name in METRICS.keys() - names:  # the metric is newer than the file
-                    connection.execute(f'ALTER TABLE cells ADD COLUMN "{name}" REAL')
+                connection.execute(f"PRAGMA user_version = {STORE_VERSION}")  # fails if read-only
             return
         folder = next(each for each in self.path.resolve().parents if each.exists())
         if not (folder.is_dir() and os.access(folder, os.W_OK)):
@@ -130,93 +134,63 @@ class Store:
 
     def add(self, row: Row) -> bool:
         """Commit a row, and return whether it is new. The first result of a cell is kept."""
-        flat = row.flat()
-        columns = ", ".join(f'"{name}"' for name in flat)
-        query = f"INSERT OR IGNORE INTO cells ({columns}) VALUES ({', '.join('?' * len(flat))})"
         self.create()
         with self._connect() as connection:
-            return connection.execute(query, list(flat.values())).rowcount == 1
+            values = (_key(row.cell), row.json())
+            done = connection.execute("INSERT OR IGNORE INTO cells VALUES (?, ?)", values)
+            return done.rowcount == 1
 
     def cells(self, status: Iterable[str] | None = None) -> set[Cell]:
         """Return the cells that have a row, or those whose row has one of these statuses."""
         wanted = None if status is None else set(status)
-        rows = self._select(f"SELECT {', '.join(KEYS)}, status FROM cells")
-        return {Cell(*row[:-1]) for row in rows if wanted is None or row[-1] in wanted}
+        return {row.cell for row in self.rows() if wanted is None or row.status in wanted}
 
     def contents(self, dataset: str) -> set[str]:
         """Return the hashes of the file contents that the rows of a dataset were computed from."""
-        query = "SELECT DISTINCT json_extract(environment, '$.data') FROM cells WHERE dataset = ?"
-        return {each for (each,) in self._select(query, dataset) if each}
+        found = (row.environment.get("data") for row in self.rows() if row.cell.dataset == dataset)
+        return {each for each in found if each}
 
     def forget(self, cells: Iterable[Cell]) -> None:
         """Delete the rows of these cells, so that they can be computed again."""
-        where = " AND ".join(f"{name} = ?" for name in KEYS)
-        values = [list(asdict(cell).values()) for cell in cells]
         with self._connect() as connection:
-            connection.executemany(f"DELETE FROM cells WHERE {where}", values)
+            keys = [(_key(cell),) for cell in cells]
+            connection.executemany("DELETE FROM cells WHERE cell = ?", keys)
+
+    def rows(self) -> list[Row]:
+        """Return all rows, in the order of the cells; none if there is no file yet."""
+        if not self.path.exists():
+            return []
+        with self._connect() as connection:
+            texts = connection.execute("SELECT result FROM cells").fetchall()
+        try:
+            rows = [Row.from_json(text) for (text,) in texts]
+        except (TypeError, ValueError, KeyError) as error:
+            raise ValueError(
+                f"The results in {str(self.path)!r} have a row that cannot be read ({error}); "
+                f"another program changed the file. {_OTHER}"
+            ) from error
+        return sorted(rows, key=lambda row: row.cell)
 
     def frame(self) -> DataFrame:
         """Return all rows as a pandas DataFrame, in the order of the cells."""
         if not self.path.exists():
             raise ValueError(f"There is no file {str(self.path)!r}: run `inldl bench` first.")
-        with self._connect(reading=True) as connection:
-            names = _columns(connection)
-            self._refuse_lack(names)
-            rows = connection.execute(f"SELECT * FROM cells ORDER BY {', '.join(KEYS)}").fetchall()
-        frame = DataFrame.from_records(rows, columns=names)
-        for name, kind in _kinds().items():
-            if name in names:
-                self._refuse_other_kinds(name, kind, [row[names.index(name)] for row in rows])
-        return frame.reindex(columns=list(dict.fromkeys([*names, *METRICS])))
-
-    def _select(self, query: str, *values: str) -> list[Any]:
-        """Return what a query finds: nothing if there is no file yet."""
-        if not self.path.exists():
-            return []
-        with self._connect(reading=True) as connection:
-            return connection.execute(query, values).fetchall()
+        nothing = Row(Cell("", 0.0, 0, "", "", "", ""), "")
+        return DataFrame([row.flat() for row in self.rows()], columns=list(nothing.flat()))
 
     @contextlib.contextmanager
-    def _connect(self, reading: bool = False) -> Iterator[sqlite3.Connection]:
+    def _connect(self) -> Iterator[sqlite3.Connection]:
         """Open, commit and close. Each process, and each call, has its own connection."""
-        path = self.path.resolve()
-        # Even to read a store, sqlite writes files next to it, unless told that nobody changes it.
-        # But then it ignores rows that a killed run has not yet moved from the -wal file.
-        frozen = not all(os.access(each, os.W_OK) for each in (path, path.parent))
-        log = path.with_name(f"{path.name}-wal")
-        has_log = frozen and log.exists() and log.stat().st_size > 0
-        as_it_lies = reading and frozen and not has_log
-        address = f"{path.as_uri()}{_UNCHANGING}" if as_it_lies else path
         try:
-            connection = sqlite3.connect(address, timeout=60, uri=as_it_lies)
+            connection = sqlite3.connect(self.path, timeout=60)
             try:
                 with connection:
                     yield connection
             finally:
                 connection.close()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            advice = f" Copy it, together with {log.name}, to a folder that you can write to."
             problem = f"The results in {str(self.path)!r} cannot be used: {error}."
-            raise OSError(problem + advice * has_log) from error
-
-    def _refuse_lack(self, names: Sequence[str]) -> None:
-        lack = [name for name in [*KEYS, *_TEXT, *MEASUREMENTS] if name not in names]
-        if lack:
-            raise ValueError(
-                f"The results in {str(self.path)!r} have no column {lack[0]!r}; another "
-                f"program changed the file. {_OTHER}"
-            )
-
-    def _refuse_other_kinds(self, name: str, kind: str, values: Sequence[object]) -> None:
-        """Refuse text among numbers and vice versa; sqlite accepts both in any column."""
-        wanted, said = (str, "text") if kind.startswith("TEXT") else ((int, float), "a number")
-        for value in values:
-            if not (isinstance(value, wanted) or (value is None and "NOT NULL" not in kind)):
-                raise ValueError(
-                    f"The results in {str(self.path)!r} have {value!r:.50} in the column "
-                    f"{name!r}, which is not {said}: delete that row, or run `inldl bench` "
-                    "again with another file for the results."
-                )
+            raise OSError(problem) from error
 
     def _check(self) -> None:
         """Refuse a file that is not ours, without touching it."""
@@ -232,10 +206,11 @@ class Store:
             ) from None
         if application != APPLICATION:
             raise ValueError(f"{name!r} belongs to another program; it was not changed. {_OTHER}")
-        if version > STORE_VERSION:
+        if version != STORE_VERSION:
+            age = "a newer" if version > STORE_VERSION else "an older"
             raise ValueError(
-                f"{name!r} was written by a newer inldl (format {version}, this one reads up to "
-                f"{STORE_VERSION}): upgrade inldl. {_OTHER}"
+                f"{name!r} was written by {age} inldl (format {version}, this one reads "
+                f"{STORE_VERSION}). {_OTHER}"
             )
 
 
@@ -244,14 +219,16 @@ def _create(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         draft = Path(folder, path.name)
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in _kinds().items())
         with contextlib.closing(sqlite3.connect(draft)) as connection:
-            connection.execute(f"CREATE TABLE cells ({columns}, UNIQUE ({', '.join(KEYS)}))")
+            connection.execute("CREATE TABLE cells (cell TEXT PRIMARY KEY, result TEXT NOT NULL)")
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {STORE_VERSION}")
-            connection.execute("PRAGMA journal_mode = WAL")
         with contextlib.suppress(FileExistsError):  # another process was faster
             os.link(draft, path)
+
+
+def _key(cell: Cell) -> str:
+    return json.dumps(asdict(cell))
 
 
 def _marks(path: Path) -> list[int]:
@@ -263,32 +240,12 @@ def _marks(path: Path) -> list[int]:
     changing the file, and it reads again with locks.
     """
     try:
-        return _read_marks(path, _UNCHANGING)
+        return _read_marks(f"{path.as_uri()}?mode=ro&immutable=1")
     except sqlite3.DatabaseError:
-        return _read_marks(path, "?mode=ro")
+        return _read_marks(f"{path.as_uri()}?mode=ro")
 
 
-def _read_marks(path: Path, options: str) -> list[int]:
-    address = f"{path.as_uri()}{options}"
+def _read_marks(address: str) -> list[int]:
     with contextlib.closing(sqlite3.connect(address, timeout=60, uri=True)) as connection:
         names = ("application_id", "user_version")
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
-
-
-def _columns(connection: sqlite3.Connection) -> list[str]:
-    return [each[0] for each in connection.execute("SELECT * FROM cells LIMIT 0").description]
-
-
-def _kinds() -> dict[str, str]:
-    """Return the columns and their kinds; a cell that failed has no measurements or metrics."""
-    return {
-        **dict.fromkeys(KEYS, "TEXT NOT NULL"),
-        "rate": "REAL NOT NULL",
-        "split": "INTEGER NOT NULL",
-        **dict.fromkeys(_TEXT, "TEXT NOT NULL"),
-        **dict.fromkeys(MEASUREMENTS, "REAL"),
-        "peak_memory": "INTEGER",
-        "n_iter": "INTEGER",
-        "converged": "INTEGER",
-        **dict.fromkeys(METRICS, "REAL"),
-    }

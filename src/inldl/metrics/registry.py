@@ -5,7 +5,7 @@ from __future__ import annotations  # keeps the signatures in help() short
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self, cast
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -74,18 +74,6 @@ def ratio(above: FloatArray, below: FloatArray, *, otherwise: float = 0.0) -> Fl
 Formula = Callable[[Pair], FloatArray]
 
 
-class MetricFunction(Protocol):
-    """The signature of every metric."""
-
-    def __call__(
-        self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: Weights = None
-    ) -> float:
-        """Return the mean over rows."""
-
-    def per_row(self, y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> FloatArray:
-        """Return the value of each row, NaN where it has none."""
-
-
 @dataclass(frozen=True)
 class Metric:
     """A metric, its direction and its best value.
@@ -106,10 +94,18 @@ class Metric:
     """
 
     name: str
-    function: MetricFunction
+    function: Any
     higher_is_better: bool
     perfect: float
     formula: Formula = field(repr=False)
+
+    def values(self, pair: Pair) -> FloatArray:
+        """Return the value of each row of a pair, NaN where nothing is observed."""
+        return np.where(pair.observed.any(axis=1), self.formula(pair), np.nan)
+
+    def mean(self, pair: Pair, sample_weight: Weights = None) -> float:
+        """Return the mean of the rows of a pair that have a value, or NaN if there are none."""
+        return mean_of_rows(self.values(pair), as_weights(sample_weight, len(pair.p)))
 
 
 RECOVERY_METRICS = ("canberra", "clark", "kl_divergence", "cosine")
@@ -118,27 +114,25 @@ METRICS: dict[str, Metric] = {}
 """All metrics by name, the five of the paper first."""
 
 
-def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], MetricFunction]:
+def metric(*, higher_is_better: bool, perfect: float) -> Callable[[Formula], Any]:
     """Turn a formula on checked rows into a public metric, and add it to ``METRICS``."""
 
-    def register(formula: Formula) -> MetricFunction:
-        def per_row(y_true: npt.ArrayLike, y_pred: npt.ArrayLike) -> FloatArray:
-            return _row_values(formula, check_pair(y_true, y_pred))
-
+    def register(formula: Formula) -> Any:
         def measure(
             y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, sample_weight: Weights = None
         ) -> float:
-            values = per_row(y_true, y_pred)
-            return mean_of_rows(values, as_weights(sample_weight, len(values)))
+            return registered.mean(check_pair(y_true, y_pred), sample_weight)
 
         name = formula.__name__
+        registered = Metric(name, measure, higher_is_better, perfect, formula)
         # The names make the metric picklable: grid search sends scorers to other processes.
         measure.__module__, measure.__name__, measure.__qualname__ = formula.__module__, name, name
         measure.__doc__ = _public_doc(formula)
-        vars(measure)["per_row"] = per_row
-        function = cast(MetricFunction, measure)
-        METRICS[name] = Metric(name, function, higher_is_better, perfect, formula)
-        return function
+        vars(measure)["per_row"] = lambda y_true, y_pred: registered.values(
+            check_pair(y_true, y_pred)
+        )
+        METRICS[name] = registered
+        return measure
 
     return register
 
@@ -181,8 +175,7 @@ def evaluate(
     """
     chosen = [find_metric(name) for name in (METRICS if metrics is None else metrics)]
     pair = check_pair(y_true, y_pred)
-    weights = as_weights(sample_weight, len(pair.p))
-    return {each.name: mean_of_rows(_row_values(each.formula, pair), weights) for each in chosen}
+    return {each.name: each.mean(pair, sample_weight) for each in chosen}
 
 
 def recovery(
@@ -242,9 +235,7 @@ def measure_any(
     y_true: npt.ArrayLike, y_pred: npt.ArrayLike, *, name: str, sample_weight: Weights = None
 ) -> float:
     """Compute the mean of one metric for any true degrees that `fit` accepts."""
-    pair = check_pair(y_true, y_pred, any_truth=True)
-    weights = as_weights(sample_weight, len(pair.p))
-    return mean_of_rows(_row_values(find_metric(name).formula, pair), weights)
+    return find_metric(name).mean(check_pair(y_true, y_pred, any_truth=True), sample_weight)
 
 
 def scorer(name: str) -> Scorer:
@@ -282,10 +273,6 @@ def scorers(names: Iterable[str] | None = None) -> dict[str, Scorer]:
         One scorer per name.
     """
     return {name: scorer(name) for name in (METRICS if names is None else names)}
-
-
-def _row_values(formula: Formula, pair: Pair) -> FloatArray:
-    return np.where(pair.observed.any(axis=1), formula(pair), np.nan)
 
 
 def mean_of_rows(values: FloatArray, weights: FloatArray | None = None) -> float:

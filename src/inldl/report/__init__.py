@@ -22,6 +22,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "prediction_page": "inldl.report.pages.table",
         "questions_page": "inldl.report.pages.advice",
         "run_page": "inldl.report.pages.run",
-        "score_table": "inldl.report.scores",
+        "score_table": "inldl.report.document",
     },
 )

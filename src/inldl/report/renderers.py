@@ -9,7 +9,6 @@ import json
 import re
 import sys
 import warnings
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -288,10 +287,9 @@ def pictures(document, space) -> dict[Any, Picture]:
         space -= len(drawn[figure].svg)
     for number, figure in enumerate(figures):
         if figure.narrow is not None and drawn[figure].svg and space > 0:
-            with suppress(ValueError):  # long names may leave no room
-                narrow = _drawing(figure.narrow, figure.caption, f"n{number}-")
-                drawn[figure] = replace(drawn[figure], narrow=narrow)
-                space -= len(narrow)
+            narrow = _drawing(figure.narrow, figure.caption, f"n{number}-")
+            drawn[figure] = replace(drawn[figure], narrow=narrow)
+            space -= len(narrow)
     return drawn
 
 

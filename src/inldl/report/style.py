@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from inspect import getdoc, signature
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 from inldl.metrics import METRICS
@@ -91,18 +91,18 @@ def drawn(function) -> Callable[..., Drawing]:
 
 
 def _drop_crowded_labels(axis):
-    """Leave out labels of hand-set ticks that would touch the label before them."""
+    """Label only one in two (three, ...) of hand-set ticks if all labels have no room."""
     from matplotlib.ticker import FixedLocator
 
     if not isinstance(axis.get_major_locator(), FixedLocator):
         return
-    kept, end = [], float("-inf")
-    for label in axis.get_ticklabels():
-        extent = label.get_window_extent()
-        fits = extent.x0 > end
-        kept.append(label.get_text() if fits else "")
-        end = extent.x1 + 4 if fits else end
-    axis.set_ticklabels(kept)
+    labels = axis.get_ticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    step = 1
+    while any(after.x0 < box.x1 + 4 for box, after in pairwise(boxes[::step])):
+        step += 1
+    texts = [label.get_text() for label in labels]
+    axis.set_ticklabels(["" if at % step else text for at, text in enumerate(texts)])
 
 
 def new_figure(width, height) -> Drawing:
@@ -210,7 +210,7 @@ def titled_panels(names, width, height, columns, **options) -> dict[Any, Axes]:
     grid = figure.subplots(rows, columns, squeeze=False, **options).ravel()
     for axes in grid[len(names) :]:
         axes.remove()
-    titles = shortened(names, LONGEST_TITLE) if width <= 5 and columns > 1 else names
+    titles = shortened(names, LONGEST_TITLE if width <= 5 and columns > 1 else 2 * LONGEST_NAME)
     for title, axes in zip(titles, grid, strict=False):
         axes.set_title(title)
     return dict(zip(names, grid, strict=False))
@@ -233,7 +233,8 @@ def line_handles(look) -> list[Any]:
     """Return what a legend shows: one line per look."""
     from matplotlib.lines import Line2D
 
-    return [Line2D([], [], label=str(name), **line) for name, line in look.items()]
+    labels = zip(shortened(look), look.values(), strict=True)
+    return [Line2D([], [], label=label, **line) for label, line in labels]
 
 
 def shortened(names, most=LONGEST_NAME) -> list[str]:

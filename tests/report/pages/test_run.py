@@ -13,7 +13,7 @@ from blank_pictures import blank_pictures
 from fabricated_runs import fabricate, fail
 from inldl.cli.experiments import bench_command
 from inldl.experiments import Store, grid, run, summarize
-from inldl.experiments.measure import measure
+from inldl.experiments.runner import measure
 from inldl.experiments.statistics import mean_ranks, wins_ties_losses
 from inldl.metrics import METRICS
 from inldl.report import run_page, save, score_table, svg

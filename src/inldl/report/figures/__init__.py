@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
 
 from inldl.files.replacing import write_bytes
 from inldl.report.style import house_style
@@ -38,9 +38,9 @@ _METADATA = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 _NO_METADATA = {"Creator": None, "Date": None, "Format": None, "Type": None}
 _DOTS_PER_INCH = 300
 
-_SVG = "http://www.w3.org/2000/svg"
-_LINKS = "{http://www.w3.org/1999/xlink}"
-_DECIMALS = re.compile(r"(?<![#\w])(-?\d+\.\d\d)\d+")
+_GLOBAL_STYLE = re.compile(r">\s*<defs>\s*<style[^>]*>\*{(.*?)}</style>\s*</defs>")
+_TAG = re.compile("<[^>]+>")
+_REFERENCE = re.compile(r'(url\(|href=")#([^")]+)')
 
 
 def save(figure: Any, path: str | Path) -> None:
@@ -66,8 +66,8 @@ def save(figure: Any, path: str | Path) -> None:
 def svg(figure: Any, title: str, prefix: str | None = None) -> str:
     """Return a figure as an ``<svg>`` element to be put into an HTML page.
 
-    Numbers keep two decimals, ids become short, each style is written once, and groups without
-    a meaning are left out, so that many drawings fit into one page. Texts stay as they are.
+    Numbers keep two decimals, ids become short, and each style is written once, so that many
+    drawings fit into one page. Texts stay as they are.
 
     Parameters
     ----------
@@ -84,22 +84,39 @@ def svg(figure: Any, title: str, prefix: str | None = None) -> str:
     str
         The element, without an XML prolog.
     """
-    text = _rendered(figure, "svg", _NO_METADATA)
+    text = _rendered(figure, "svg", _NO_METADATA).decode()
     if prefix is None:
-        prefix = f"f{zlib.crc32(title.encode() + text):08x}-"
-    root = _tree(text, title)
-    styles: dict[str, str] = {}
-    _own_ids(root, prefix)
-    for element in list(root.iter())[1:]:
-        _shorten(element)
-        if "style" in element.attrib:
-            rule = element.attrib.pop("style").replace("; ", ";").replace(": ", ":")
-            element.set("class", styles.setdefault(rule, f"{prefix}s{len(styles)}"))
-    _unwrapped(root)
-    sheet = ElementTree.Element("style")
-    sheet.text = "".join(f".{name}{{{rule}}}" for rule, name in styles.items())
-    root.insert(0, sheet)
-    return ElementTree.tostring(root, encoding="unicode")
+        prefix = f"f{zlib.crc32(f'{title}{text}'.encode()):08x}-"
+    start, defaults, rest = _GLOBAL_STYLE.split(text, maxsplit=1)  # it would reach the whole page
+    name = " ".join(title.split())
+    root = f'{start[start.index("<svg") :]} role="img" aria-label={quoteattr(name)}'
+    drawing, sheet = _shortened(f'{root} style="{defaults}">{rest}', prefix)
+    root, _, body = drawing.partition(">")
+    return f"{root}><title>{escape(name)}</title><style>{sheet}</style>{body}"
+
+
+def _shortened(text, prefix):
+    """Return a drawing with short tags, and the style sheet that they refer to.
+
+    Ids that nothing refers to, decimals that cannot be seen and white space between tags are
+    left out; texts are not touched.
+    """
+    ids = {name: at for at, (_, name) in enumerate(dict.fromkeys(_REFERENCE.findall(text)))}
+    classes: dict[str, str] = {}
+
+    def new_id(match):
+        return f' id="{prefix}{ids[match[1]]}"' if match[1] in ids else ""
+
+    def new_class(match):
+        return f' class="{classes.setdefault(match[1], f"{prefix}s{len(classes)}")}"'
+
+    def shorten(match):
+        tag = re.sub(r"(\d\.\d\d)\d+", r"\1", match[0])
+        tag = _REFERENCE.sub(lambda found: f"{found[1]}#{prefix}{ids[found[2]]}", tag)
+        return re.sub(' style="([^"]*)"', new_class, re.sub(' id="([^"]*)"', new_id, tag))
+
+    drawing = re.sub(r">\s+<", "><", _TAG.sub(shorten, text))
+    return drawing.strip(), "".join(f".{name}{{{rule}}}" for rule, name in classes.items())
 
 
 def _rendered(figure, kind, metadata):
@@ -107,62 +124,3 @@ def _rendered(figure, kind, metadata):
     with house_style():
         figure.savefig(buffer, format=kind, metadata=metadata, dpi=_DOTS_PER_INCH)
     return buffer.getvalue()
-
-
-def _tree(text, title):
-    """Return the tree of a drawing: one image with a title, whose style reaches no further.
-
-    The names of tags and attributes are as they are written.
-    """
-    root = ElementTree.fromstring(text)
-    for element in root.iter():
-        element.tag = element.tag.removeprefix(f"{{{_SVG}}}")
-        for name in [name for name in element.attrib if name.startswith(_LINKS)]:
-            element.set("xlink:href", element.attrib.pop(name))
-    name = " ".join(title.split())
-    root.attrib |= {"xmlns": _SVG, "xmlns:xlink": _LINKS[1:-1], "role": "img", "aria-label": name}
-    for defs in root.findall("defs[style]"):
-        root.set("style", defs[0].text.removeprefix("*{").removesuffix("}"))
-        root.remove(defs)
-    heading = ElementTree.Element("title")
-    heading.text = name
-    root.insert(0, heading)
-    return root
-
-
-def _own_ids(root, prefix):
-    """Rename the ids that are referred to, and drop the others."""
-    ids = {}
-
-    def refer(match):
-        return "#" + ids.setdefault(match[1], f"{prefix}{len(ids)}")
-
-    for element in root.iter():
-        for name, value in element.items():
-            if name == "xlink:href" or "url(#" in value:
-                element.set(name, re.sub(r"(?:^|(?<=url\())#([^)]*)", refer, value))
-    for element in root.iter():
-        name = element.attrib.pop("id", None)
-        if name in ids:
-            element.set("id", ids[name])
-
-
-def _shorten(element):
-    """Leave out decimals that cannot be seen, turns by 0, and white space between tags."""
-    for name, value in element.items():
-        if name != "xlink:href":
-            element.set(name, " ".join(_DECIMALS.sub(r"\1", value).split()))
-    if element.get("transform", "").startswith(("rotate(0 ", "rotate(-0 ")):
-        del element.attrib["transform"]
-    element.tail = None
-    if len(element):
-        element.text = None
-
-
-def _unwrapped(element):
-    """Replace groups that have no attributes by what is in them."""
-    children = [each for child in element for each in _unwrapped(child)]
-    if element.tag == "g" and not element.attrib:
-        return children
-    element[:] = children
-    return [element]

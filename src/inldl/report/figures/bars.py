@@ -12,16 +12,11 @@ MODEL = {"linestyle": "", "marker": "o", "color": "black"}
 CONSTANT = {"linestyle": "", "marker": "D", "markerfacecolor": "white", "markeredgecolor": GREY}
 TASKS = {"completing": "completing rows with holes", "predicting": "predicting new rows"}
 
-AXIS_NAME = "mean rank"
-
-# Lengths of the diagram of ranks, in inches
-EDGE = 0.05  # white at each side
-RULER = 0.26  # from the top to the ruler of the critical difference
-AXIS = 0.60  # from the top to the axis of ranks
-BARS = 0.12  # from the axis to the first bar
-GROUP = 0.08  # from one bar to the next
-NAME = 0.17  # from one name to the next
-
+NAME = 0.17  # inches from one name of the diagram of ranks to the next
+RULER = 2.2  # lines of text from the axis of ranks up to the ruler
+BAR_OF_RANKS = {
+    "color": "black", "linewidth": 3, "solid_capstyle": "projecting", "label": "group"
+}  # fmt: skip
 LONGEST_RANKED = 18  # characters of a name in a narrow figure
 
 
@@ -45,9 +40,10 @@ def run_time(frame, *, label="total time of the fits (s)", width=COLUMN) -> Draw
         raise ValueError("Every method needs a positive number of seconds in the column seconds.")
     present = known.groupby("method")["dataset"].nunique()
     wanted = frame["dataset"].nunique()
+    counts = present[totals.index]
     names = [
         name if count == wanted else f"{name} ({count} of {wanted} datasets)"
-        for name, count in present[totals.index].items()
+        for name, count in zip(style.shortened(counts.index), counts, strict=True)
     ]
     axes = style.single_panel(width, 0.55 + BAR * len(totals))
     bars = axes.barh(np.arange(len(totals)), totals, height=0.7, color=GREY)
@@ -224,26 +220,24 @@ def critical_difference(mean_ranks, cd, groups, *, width=FULL) -> Drawing:
     """
     ranks = _checked_ranks(mean_ranks, cd, groups)
     bars = _levels([ranks[list(group)] for group in groups if len(group) > 1], len(ranks) / 12)
-    first_name = AXIS + BARS + GROUP * (1 + max((level for *_, level in bars), default=-1)) + 0.06
-    half = (len(ranks) + 1) // 2 if width > 5 else 0  # a narrow figure has names at one side
-    height = first_name + NAME * max(half, len(ranks) - half) - NAME / 2 + EDGE
-    figure = style.new_figure(width, height)
-    figure.set_layout_engine("none")
-    # The axes span the figure and count inches from its upper left corner.
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
-    axes.set_axis_off()
-    if width <= 5:
-        ranks.index = style.shortened(ranks.index, LONGEST_RANKED)
+    narrow = width <= 5
+    ranks.index = style.shortened(ranks.index, LONGEST_RANKED if narrow else style.LONGEST_NAME)
+    half = 0 if narrow else (len(ranks) + 1) // 2
     best, worst = ranks.iloc[:half], ranks.iloc[half:].iloc[::-1]
-    left = 2 * EDGE + style.widest(figure, [AXIS_NAME, *map(_caption, best.index, best)])
-    right = width - (2 * EDGE + style.widest(figure, map(_caption, worst.index, worst)))
-    place = _rank_scale(len(ranks), cd, left + 0.15, right - 0.15)
-    _draw_axis(axes, place, len(ranks))
-    _draw_ruler(axes, place, cd)
-    _draw_groups(axes, place, bars)
-    _draw_names(axes, place, best, first_name, left, "right")
-    _draw_names(axes, place, worst, first_name, right, "left")
-    return figure
+    # Heights are in lines of text, counted down from the axis of ranks.
+    first = 1.5 + 0.5 * max((level for *_, level in bars), default=0)
+    last = first + max(len(best), len(worst)) - 0.5
+    end = max(len(ranks), 1 + cd)
+    gap = (end - 1) / 40
+    axes = style.single_panel(width, NAME * (last + RULER + 1))
+    axes.set(xlim=(1 - gap, end + gap), ylim=(last, -RULER - 1), yticks=[])
+    _draw_axis(axes, len(ranks), cd, gap)
+    for low, high, level in bars:
+        y = 0.6 + 0.5 * level
+        axes.plot([low, high], [y, y], **BAR_OF_RANKS)
+    _draw_names(axes, best, first, 1, -gap)
+    _draw_names(axes, worst, first, end, gap)
+    return axes.figure
 
 
 def _checked_ranks(mean_ranks, cd, groups):
@@ -272,61 +266,22 @@ def _levels(groups, apart):
     return bars
 
 
-def _caption(name, rank):
-    return f"{name} ({rank:.2f})"
+def _draw_axis(axes, count, cd, gap):
+    """Draw the ranks 1 to `count`, and above them the critical difference as a length."""
+    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.spines.top.set(visible=True, position=("data", 0), bounds=(1, count))
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(1, count + 1))
+    axes.text(1 - gap, 0, "mean rank", ha="right", va="center", color=GREY)
+    ruler = {"color": "black", "marker": "|", "linewidth": 0.8, "label": "CD"}
+    axes.plot([1, 1 + cd], [-RULER, -RULER], **ruler)
+    axes.text(1, -RULER - 0.3, f"CD = {cd:.2f}", va="bottom")
 
 
-def _rank_scale(count, cd, left, right):
-    """Return a function from rank to inches; a ruler longer than the axis has room too."""
-    if right - left < 0.5:
-        raise ValueError("The names leave no room for the ranks: shorten them, or widen width.")
-    inches_per_rank = (right - left) / max(count - 1, cd)
-    return lambda rank: left + (rank - 1) * inches_per_rank
-
-
-def _draw_axis(axes, place, count):
-    """Draw the ranks 1 to `count`; where they stand close, number some of them only."""
-    axes.plot([place(1), place(count)], [AXIS, AXIS], color="black", linewidth=0.8)
-    numbered = _numbered(count, place(2) - place(1))
-    for rank in range(1, count + 1):
-        tick = 0.06 if rank in numbered else 0.03
-        axes.plot([place(rank)] * 2, [AXIS - tick, AXIS], color="black", linewidth=0.8)
-        if rank in numbered:
-            axes.text(place(rank), AXIS - 0.08, f"{rank}", ha="center", va="bottom")
-    axes.text(place(1) - 0.12, AXIS, AXIS_NAME, ha="right", va="center", color=GREY)
-
-
-def _numbered(count, spacing):
-    """Return the ranks to number, with at least a quarter of an inch between two of them."""
-    if spacing > 0.25:
-        return range(1, count + 1)
-    if 2 * spacing > 0.25 and count < 10:
-        return range(1, count + 1, 2)
-    step = next((step for step in (5, 10, 20) if (step - 1) * spacing > 0.25), count)
-    return [1, *range(step, count + 1, step)]
-
-
-def _draw_ruler(axes, place, cd):
-    """Draw the critical difference as a length, above the axis."""
-    start, end = place(1), place(1 + cd)
-    axes.plot([start, end], [RULER, RULER], color="black", linewidth=0.8, label="CD")
-    for x in (start, end):
-        axes.plot([x, x], [RULER - 0.04, RULER + 0.04], color="black", linewidth=0.8)
-    axes.text(start, RULER - 0.05, f"CD = {cd:.2f}", ha="left", va="bottom")
-
-
-def _draw_groups(axes, place, bars):
-    """Draw one thick bar per group, a little longer than the ranks it spans."""
-    for low, high, level in bars:
-        ends = [place(low) - 0.03, place(high) + 0.03]
-        y = AXIS + BARS + GROUP * level
-        axes.plot(ends, [y, y], color="black", linewidth=3, solid_capstyle="butt", label="group")
-
-
-def _draw_names(axes, place, ranks, first, end, align):
+def _draw_names(axes, ranks, first, end, gap):
     """Hang the names of one side from the axis, the outermost rank on the highest line."""
-    gap = EDGE / 2 if align == "right" else -EDGE / 2
+    align = "left" if gap > 0 else "right"
     for line, (name, rank) in enumerate(ranks.items()):
-        x, y = place(rank), first + NAME * line
-        axes.plot([x, x, end + gap], [AXIS, y, y], color=GREY, linewidth=0.8, label=name)
-        axes.text(end - gap, y, _caption(name, rank), ha=align, va="center")
+        x, y = [rank, rank, end + gap], [0, first + line, first + line]
+        axes.plot(x, y, color=GREY, linewidth=0.8, label=name)
+        axes.text(end + 1.5 * gap, y[-1], f"{name} ({rank:.2f})", ha=align, va="center")

@@ -1,15 +1,25 @@
-"""Write the reproduction of the paper: a folder with tables, figures and a page of each kind."""
+"""How to compute the rows of a run again, and the reproduction of the paper as a folder."""
 
-import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from inldl.experiments import paper
+from inldl.experiments import paper, results
 from inldl.files.replacing import write_text
 from inldl.report import figures
-from inldl.report.document import Code, Document, Facts, Figure, Header, Section, ShownTable
-from inldl.report.scores import score_text
+from inldl.report.document import (
+    DASH,
+    Code,
+    Content,
+    Document,
+    Facts,
+    Figure,
+    Header,
+    Paragraph,
+    Section,
+    ShownTable,
+    score_text,
+)
 from inldl.report.style import FULL
 
 MARKS = {"same": "good", "within one std": "fair", "differs": "bad", "failed": "bad"}
@@ -19,6 +29,9 @@ TITLES = {
     5: "Table 5: Clark distance, half of the degrees missing (lower is better)",
     6: "Table 6: weighting schemes, cosine (higher is better)",
 }
+_PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+_FRAME = """from inldl.experiments import Store
+Store("run.sqlite").frame().to_csv("run.csv", index=False)"""
 
 
 def reproduction_figures(rows, datasets) -> list[Figure]:
@@ -96,13 +109,11 @@ def write_reproduction(rows, not_run, folder) -> tuple[Document, list[Path]]:
 def _overview(rows, not_run, tables, drawn):
     """Return the page of all tables and figures."""
     counts = [(f"Table {number}", _counts(table)) for number, table in tables.items()]
-    environment = json.loads(rows["environment"].iloc[-1])
-    facts = [(str(name), str(value)) for name, value in environment.items()]
     wide = [replace(block, draw=partial(block.draw, width=FULL)) for block in drawn]
     details = {TITLES[number]: [_table(number, table)] for number, table in tables.items()}
     details |= {
         "Figures": wide,
-        "Where it was measured": [Facts(facts)],
+        "Where it was measured": [environment_table(rows)],
         "How to do it again": [Code("inldl reproduce --out reproduction")],
     }
     return Document(
@@ -160,3 +171,31 @@ def _introduction(compared, not_run):
         f"Run on {there}.",
         f"Not run: {missing}." if missing else "All ten datasets were run.",
     ]
+
+
+def environment_table(rows) -> Content:
+    """Return where the rows of a store were computed."""
+    found = results.environments(rows)
+    if not found:
+        return Paragraph("The rows do not say where they were computed.")
+    names = list(dict.fromkeys(name for each, _ in found for name in each))
+    lines = [[name, *(str(each.get(name, DASH)) for each, _ in found)] for name in names]
+    columns = [Header("part"), *(Header(f"{count} fits", words=True) for _, count in found)]
+    return ShownTable(columns, lines)
+
+
+def how_to_repeat(rows, command) -> list[Content]:
+    """Return how to compute the rows of a store again, and how to get at their numbers."""
+    parts = {}
+    grids = results.repeated_grids(rows) if command else []
+    if grids:
+        parts["The same fits, on the same splits and holes:"] = "\n\n".join(map(command, grids))
+    if (rows["splits"] == "authors").any():
+        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
+    for versions, count in results.environments(rows):
+        known = [f"{name}=={versions[name]}" for name in _PACKAGES if name in versions]
+        if known:
+            python = versions.get("python", "")
+            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
+    parts["All numbers in full precision:"] = _FRAME
+    return [block for text, code in parts.items() for block in (Paragraph(text), Code(code))]

@@ -1,38 +1,45 @@
-"""The page of a run: what was run, scores, tests, times, failures, how to do it again."""
+"""The page of a run: what was run, scores, tests, times, failures, how to do it again.
 
+Scores and tests are those of one metric, missing rate and setting, which the reader chooses.
+"""
+
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import product
+from typing import NamedTuple
 
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
+from inldl.experiments import results
 from inldl.experiments.protocol import RECIPES
-from inldl.experiments.results import costs, environments, mean_and_std, remarks, repeated_grids
 from inldl.experiments.store import KEYS, MEASUREMENTS
 from inldl.metrics import METRICS
+from inldl.report import document as d
 from inldl.report.document import (
-    DASH,
-    Code,
-    Content,
     Document,
-    Facts,
     Header,
     Note,
     Paragraph,
-    Section,
     ShownTable,
     picture,
+    score_table,
 )
-from inldl.report.figures import run_time
-from inldl.report.pages.run_results import percent, run_results, short_names
-from inldl.report.style import FULL
+from inldl.report.figures import critical_difference, metric_against_rate, run_time
+from inldl.report.pages.reproduction import environment_table, how_to_repeat
+from inldl.report.style import FULL, better
 from inldl.text import counted, listed
 
-MOST_BYTES = 1_750_000
-"""Of tables to choose from and figures; figures that do not fit are left out."""
-
+MOST_BYTES = 1_750_000  # of tables to choose from and figures; those that do not fit are left out
 MOST_REMARKS = 200
-_PACKAGES = ("inldl", "numpy", "scipy", "scikit-learn", "numba", "pandas")
+MOST_LINES = 8  # methods in one figure of curves: more cannot be distinguished
+
+MAIN_METRICS = ("cosine", "intersection", "chebyshev", "clark", "canberra", "kl_divergence")
+"""The metrics of which figures are drawn: all metrics would make the page too large."""
+
+SETTING = ["recipe", "mechanism", "splits"]
 
 
 def run_page(
@@ -55,21 +62,21 @@ def run_page(
     rows = _checked(rows)
     if rows.empty:
         return Document(title, ["This run has no finished cell yet."])
-    sections: dict[str, list[Content]] = {"What was run": [Facts(_what(rows))]}
+    sections: dict[str, list[d.Content]] = {"What was run": [d.Facts(_what(rows))]}
     choices = None
     if (rows["status"] == "ok").any():
-        sections["Results"], choices = run_results(rows)
+        sections["Results"], choices = _results(rows)
         sections["Run time"] = [_time_figure(rows), _costs(rows)]
     else:
         why = "No fit succeeded, so there are no scores; the reasons are below."
         sections["Results"] = [Note(why)]
     sections["Failures and warnings"] = _remarks(rows)
-    sections["Environment"] = [_environment(rows)]
-    sections["How to reproduce"] = _reproduce(rows, command)
+    sections["Environment"] = [environment_table(rows)]
+    sections["How to reproduce"] = how_to_repeat(rows, command)
     return Document(
         title,
         [_summary(rows)],
-        sections=[Section(name, blocks) for name, blocks in sections.items()],
+        sections=[d.Section(name, blocks) for name, blocks in sections.items()],
         choices=choices,
         most_bytes=MOST_BYTES,
     )
@@ -118,12 +125,219 @@ def _what(rows):
     return pairs
 
 
+class View(NamedTuple):
+    """What one choice of metric, rate and setting shows."""
+
+    key: str  # of the choices: the places of metric, rate and setting among the options
+    metric: str
+    rate: float
+    standing: results.Standing
+
+    def file(self, kind: str) -> str:
+        """Return the name of a file with what is shown."""
+        return f"{kind}-{self.metric}-{100 * self.rate:.4g}"
+
+
+def _results(rows):
+    """Return the blocks on scores, wins, tests and curves of a run, and the choices among them.
+
+    At least one of the rows of the store must be "ok". Cosine at half of the degrees is what is
+    chosen at first, if it is there.
+    """
+    found = rows[rows["status"] == "ok"]
+    metrics = [name for name in METRICS if name in rows and found[name].notna().any()]
+    rates = sorted(set(rows["rate"]))
+    settings = sorted(set(rows[SETTING].itertuples(index=False, name=None)))
+    groups = dict(list(rows.groupby(["rate", *SETTING])))
+    axes = product(enumerate(settings), enumerate(rates), enumerate(metrics))
+    views = []
+    for (s, setting), (r, rate), (m, metric) in axes:
+        standing = results.standing(groups.get((rate, *setting), rows[:0]), metric)
+        views.append(View(f"{m}-{r}-{s}", metric, rate, standing))
+    scores, wins, tests = (
+        d.Chosen(name, {view.key: content(view) for view in views})
+        for name, content in {"scores": _scores, "wins": _wins, "tests": _tests}.items()
+    )
+    drawn = [view for view in views if view.standing.nemenyi and view.metric in MAIN_METRICS]
+    blocks = [d.Controls(), scores, d.Heading("Wins, ties and losses"), wins]
+    blocks += [d.Heading("Do the methods differ?"), tests, *map(_difference, drawn)]
+    blocks += [d.Heading("Scores against the missing rate")]
+    blocks += _rate_figures(rows, metrics, settings)
+    own_splits = ", authors' splits"
+    options = {
+        "Metric": [f"{_spoken(name)} {better(name, '↓↑')}" for name in metrics],
+        "Missing degrees": [percent(rate) for rate in rates],
+        "Setting": [
+            f"recipe {recipe}, mechanism {mechanism}{own_splits * (splits == 'authors')}"
+            for recipe, mechanism, splits in settings
+        ],
+    }
+    metric = metrics.index("cosine") if "cosine" in metrics else 0
+    rate = rates.index(0.5) if 0.5 in rates else 0
+    return blocks, d.Choices(options, f"{metric}-{rate}-0")
+
+
+def _scores(view):
+    found, ranks = view.standing.summary, view.standing.mean_ranks
+    if found.mean.empty:
+        return ShownTable(caption="Nothing was run at this missing rate with this setting.")
+    about = {"mean_rank": ranks, "name": view.file("scores")}
+    table = score_table(found.mean, found.std, found.higher_is_better, **about)
+    return replace(table, caption=_scores_caption(view))
+
+
+def _scores_caption(view):
+    summary, gaps = view.standing.summary, view.standing.unfinished
+    several = summary.std.notna().to_numpy().any()
+    shown = "mean(standard deviation) over splits" if several else "the score of the one split"
+    text = (
+        f"{_spoken(view.metric).capitalize()} at {percent(view.rate)} missing degrees: {shown}, "
+        f"{better(view.metric)} is better; best in bold, second best underlined."
+    )
+    if summary.mean.isna().to_numpy().any():
+        text += " A dash: not run, or failed in at least one split."
+    if len(gaps):
+        names = listed(
+            f"{each.method} on {each.dataset} ({each.found} of {each.wanted})"
+            for each in gaps.itertuples()
+        )
+        text += f" Unfinished, with fewer splits than others: {names}."
+    return text
+
+
+def _wins(view):
+    pairs, scores = view.standing.wins, view.standing.ground.scores
+    if pairs is None:
+        return ShownTable(caption="There are no two methods with scores on a common dataset.")
+    totals = pairs.groupby(level="method", sort=False).sum()
+    against, overall = (
+        {name: f"{wins}/{ties}/{losses}" for name, wins, ties, losses in frame.itertuples()}
+        for frame in (pairs, totals)
+    )
+    rows = [
+        [str(name), text, *(against.get((name, other), "") for other in scores)]
+        for name, text in overall.items()
+    ]
+    columns = [Header("method"), Header("against all"), *(Header(str(name)) for name in scores)]
+    caption = (
+        "Wins/ties/losses of the method in the row against the one in the column, over "
+        f"{counted(len(scores), 'dataset')}."
+    )
+    return ShownTable(columns, rows, caption=caption, name=view.file("wins"))
+
+
+def _tests(view):
+    """Return what the tests say, or why there are none."""
+    ground, nemenyi = view.standing.ground, view.standing.nemenyi
+    n_datasets, n_methods = ground.scores.shape
+    if view.standing.friedman is None:
+        wanted = "The tests need 3 methods, and 2 datasets on which each of them has a score"
+        texts = [f"{wanted}; methods here: {n_methods}, datasets: {n_datasets}."]
+    else:
+        texts = [
+            f"Friedman's test over {n_methods} methods and {n_datasets} datasets: "
+            f"{_friedman(view.standing.friedman)}",
+            f"Nemenyi's critical difference at the level {results.TEST_LEVEL:g} is "
+            f"{nemenyi.critical_difference:.3f}: mean ranks at least that far apart differ "
+            "significantly.",
+        ]
+        if view.metric not in MAIN_METRICS:
+            texts[1] += f" The diagram is drawn for {listed(map(_spoken, MAIN_METRICS))} only."
+    if ground.left_out:
+        texts.append(f"Left out, because they have no score at all: {listed(ground.left_out)}.")
+    if ground.dropped:
+        names = listed(
+            f"{dataset} (no score of {listed(methods)})"
+            for dataset, methods in ground.dropped.items()
+        )
+        texts.append(f"Datasets left out of ranks, wins and tests: {names}.")
+    return texts
+
+
+def _friedman(test):
+    """Conclude only where both tests agree: on few datasets, alike ranks make F infinite."""
+    if max(test.p_value, test.f_p_value) <= results.TEST_LEVEL:
+        verdict = "the methods are not all equal"
+    elif min(test.p_value, test.f_p_value) > results.TEST_LEVEL:
+        verdict = "no difference between the methods is shown"
+    else:
+        verdict = "the two do not agree, so more datasets are needed to conclude"
+    f_test = f"F of Iman and Davenport {test.f_statistic:.3f} ({_p_value(test.f_p_value)})"
+    if math.isinf(test.f_statistic):
+        f_test = (
+            f"the F of Iman and Davenport has no finite value ({_p_value(test.f_p_value)}), "
+            "because all datasets rank the methods in the same order"
+        )
+    return (
+        f"chi-squared {test.statistic:.3f} ({_p_value(test.p_value)}); {f_test}. At the level "
+        f"{results.TEST_LEVEL:g}, {verdict}."
+    )
+
+
+def _p_value(value):
+    """Write p = 0.012, or p < 0.001."""
+    text = "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _difference(view):
+    """Return Demšar's diagram for a view."""
+    result = view.standing.nemenyi
+    caption = (
+        f"Mean ranks by {_spoken(view.metric)} at {percent(view.rate)} missing degrees. Methods "
+        "under one bar do not differ significantly."
+    )
+    parts = (result.mean_ranks, result.critical_difference, result.groups)
+    draw = partial(critical_difference, *parts)
+    return picture(draw, caption, view.file("ranks"), when=view.key)
+
+
+def _rate_figures(rows, metrics, settings):
+    """Return the figures of each main metric against the missing rate, for each setting."""
+    groups = dict(list(rows.groupby(SETTING)))
+    figures = [
+        _against_rate(groups[setting], metric, f"{m}-*-{s}")
+        for (s, setting), (m, metric) in product(enumerate(settings), enumerate(metrics))
+        if metric in MAIN_METRICS and groups[setting]["rate"].nunique() > 1
+    ]
+    if not figures:
+        figures = [Note("There is one missing rate, so there is no curve to draw.")]
+    if rows["rate"].nunique() < 2:
+        return figures
+    drawn = listed(_spoken(name) for name in metrics if name in MAIN_METRICS)
+    text = f"This figure is drawn for {drawn} only."
+    others = [at for at, name in enumerate(metrics) if name not in MAIN_METRICS]
+    return figures + [Note(text, when=f"{at}-*-*") for at in others]
+
+
+def _against_rate(rows, metric, key):
+    frame = results.against_rate(rows, metric)
+    higher = METRICS[metric].higher_is_better
+    ranks = frame.groupby(["dataset", "rate"])["mean"].rank(ascending=not higher)
+    order = frame.assign(rank=ranks).groupby("method")["rank"].mean().sort_values(kind="stable")
+    part = frame[frame["method"].isin(order.index[:MOST_LINES])]
+    caption = f"{_spoken(metric).capitalize()} against the missing rate, one panel per dataset."
+    if part["std"].notna().any():
+        caption += " Bars: one standard deviation."
+    if len(order) > MOST_LINES:
+        caption += f" Of {len(order)} methods, the {MOST_LINES} best by mean rank are drawn."
+    draw = partial(metric_against_rate, part, metric)
+    return picture(draw, caption, f"rates-{metric}", when=key)
+
+
+def _spoken(metric):
+    return metric.replace("_", " ")
+
+
+def percent(rate) -> str:
+    """Write 50% for 0.5."""
+    return f"{100 * rate:.4g}%"
+
+
 def _time_figure(rows):
     """Return the bars of run time, over the rates and splits of all settings."""
-    mean, _ = mean_and_std(rows, "fit_seconds")
-    frame = mean.rename(columns=short_names(mean.columns)).melt(
-        ignore_index=False, var_name="method", value_name="seconds"
-    )
+    mean, _ = results.mean_and_std(rows, "fit_seconds")
+    frame = mean.melt(ignore_index=False, var_name="method", value_name="seconds")
     known = frame["seconds"].dropna()
     if known.empty or not (known > 0).all():
         return Note("There are no times of fits to draw.")
@@ -142,9 +356,11 @@ def _costs(rows):
         "not_converged": Header("not converged", ".0f"),
         "fits": Header("fits"),
     }
-    frame = costs(rows).reset_index()
+    frame = results.costs(rows).reset_index()
     frame["megabytes"] = frame["peak_memory"] / 1e6
-    meant = frame["not_converged"].eq(0) | frame["method"].isin(_meant_to_converge(rows))
+    # A method that is meant to stop at its last iteration does not warn.
+    warned = rows.loc[rows["reason"].str.startswith(ConvergenceWarning.__name__), "method"]
+    meant = frame["not_converged"].eq(0) | frame["method"].isin(warned)
     frame["not_converged"] = frame["not_converged"].where(meant)
     caption = (
         "Means over the fits that succeeded, in CPU seconds; memory is the peak above what was "
@@ -158,13 +374,8 @@ def _costs(rows):
     return ShownTable.of(frame, columns, caption=caption, name="run-time")
 
 
-def _meant_to_converge(rows):
-    """Return the methods that warned: one that is meant to stop at its last iteration does not."""
-    return set(rows.loc[rows["reason"].str.startswith(ConvergenceWarning.__name__), "method"])
-
-
 def _remarks(rows):
-    noted = remarks(rows)
+    noted = results.remarks(rows)
     if noted.empty:
         return [Paragraph("Nothing failed, and no fit gave a warning.")]
     columns = {
@@ -184,33 +395,3 @@ def _remarks(rows):
     more = len(noted) - MOST_REMARKS
     hidden = [Paragraph(f"{more} more kinds are in the file.")] if more > 0 else []
     return [ShownTable.of(shown, columns, name="failures"), *hidden]
-
-
-def _environment(rows):
-    found = environments(rows)
-    if not found:
-        return Paragraph("The rows do not say where they were computed.")
-    names = list(dict.fromkeys(name for each, _ in found for name in each))
-    lines = [[name, *(str(each.get(name, DASH)) for each, _ in found)] for name in names]
-    columns = [Header("part"), *(Header(f"{count} fits", words=True) for _, count in found)]
-    return ShownTable(columns, lines)
-
-
-def _reproduce(rows, command):
-    parts = {}
-    grids = repeated_grids(rows) if command else []
-    if grids:
-        parts["The same fits, on the same splits and holes:"] = "\n\n".join(map(command, grids))
-    if (rows["splits"] == "authors").any():
-        parts["The fits on the splits of the authors of the paper:"] = "inldl reproduce"
-    for versions, count in environments(rows):
-        known = [f"{name}=={versions[name]}" for name in _PACKAGES if name in versions]
-        if known:
-            python = versions.get("python", "")
-            parts[f"Versions of {count} fits, with Python {python}:"] = "\n".join(known)
-    parts["All numbers in full precision:"] = _FRAME
-    return [block for text, code in parts.items() for block in (Paragraph(text), Code(code))]
-
-
-_FRAME = """from inldl.experiments import Store
-Store("run.sqlite").frame().to_csv("run.csv", index=False)"""

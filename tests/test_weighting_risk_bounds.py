@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inldl.risk_bounds import linear_bound, rademacher_bound, weighted_empirical_risk
+from inldl.weighting import linear_bound, rademacher_bound, weighted_empirical_risk
 
 THEOREM_1 = {
     "empirical_risk": 0.2,
