@@ -1,17 +1,15 @@
-"""A table and its parts, and what the format of a file must be able to do."""
+"""A table, pieces of it as they stand in a file, and all its rows as one piece."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.partial import PartialRows
 from inldl.tables.degrees import Bounds
-from inldl.tables.options import FileOptions
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 
@@ -79,14 +77,13 @@ class Piece:
         """Whether bounds or sums of labels say something about missing degrees."""
         return self.bounds is not None or bool(self.sums)
 
-    def without_features(self, rows: Any = slice(None)) -> "Piece":
-        """Return what some of the rows say about degrees."""
-        values = self.values[rows]
+    def take(self, rows: np.ndarray) -> "Piece":
+        """Return some of the rows."""
         return Piece(
             self.first,
-            len(values),
-            values,
-            pd.DataFrame(),
+            len(rows),
+            self.values[rows],
+            self.features.iloc[rows],
             None,
             None if self.bounds is None else self.bounds.at(rows),
             None if self.totals is None else self.totals[rows],
@@ -94,22 +91,22 @@ class Piece:
         )
 
     @classmethod
-    def joined(
-        cls, parts: "Sequence[Piece]", values: np.ndarray, features: pd.DataFrame
-    ) -> "Piece":
-        """Return the rows of several pieces as one; values and features are joined."""
+    def joined(cls, parts: "Sequence[Piece]") -> "Piece":
+        """Return the rows of several pieces as one."""
+        features = [part.features for part in parts]
+        values = np.concatenate([part.values for part in parts])
         totals = [part.totals for part in parts if part.totals is not None]
         return cls(
             0,
             len(values),
             values,
-            features,
+            pd.concat(features, ignore_index=True),
             None,
             Bounds.joined([(part.values.shape, part.bounds) for part in parts]),
             np.concatenate(totals) if totals else None,
             {
                 members: np.concatenate([part.sums[members] for part in parts])
-                for members in (parts[0].sums if parts else ())
+                for members in parts[0].sums
             },
         )
 
@@ -198,117 +195,43 @@ class Table:
         return pd.DataFrame(self.y, columns=self.labels, copy=False)
 
 
-class TableFormat(Protocol):
-    """A table in an open file. A file format is one class that can do this.
-
-    The class is listed in `tables.formats`. One whose files are read as frames takes most of it
-    from `formats.frames.FrameFormat`. Errors are a ValueError or an OSError in one sentence
-    that says where in the file and what to do.
-    """
-
-    names: list[str]  # of the columns that can be labels or features
-    notes: list[str]  # sentences about what was detected
-    format: Format
-
-    def __init__(self, path: Path, options: FileOptions) -> None:
-        """Open a file; a format without delimiter and encoding ignores what is given."""
-
-    def find_signs(
-        self, labels: Sequence[str], decimal: str | None, thousands: str | None
-    ) -> None:
-        """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
-
-    def where(self, row: int) -> str:
-        """Return the place of a row in words, such as "Line 7"."""
-
-    def most_rows(self) -> int:
-        """Return a number of rows that is not exceeded."""
-
-    def pieces(
-        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] | None = ()
-    ) -> Iterator[Piece]:
-        """Yield the rows a piece at a time, with the columns in `text` as text.
-
-        If `text` is None, columns with text may be left out of a piece.
-        """
-
-    def check_name(self, name: str) -> None:
-        """Refuse a name for a new column that cannot be written to such a file."""
-
-    @staticmethod
-    def write_new(frame: pd.DataFrame, part: Path, suffix: str, like: Format | None) -> None:
-        """Write a frame to a new file; its name is to end in `suffix`.
-
-        `like` is the format of a text that it goes with, if there is one.
-        """
-
-    def writer(
-        self,
-        part: Path,
-        labels: Sequence[str],
-        filled: Sequence[str],
-        extra: Sequence[str],
-        added: Sequence[dict[str, Any]] = (),
-    ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
-        """Give a function that writes the file to `part` again, a piece at a time.
-
-        It takes the raw rows of the next piece, what to write into its label columns (NaN where
-        nothing changes; only columns in `filled` change at all), and the values of the columns
-        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
-        that are `added`, from names of columns to cells; a column that has none stays empty.
-        """
-
-
 def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
     """Return the rows of a file as one piece, and their numbers if only some are kept.
 
-    About `most_rows` are drawn, or all are taken. Memory is taken once: floats go to their place,
-    columns of another kind are joined later.
+    About `most_rows` are drawn, or all are taken.
     """
-    most, keep = file.source.most_rows(), None
-    if most_rows is not None and most_rows < most:
-        keep = _Draw(most_rows / most, len(file.labels))
-        most = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
-        most += RARE_LABEL_ROWS * len(file.labels)
-    values, floats = np.empty((most, len(file.labels))), np.empty((len(file.features), most))
-    columns = dict(zip(file.features, floats, strict=True))
-    others: dict[str, list] = {}
-    text: dict[str, None] = {}
-    rows: list[Any] = []
-    done, parts = 0, []
-    for piece in file._pieces(file.features, None):
-        rows.append(slice(None) if keep is None else keep(piece))
-        part = piece.without_features(rows[-1])
-        place = slice(done, done + part.size)
-        values[place] = part.values
-        parts.append(replace(part, values=values[place]))
-        text |= dict.fromkeys(name for name in file.features if name not in piece.features)
-        if not (others or text) and (piece.features.dtypes == np.float64).all():  # all at once
-            floats[:, place], done = piece.features.to_numpy()[rows[-1]].T, place.stop
-            continue
-        for name, cells in piece.features.items():
-            column = columns[name]
-            if name in others or cells.dtype != np.float64:
-                before = [pd.Series(column[:done])] if done else []
-                others.setdefault(name, before).append(cells[rows[-1]])
-            else:
-                column[place] = cells.to_numpy()[rows[-1]]
-        done = place.stop
-    numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-    if not (others or text):
-        features = pd.DataFrame(floats[:, :done].T, columns=file.features, copy=False)
-        return Piece.joined(parts, values[:done], features), numbered
-    columns = {name: column[:done] for name, column in columns.items()}
-    columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
-    columns |= _texts(file.source, list(text), rows)
-    return Piece.joined(parts, values[:done], pd.DataFrame(columns)), numbered
+    most = file.source.most_rows()
+    some = most_rows is not None and most_rows < most
+    numbers: list[np.ndarray] = []
+
+    def read(text):
+        draw = _Draw(most_rows / most, len(file.labels)) if some else None
+        numbers.clear()
+        for piece in file._pieces(file.features, text):
+            if draw is not None:
+                rows = draw(piece)
+                numbers.append(piece.first + rows)
+                piece = piece.take(rows)
+            yield piece
+
+    piece = join_pieces(read)
+    if piece is None:
+        nothing = np.empty((0, len(file.labels)))
+        piece = Piece(0, 0, nothing, pd.DataFrame(columns=file.features), None)
+    return piece, np.concatenate(numbers) if numbers else None
 
 
-def _texts(source, names, rows):
-    """Return columns of text, of each piece the rows that are kept."""
-    pieces = zip(source.pieces((), names, names), rows, strict=True) if names else ()
-    parts = [piece.features[kept] for piece, kept in pieces]
-    return dict(pd.concat(parts, ignore_index=True)) if parts else {}
+def join_pieces(read, text=frozenset()) -> Piece | None:
+    """Return all rows as one piece, or None. `read(text)` yields them, with some columns as text.
+
+    A column with text in some pieces and numbers in others is text, such as one with 007 and A5.
+    """
+    parts = [replace(piece, raw=None) for piece in read(text)]
+    kinds = [{n: is_numeric_dtype(kind) for n, kind in p.features.dtypes.items()} for p in parts]
+    mixed = {name for kind in kinds for name in kind if kind[name] != kinds[0][name]}
+    if not mixed <= text:
+        return join_pieces(read, text | mixed)
+    return Piece.joined(parts) if parts else None
 
 
 class _Draw:
@@ -326,4 +249,4 @@ class _Draw:
             rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
             chosen[rows] = True
             self._lacking[j] -= len(rows)
-        return chosen
+        return np.flatnonzero(chosen)

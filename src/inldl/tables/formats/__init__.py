@@ -1,7 +1,7 @@
 """The file formats of tables: which ones there are, and which one a file has; compressed files.
 
-A format is a class with the methods of `TableFormat` in a module of its own, and a
-line in `FORMATS`. Its module is imported when a file is opened, so that help texts are quick.
+A format is a `formats.base.TableFormat` in a module of its own, and a line in `FORMATS`. Its
+module is imported when a file is opened, so that help texts are quick.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inldl.files.replacing import goes_with, temporary_copy
 
 if TYPE_CHECKING:
-    from inldl.tables.table import TableFormat
+    from inldl.tables.formats.base import TableFormat
 
 
 class Listing(NamedTuple):
