@@ -7,7 +7,7 @@ from scipy import stats
 from inldl.errors import DataError
 from inldl.tables.columns.cells import Cells
 from inldl.tables.columns.encoder import MAX_LEVELS, choose
-from inldl.tables.table import gather
+from inldl.tables.reading import gather
 from inldl.text import counted
 
 NEARLY_EMPTY = 0.95

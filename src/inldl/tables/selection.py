@@ -9,8 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from inldl.rows.checks import rounding_gap
-from inldl.tables.degrees import WHOLE
-from inldl.tables.table import Piece
+from inldl.tables.table import WHOLE, Piece
 from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'

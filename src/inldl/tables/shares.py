@@ -6,7 +6,7 @@ import numpy as np
 
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.degrees import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
 from inldl.text import counted
 
 ROUNDING = 1e-9  # what a computation may leave of 0

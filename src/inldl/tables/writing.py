@@ -8,10 +8,10 @@ import numpy as np
 
 from inldl.files.replacing import check_free, replacing
 from inldl.rows.checks import as_degrees, sum_tolerance
-from inldl.tables.degrees import WHOLE
 from inldl.tables.formats import find_format, load_format, packing, plain_name
 from inldl.tables.formats.base import TableFormat
 from inldl.tables.numbers import DECIMALS
+from inldl.tables.table import WHOLE
 
 _UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
 _NEAR = 1e-6  # of a whole number

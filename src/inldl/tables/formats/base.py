@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from inldl.tables.degrees import Bounds, read_bounds, what_is_wrong
 from inldl.tables.numbers import (
     SignEvidence,
     find_signs,
@@ -28,7 +27,7 @@ from inldl.tables.numbers import (
     without_numbers,
 )
 from inldl.tables.options import FileOptions
-from inldl.tables.table import Format, Piece
+from inldl.tables.table import Bounds, Format, Piece, read_bounds, what_is_wrong
 from inldl.text import shortened
 
 _FIRST = 1000  # rows that tell whether degrees have percent signs

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from inldl.tables.degrees import Bounds
 from inldl.tables.selection import named_by
-from inldl.tables.table import Piece
+from inldl.tables.table import Bounds, Piece
 from inldl.text import listed, shortened
 
 _PARTS = ("id", "label", "value", "absent")

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.degrees import read_bounds
-from inldl.tables.table import Format
+from inldl.tables.table import Format, read_bounds
 
 PLAIN = Format("text")
 COMMA = Format("text", decimal=",", thousands=".")
