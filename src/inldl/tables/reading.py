@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.checks import check_choice, check_number
 from inldl.rows.partial import PartialRows
@@ -28,7 +27,7 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.table import Piece, ScaleEvidence, Table
+from inldl.tables.table import Piece, ScaleEvidence, Table, join_pieces
 
 RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The shares are read as percentages: they have a percent sign."
@@ -361,19 +360,6 @@ def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
         nothing = np.empty((0, len(file.labels)))
         piece = Piece(0, 0, nothing, pd.DataFrame(columns=file.features), None)
     return piece, np.concatenate(numbers) if numbers else None
-
-
-def join_pieces(read, text=frozenset()) -> Piece | None:
-    """Return all rows as one piece, or None. `read(text)` yields them, with some columns as text.
-
-    A column with text in some pieces and numbers in others is text, such as one with 007 and A5.
-    """
-    parts = [replace(piece, raw=None) for piece in read(text)]
-    kinds = [{n: is_numeric_dtype(kind) for n, kind in p.features.dtypes.items()} for p in parts]
-    mixed = {name for kind in kinds for name in kind if kind[name] != kinds[0][name]}
-    if not mixed <= text:
-        return join_pieces(read, text | mixed)
-    return Piece.joined(parts) if parts else None
 
 
 class _Draw:

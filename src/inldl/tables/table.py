@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.partial import PartialRows
 from inldl.tables.numbers import MADE_DATE, looks_like_date, parse_number, written_bounds
@@ -264,6 +265,19 @@ class Piece:
         groups = tuple(np.array([labels.index(name) for name in members]) for members in self.sums)
         sums = np.column_stack(list(self.sums.values())) if groups else None
         return PartialRows(self.values, lower, upper, groups, sums, names=tuple(labels))
+
+
+def join_pieces(read, text=frozenset()) -> Piece | None:
+    """Return all rows as one piece, or None. `read(text)` yields them, with some columns as text.
+
+    A column with text in some pieces and numbers in others is text, such as one with 007 and A5.
+    """
+    parts = [replace(piece, raw=None) for piece in read(text)]
+    kinds = [{n: is_numeric_dtype(kind) for n, kind in p.features.dtypes.items()} for p in parts]
+    mixed = {name for kind in kinds for name in kind if kind[name] != kinds[0][name]}
+    if not mixed <= text:
+        return join_pieces(read, text | mixed)
+    return Piece.joined(parts) if parts else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from inldl.tables.selection import named_by
-from inldl.tables.table import Bounds, Piece
+from inldl.tables.table import Bounds, Piece, join_pieces
 from inldl.text import listed, shortened
 
 _PARTS = ("id", "label", "value", "absent")
@@ -93,22 +93,14 @@ class LongTable:
         """Return the values and the other columns of all rows; keys are text."""
         keys = self.keys
         others = [name for name in self.inner.names if name != keys.value]
-        text = {*keys.id, keys.label}
-        while True:
-            pieces = list(self.inner.pieces([keys.value], others, text))
-            kinds = {n: {piece.features[n].dtype.kind for piece in pieces} for n in others}
-            mixed = {name for name in others if len(kinds[name]) > 1} - text
-            if not mixed:
-                break
-            text |= mixed
-        if not pieces:
+        text = frozenset([*keys.id, keys.label])
+        rows = join_pieces(lambda text: self.inner.pieces([keys.value], others, text), text)
+        if rows is None:
             raise ValueError(f"{self.path} has a header but no rows; add rows.")
-        frame = pd.concat([piece.features for piece in pieces], ignore_index=True)
+        frame = rows.features
         frame[keys.label] = [_name(cell) for cell in frame[keys.label]]
         frame[keys.label] = frame[keys.label].str.strip()
-        values = np.concatenate([piece.values[:, 0] for piece in pieces])
-        bounds = Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces])
-        return values, frame, bounds
+        return rows.values[:, 0], frame, rows.bounds
 
     def _check_filled(self, frame):
         for name in (*self.keys.id, self.keys.label):
