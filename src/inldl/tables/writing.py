@@ -269,20 +269,14 @@ def _checked(known, completed):
             f"{y.shape}; give one row per row and one column per label of the table."
         )
     tolerance = 2 * sum_tolerance(completed.dtype)
-    bad = holes & ~((completed >= -tolerance) & (completed <= 1 + tolerance))
+    lower, upper = known.box
+    bad = holes & ~((completed >= lower - tolerance) & (completed <= upper + tolerance))
     if bad.any():
-        row, column = np.argwhere(bad)[0]
+        at = tuple(np.argwhere(bad)[0])
         raise ValueError(
-            f"completed[{row}, {column}] is {completed[row, column]:g}, but it must fill a hole; "
-            "give a fraction from 0 to 1."
+            f"completed[{at[0]}, {at[1]}] is {completed[at]:g}, but it must fill a hole; give a "
+            f"fraction from {lower[at]:g} to {upper[at]:g}, the bounds of its cell."
         )
-    for bound, side in ((known.lower, -1), (known.upper, 1)):
-        if bound is not None and (out := side * (completed - bound) > tolerance).any():
-            row, column = np.argwhere(out)[0]
-            raise ValueError(
-                f"completed[{row}, {column}] is {completed[row, column]:g}, but its cell in the "
-                f"table gives the bound {bound[row, column]:g}; stay within it."
-            )
     given = np.where(holes, completed, 0).sum(axis=1, dtype=np.float64)
     left = np.maximum(0, 1 - np.nansum(y, axis=1))
     off = holes.any(axis=1) & (np.abs(given - left) > tolerance)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
@@ -289,9 +290,9 @@ class _Writer:
         """Write the rows of a block."""
         self.copy(block.start)
         lines, rows = list(block.lines), list(block.rows)
-        for row, columns, texts in self._changes(fills):
+        for row, changes in self._changes(fills):
             cells = split_row(rows[row], block.delimiter)
-            for column, text in zip(columns, texts, strict=True):
+            for _, column, text in changes:
                 quotes = self._needs_quotes or cells[column][:1] == '"'
                 cells[column] = f'"{text}"' if quotes else text
             rows[row] = block.delimiter.join(cells)
@@ -303,15 +304,13 @@ class _Writer:
         self._position += len(block.text)
 
     def _changes(self, fills):
-        """Yield the rows that change, with the columns of cells and what to write into them."""
+        """Return the rows that change, with the columns of cells and what to write into them."""
         rows, columns = np.nonzero(~np.isnan(fills))
         values = fills[rows, columns].tolist()
         texts = format_numbers(values, self._form, percent=self._form.percent)
         columns = np.array(self._columns, int)[columns].tolist()
-        changed, starts = np.unique(rows, return_index=True)
-        stops = np.append(starts, len(rows))[1:].tolist()
-        for row, start, stop in zip(changed.tolist(), starts.tolist(), stops, strict=True):
-            yield row, columns[start:stop], texts[start:stop]
+        cells = zip(rows.tolist(), columns, texts, strict=True)
+        return groupby(cells, key=itemgetter(0))
 
     def _added(self, extra):
         """Return the cells that are added to each row, as one text."""
