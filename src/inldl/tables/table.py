@@ -91,14 +91,16 @@ class Bounds:
         Among whole numbers, <5 is at most 4; among others, at most 5.
         """
         lower, upper, strict = self.limits
-        return _whole(lower, upper, strict) if whole else (lower, upper)
+        if not whole:
+            return lower, upper
+        up = np.where(strict, np.floor(lower) + 1, np.ceil(lower))
+        return up, np.where(strict, np.ceil(upper) - 1, np.floor(upper))
 
     def note(self, most, whole) -> str:
         """Return a sentence on these cells; `most` is what a degree can be, NaN if it varies."""
         assert self.example is not None
-        text, low, high, strict = self.example
-        if whole:
-            low, high = _whole(low, high, strict)
+        text, *limits = self.example
+        low, high = Bounds(np.array(limits, float)).closed(whole)
         low, high = np.nan_to_num(low), most if np.isnan(high) else high
         between = f"at least {low:g}" if np.isnan(high) else f"between {low:g} and {high:g}"
         number = int(self.given().sum())
@@ -106,12 +108,6 @@ class Bounds:
         if number == 1:
             cells = f"1 cell, {text!r}, is read as bounds"
         return f"{cells}: {between}."
-
-
-def _whole(lower, upper, strict):
-    """Return the smallest and the largest whole number between bounds."""
-    up = np.where(strict, np.floor(lower) + 1, np.ceil(lower))
-    return up, np.where(strict, np.ceil(upper) - 1, np.floor(upper))
 
 
 @lru_cache(maxsize=4096)

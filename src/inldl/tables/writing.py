@@ -11,7 +11,7 @@ from inldl.rows.checks import as_degrees, sum_tolerance
 from inldl.tables.formats import find_format, load_format, packing, plain_name
 from inldl.tables.formats.base import TableFormat
 from inldl.tables.numbers import DECIMALS
-from inldl.tables.table import WHOLE
+from inldl.tables.table import whole_of
 
 _UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
 _NEAR = 1e-6  # of a whole number
@@ -229,7 +229,7 @@ def _largest_remainders(wanted, holes, left, lower, upper):
 
 def row_wholes(piece, scale) -> float | np.ndarray:
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
-    return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
+    return whole_of(scale) if piece.totals is None else piece.totals
 
 
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> None:
