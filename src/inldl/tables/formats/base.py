@@ -78,6 +78,10 @@ class TableFormat:
         """Return the place of a row in words."""
         return f"Row {row + 1} below the header"
 
+    def place(self, row: int, name: str) -> str:
+        """Return the place of a cell in words."""
+        return f"{self.where(row)}, column {name!r}"
+
     def most_rows(self) -> int:
         """Return a number of rows that is not exceeded."""
         raise NotImplementedError
@@ -149,7 +153,7 @@ class TableFormat:
         """Return the place of a cell in words, and its text."""
         block, at = self._find(row, [name])
         cell = self.cells(block, [name])[name].iloc[at]
-        return f"{self.where(row)}, column {name!r}", str(cell).strip()
+        return self.place(row, name), str(cell).strip()
 
     def _find(self, row, names=None):
         """Return the block that holds a row, and the number of the row in it."""
@@ -191,7 +195,7 @@ class TableFormat:
                 read = read_bounds(str(cell), form)
                 if isinstance(read, str):
                     raise ValueError(
-                        f"{self.where(first + row)}, column {name!r}: {shortened(str(cell))!r} "
+                        f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
                         f"{read or what_is_wrong(cell, form)}"
                     )
                 bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
