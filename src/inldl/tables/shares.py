@@ -194,8 +194,7 @@ class Degrees:
         self._check_groups(rows, gap, whole)
         least, most = self._check_sums(rows, gap, whole, scale)
         near = given.holes.any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
-        factors = np.clip(1, least, most)
-        factors = np.where(near & (np.abs(factors - 1) > ROUNDING), factors, 1)[:, None]
+        factors = np.where(near, np.clip(1, least, most), 1)[:, None]
         if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
             notes.append(
                 "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
@@ -234,8 +233,13 @@ class Degrees:
 
     def _check_sums(self, rows, gap, whole, scale):
         """Return the least and the most that each row can sum to; refuse what is not the whole."""
-        others, left = rows.parts[-1]  # what is in no group of known sum
-        least, most = (np.where(others, end, 0).sum(axis=1) + 1 - left for end in rows.box)
+        ends = [end.copy() for end in rows.box]
+        for j, columns in enumerate(rows.groups):
+            known = ~np.isnan(rows.sums[:, j])
+            for end in ends:
+                end[np.ix_(known, columns)] = 0
+                end[known, columns[0]] = rows.sums[known, j]
+        least, most = (end.sum(axis=1) for end in ends)
         counts = "" if scale == "count" else _COUNTED
         for bad, word, end, advice in (
             (least > 1 + gap, "at least", least, ""),

@@ -8,6 +8,7 @@ import numpy as np
 
 from inldl.files.replacing import check_free, replacing
 from inldl.rows.checks import as_degrees, sum_tolerance
+from inldl.rows.partial import PartialRows
 from inldl.tables.formats import find_format, load_format, packing, plain_name
 from inldl.tables.formats.base import TableFormat
 from inldl.tables.numbers import DECIMALS
@@ -116,9 +117,7 @@ class TableWriter:
                 f"{where(int(np.argmax(bad)))}: the model gives no number for a degree of this "
                 "row; check the numbers of the row, and fit the model again if they are right."
             )
-        limits = None
-        if piece.bounds is not None or piece.sums:
-            limits = self._file.written_limits(piece, scale)
+        limits = self._file.written_limits(piece, scale) if piece.constrained else None
         fills = HoleFilling(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
@@ -138,12 +137,7 @@ class HoleFilling:
         self._wanted = np.where(self._holes, filled, 0).astype(np.float64) * whole
         self._left = (totals - np.nansum(y, axis=1)) * whole[:, 0]
         self._known = np.where(self._holes, 0, y) * whole
-        self._lower, self._upper = np.zeros(y.shape), np.full(y.shape, np.inf)
-        self._groups = []
-        if limits is not None:
-            self._lower, self._upper = limits.box
-            if limits.groups:
-                self._groups = list(zip(limits.groups, limits.sums.T, strict=True))
+        self._limits = limits or PartialRows(y, np.zeros(y.shape), np.full(y.shape, np.inf))
 
     def rounded(self) -> np.ndarray:
         """Return degrees of up to six decimals; the largest one takes the rest."""
@@ -166,24 +160,25 @@ class HoleFilling:
 
     def _in_parts(self, fill):
         """Fill the holes of each group of labels whose sum is known, then the others."""
-        out, rest, left = np.full(self._holes.shape, np.nan), self._holes.copy(), self._left.copy()
-        if not rest.any():
+        out, left = np.full(self._holes.shape, np.nan), self._left.copy()
+        if not self._holes.any():
             return out
-        for columns, sums in self._groups:
-            part = np.zeros(rest.shape, bool)
-            part[:, columns] = rest[:, columns] & ~np.isnan(sums)[:, None]
-            lacking = sums - self._known[:, columns].sum(axis=1)
+        *groups, (others, _) = self._limits.parts
+        for cells, total in groups:
+            part, lacking = (
+                self._holes & cells,
+                total - np.where(cells, self._known, 0).sum(axis=1),
+            )
             self._put(fill, part, lacking, out)
             left -= np.where(part.any(axis=1), lacking, 0)
-            rest &= ~part
-        self._put(fill, rest, left, out)
+        self._put(fill, self._holes & others, left, out)
         return out
 
     def _put(self, fill, part, left, out):
         """Fill the holes `part`, which have `left` together, into `out`."""
         rows = np.flatnonzero(part.any(axis=1))
         if len(rows):
-            ends = self._lower[rows], self._upper[rows]
+            ends = (end[rows] for end in self._limits.box)
             found = fill(self._wanted[rows], part[rows], np.maximum(left[rows], 0), *ends)
             out[rows] = np.where(part[rows], found, out[rows])
 
