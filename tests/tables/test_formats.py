@@ -15,8 +15,7 @@ from inldl.cli.options import File
 from inldl.tables import TableFile, formats, read_table, write_table
 from inldl.tables.formats import Listing
 from inldl.tables.formats import parquet as parquet_format
-from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.table import TableFormat
+from inldl.tables.formats.base import FrameFormat, TableFormat
 from inldl.tables.writing import TableWriter, write_frame
 
 ODD = ['+1 "x"', "a,b;c", "größe", "läuft\tgut"]  # names of features, and of columns to add
@@ -28,8 +27,8 @@ class JsonLines(FrameFormat):
 
     kind = "json lines"
 
-    def open(self, path):
-        self._frame = pd.read_json(path, lines=True, precise_float=True)
+    def load(self):
+        self._frame = pd.read_json(self.path, lines=True, precise_float=True)
         self.names, self.n_rows = list(self._frame), len(self._frame)
 
     def frames(self, names=None):
@@ -45,8 +44,8 @@ class JsonLines(FrameFormat):
     def writer(self, part, labels, filled, extra, added=()):
         with part.open("w", encoding="utf-8") as out:
 
-            def write(rows, fills, values):
-                rows = rows.copy()
+            def write(block, fills, values):
+                rows = block.raw.copy()
                 for name in filled:
                     fill = fills[:, labels.index(name)]
                     rows[name] = np.where(np.isnan(fill), rows[name], fill)
@@ -100,7 +99,7 @@ def path(request, frame, tmp_path):
 def opened(path, labels=LABELS):
     file = TableFile(path, labels)
     if file.format.kind == "text":
-        file.source.rows.block_size = 500  # bytes of a piece
+        file.source.block_size = 500  # bytes of a piece
     return file
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.formats.frames import FrameFormat
-from inldl.tables.formats.text import EncodedText, Rows
+from inldl.tables.formats.base import FrameFormat
+from inldl.tables.formats.delimited import DelimitedText
 from inldl.tables.options import FileOptions
 
 GOOD = "x,joy,anger\n1,0.25,0.75\n2,0.5,\n"
@@ -220,7 +220,7 @@ def test_the_scale_can_be_found_alone(tmp_path_factory, rows, block):
     path.write_text("x,joy,anger\n" + "".join(f"1,{row}\n" for row in rows))
     file = TableFile(path, "joy,anger")
     table = file.read(check=False, least_rows=1)
-    file.source.rows.block_size = block
+    file.source.block_size = block
     scale, note = file.find_scale()
     assert scale == table.scale
     assert note in table.notes
@@ -346,14 +346,16 @@ def test_cells_are_those_of_the_csv_module(tmp_path_factory, rows, newline, quot
     csv.writer(buffer, lineterminator=newline, quoting=quoting).writerows(rows)
     file = tmp_path_factory.getbasetemp() / "cells.csv"
     file.write_bytes(buffer.getvalue().encode())
-    found = Rows(EncodedText(file, "utf-8"), ",")
+    options = {"delimiter": ",", "encoding": "utf-8", "skip_rows": 0, "skip_last": 0}
+    found = DelimitedText(file, FileOptions(na=(), **options))
     found.block_size = block
+    names, found.names = found.names, list(map(str, range(len(rows[0]))))
     below = [
         list(row)
         for part in found.blocks()
-        for row in zip(*part.texts(range(len(rows[0]))), strict=True)
+        for row in zip(*found.cells(part, found.names).values(), strict=True)
     ]
-    assert found.names == [cell.strip() for cell in rows[0]]
+    assert names == [cell.strip() or name for cell, name in zip(rows[0], names, strict=True)]
     assert below == rows[1:]
 
 
@@ -397,7 +399,7 @@ def test_frames_are_read_like_text():
     class Frame(FrameFormat):
         kind, names, n_rows = "frame", list(frame), len(frame)
 
-        def open(self, path):
+        def load(self):
             pass
 
         def frames(self, names=None):

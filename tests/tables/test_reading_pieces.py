@@ -36,7 +36,7 @@ def evenly(y):
 
 def small_pieces(file):
     if file.format.kind == "text":
-        file.source.rows.block_size = 300
+        file.source.block_size = 300
     return file
 
 

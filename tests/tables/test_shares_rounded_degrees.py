@@ -123,7 +123,7 @@ def test_holes_of_rows_that_rounding_made_too_large_become_0(tmp_path):
 def test_pieces_are_read_alike(tmp_path):
     file = TableFile(save(rounded_table(100, 0), tmp_path / "t.csv"), LABELS)
     table = file.read()
-    file.source.rows.block_size = 500
+    file.source.block_size = 500
     parts = [file.known(piece, "percent").y for piece in file.pieces()]
     assert len(parts) > 3
     np.testing.assert_array_equal(np.concatenate(parts), table.y)

@@ -75,7 +75,7 @@ def test_only_holes_change(tmp_path_factory, file, encoding, block):
     table = read_table(
         source, labels, scale="fraction", delimiter=delimiter, decimal=decimal, encoding=encoding
     )
-    table.file.source.rows.block_size = block
+    table.file.source.block_size = block
     assert np.isnan(table.y).sum() == len(holes)
     write_table(table, completed(table.y), target, overwrite=True)
     written = target.read_bytes().decode(encoding)
@@ -196,7 +196,7 @@ def test_completed_must_fit(tmp_path, table, full, message):
 
 
 def test_any_failure_removes_the_part(tmp_path, table):
-    table.file.source.rows.header_end = None
+    table.file.source.header_end = None
     with pytest.raises(TypeError):
         write_table(table, completed(table.y), tmp_path / "out.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]

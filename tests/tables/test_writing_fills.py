@@ -114,7 +114,9 @@ def test_counts_are_written_within_bounds_and_all_else_stays(tmp_path, whole, ex
 def test_degrees_outside_of_their_bounds_are_not_written(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,c\n50,40,10\n90,<5,\n")
     table = read_table(tmp_path / "t.csv", "a,b,c")
-    with pytest.raises(ValueError, match=r"completed\[1, 1\] is 0.06, but its cell .* bound 0.05"):
+    with pytest.raises(
+        ValueError, match=r"completed\[1, 1\] is 0.06, but .* from 0 to 0.05, the b"
+    ):
         write_table(table, [[0.5, 0.4, 0.1], [0.9, 0.06, 0.04]], tmp_path / "out.csv")
 
 

@@ -14,8 +14,8 @@ from inldl.progress import listening
 from inldl.rows.checks import as_degrees, check_number, names_or_numbers
 from inldl.tables.ask import check_asked, errors_of
 from inldl.tables.audit import error_unit
-from inldl.tables.degrees import whole_of
 from inldl.tables.model import TableModel
+from inldl.tables.table import whole_of
 from inldl.tables.table_rows import RowsToFill, sample_rows
 
 ASK = "ask"

@@ -14,7 +14,7 @@ import pandas as pd
 
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import fill_in_proportion
-from inldl.tables.degrees import whole_of
+from inldl.tables.table import whole_of
 
 POINTS = "percentage points"
 SHOWN_ROUNDING = 0.025  # of an error, by which the printed one may differ

@@ -13,8 +13,8 @@ from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
-from inldl.tables.degrees import whole_of
 from inldl.tables.options import ShareOptions
+from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
 from inldl.tables.trial import NOT_CONVERGED, completing_trials, predicting_trials, try_method
 

@@ -10,11 +10,10 @@ from inldl.rows.inputs import check_rows
 from inldl.tables import findings
 from inldl.tables.columns.cells import as_table, named_columns
 from inldl.tables.columns.dates import ORDERS
-from inldl.tables.degrees import whole_of
 from inldl.tables.features import describe_features, find_copies, find_dependence
 from inldl.tables.findings import SizeTest
 from inldl.tables.options import ScaleOptions
-from inldl.tables.table import Table
+from inldl.tables.table import Table, whole_of
 from inldl.tables.table_rows import notes_on_counts, sample_rows, take_weights
 
 LEAST_CORRELATED = 1000  # rows, whatever the number of features

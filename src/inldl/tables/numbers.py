@@ -93,7 +93,7 @@ def parse_cells(
     found = [parse_number(word, signs, percent=percent) for word in words]
     values = np.array(found, float)[codes]  # None becomes NaN
     text = np.array([number is None for number in found], bool)[codes]
-    return without_numbers(values, signs.na), np.flatnonzero(text)
+    return without_numbers(pd.Series(values), signs.na).to_numpy(), np.flatnonzero(text)
 
 
 def parse_column(
@@ -126,11 +126,11 @@ def hole_words(na: tuple[str, ...]) -> frozenset[str]:
     return frozenset([*MISSING, *(word.lower() for word in na)])
 
 
-def without_numbers(values: np.ndarray, na: Iterable[str]) -> np.ndarray:
-    """Return numbers with NaN for those that mean missing, such as -99."""
+def without_numbers(column: pd.Series, na: Iterable[str]) -> pd.Series:
+    """Return a column of numbers without those that mean missing, such as -99."""
     found = (_as_float(word.replace(",", ".")) for word in na)
     missing = [number for number in found if number is not None]
-    return np.where(np.isin(values, missing), np.nan, values) if missing else values
+    return column.mask(column.isin(missing)) if missing else column
 
 
 def _as_float(value: Any) -> float | None:

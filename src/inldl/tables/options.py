@@ -182,21 +182,6 @@ class FileOptions(Options):
         "The sheet of an Excel file, by name or number; the first by default.",
     )
 
-    def refuse_sheet(self, path: Any) -> None:
-        """Refuse a sheet, for a format that has none."""
-        if self.sheet is not None:
-            raise ValueError(
-                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
-            )
-
-    def refuse_skipping(self, path: Any) -> None:
-        """Refuse rows to skip, for a format that has nothing but the table in its files."""
-        if self.skip_rows or self.skip_last:
-            raise ValueError(
-                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
-                "skip_last (--skip-rows and --skip-last)."
-            )
-
 
 @option_group
 class ColumnOptions(FileOptions):

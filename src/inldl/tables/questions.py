@@ -11,10 +11,10 @@ import pandas as pd
 from inldl.files.replacing import goes_with
 from inldl.tables.ask import Suggestion, check_asked, suggestion
 from inldl.tables.audit import error_unit
-from inldl.tables.degrees import whole_of
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import pieces_for
+from inldl.tables.table import whole_of
 from inldl.tables.table_rows import id_columns, id_texts
 from inldl.tables.writing import row_wholes, write_cells, write_frame
 from inldl.text import listed

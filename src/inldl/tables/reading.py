@@ -5,9 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from inldl.rows.checks import check_choice, check_number
 from inldl.rows.partial import PartialRows
-from inldl.tables.degrees import ScaleEvidence
 from inldl.tables.formats import load_format, readable_twice, unpacked
 from inldl.tables.formats.long import Keys, LongTable, long_table_hint
 from inldl.tables.numbers import as_words, check_signs
@@ -25,8 +27,9 @@ from inldl.tables.selection import (
     split_names,
 )
 from inldl.tables.shares import Degrees
-from inldl.tables.table import Piece, Table, gather
+from inldl.tables.table import Piece, ScaleEvidence, Table, join_pieces
 
+RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
 _SIGNED = "The shares are read as percentages: they have a percent sign."
 
 
@@ -331,3 +334,47 @@ class TableFile:
         Its rows are counted from row `first` of the file, or are the rows numbered `rows`.
         """
         return lambda row: self.source.where(first + row if rows is None else int(rows[row]))
+
+
+def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
+    """Return the rows of a file as one piece, and their numbers if only some are kept.
+
+    About `most_rows` are drawn, or all are taken.
+    """
+    most = file.source.most_rows()
+    some = most_rows is not None and most_rows < most
+    numbers: list[np.ndarray] = []
+
+    def read(text):
+        draw = _Draw(most_rows / most, len(file.labels)) if some else None
+        numbers.clear()
+        for piece in file._pieces(file.features, text):
+            if draw is not None:
+                rows = draw(piece)
+                numbers.append(piece.first + rows)
+                piece = piece.take(rows)
+            yield piece
+
+    piece = join_pieces(read)
+    if piece is None:
+        nothing = np.empty((0, len(file.labels)))
+        piece = Piece(0, 0, nothing, pd.DataFrame(columns=file.features), None)
+    return piece, np.concatenate(numbers) if numbers else None
+
+
+class _Draw:
+    """Draw a share of the rows of each piece, the same ones each time.
+
+    The first rows in which a label is observed are taken as well, so that rare labels are seen.
+    """
+
+    def __init__(self, share, n_labels):
+        self._share, self._lacking = share, [RARE_LABEL_ROWS] * n_labels
+
+    def __call__(self, piece):
+        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
+        for j, lacking in enumerate(self._lacking):
+            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
+            chosen[rows] = True
+            self._lacking[j] -= len(rows)
+        return np.flatnonzero(chosen)

@@ -17,11 +17,10 @@ from inldl.progress import report
 from inldl.rows.checks import check_number
 from inldl.rows.partial import PartialRows, add_slack
 from inldl.tables import audit
-from inldl.tables.degrees import whole_of
 from inldl.tables.findings import UNKNOWN_SCALES, UNKNOWN_TOTALS, SizeTest, size_test
 from inldl.tables.formats import plain_name
 from inldl.tables.model import TableModel
-from inldl.tables.table import Piece
+from inldl.tables.table import Piece, whole_of
 from inldl.tables.table_rows import id_texts
 from inldl.tables.writing import TableWriter
 

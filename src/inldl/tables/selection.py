@@ -9,8 +9,7 @@ from difflib import get_close_matches
 import numpy as np
 
 from inldl.rows.checks import rounding_gap
-from inldl.tables.degrees import WHOLE
-from inldl.tables.table import Piece
+from inldl.tables.table import WHOLE, Piece
 from inldl.text import listed, shortened
 
 _EXAMPLE = '"alcohol=beer,wine"'
@@ -274,48 +273,39 @@ def refused_total(labels, values) -> str | None:
 def notes_on_total_row(values, totals, y, features, where) -> list[str]:
     """Return a list with a sentence about a first or last row that sums up all others.
 
-    The `values` are counts if there are no shares `y`.
+    The `values` and `totals` are counts, NaN where missing, if there are no shares `y`. Shares of
+    a total are means of those of the other rows, with weights that are not known. So its name must
+    tell it, and none of its shares is beyond those of the others.
     """
-    if y is None:
-        return _total_row(values, totals, where)
-    return _named_total_row(y, features, where)
-
-
-def _total_row(counts, totals, where):
-    """Return a list with a sentence about a first or last row that is the sum of all others.
-
-    The `counts` of the labels and the `totals` of rows, if there are some, are NaN where missing.
-    """
-    counts = counts if totals is None else np.column_stack([counts, totals])
+    counts = values if totals is None else np.column_stack([values, totals])
     for row, which in _outermost(counts):
-        others = np.delete(counts, row, axis=0)
-        known = ~np.isnan(counts).any(axis=0) & (others > 0).any(axis=0)
-        found, sums = counts[row, known], others[:, known].sum(axis=0)
-        if known.any() and sums.sum() >= _MANY and np.allclose(found, sums, rtol=1e-9, atol=0):
-            return [
-                f"The {which} row ({where(row)}) is the sum of all others, so it is a total, not "
-                f"a row of its own; {_REMOVE}"
-            ]
+        start = f"The {which} row ({where(row)}) is"
+        name = None if y is None else _name_of_total(features.iloc[row])
+        if y is None and _is_sum_of_others(counts, row):
+            whole = "the sum of all others, so it is a total, not a row of its own"
+            return [f"{start} {whole}; {_REMOVE}"]
+        if name is not None and _is_among_others(y, row):
+            return [f"{start} named {name!r}; if it sums up the others, {_REMOVE}"]
     return []
 
 
-def _named_total_row(y, features, where):
-    """Return a list with a sentence about a first or last row whose name says it is a total.
+def _is_sum_of_others(counts, row):
+    others = np.delete(counts, row, axis=0)
+    known = ~np.isnan(counts).any(axis=0) & (others > 0).any(axis=0)
+    found, sums = counts[row, known], others[:, known].sum(axis=0)
+    many = known.any() and sums.sum() >= _MANY
+    return many and np.allclose(found, sums, rtol=1e-9, atol=0)
 
-    Shares of a total are means of those of the other rows, with weights that are not known. So its
-    name must tell it, and none of its shares is beyond those of the others.
-    """
-    for row, which in _outermost(y):
-        cells = [cell for cell in features.iloc[row] if isinstance(cell, str)]
-        name = next((cell.strip() for cell in cells if _TOTAL_ROW.fullmatch(cell.strip())), None)
-        if name is None:
-            continue
-        others, known = np.delete(y, row, axis=0), ~np.isnan(y[row])
-        low, high = np.fmin.reduce(others, axis=0), np.fmax.reduce(others, axis=0)
-        if ((low <= y[row]) & (y[row] <= high))[known].all():
-            named = f"The {which} row ({where(row)}) is named {name!r}; if it sums up the others, "
-            return [named + _REMOVE]
-    return []
+
+def _name_of_total(cells):
+    words = (cell.strip() for cell in cells if isinstance(cell, str))
+    return next((word for word in words if _TOTAL_ROW.fullmatch(word)), None)
+
+
+def _is_among_others(y, row):
+    others, known = np.delete(y, row, axis=0), ~np.isnan(y[row])
+    low, high = np.fmin.reduce(others, axis=0), np.fmax.reduce(others, axis=0)
+    return ((low <= y[row]) & (y[row] <= high))[known].all()
 
 
 def _outermost(rows):

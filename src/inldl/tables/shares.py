@@ -6,7 +6,7 @@ import numpy as np
 
 from inldl.rows.checks import MOST_ROUNDING, rounding_gap, sum_tolerance
 from inldl.rows.partial import PartialRows
-from inldl.tables.degrees import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
+from inldl.tables.table import SCALE_NAMES, SEVERAL_ROWS, WHOLE, ScaleEvidence, span
 from inldl.text import counted
 
 ROUNDING = 1e-9  # what a computation may leave of 0
@@ -186,42 +186,34 @@ class Degrees:
         whole = np.broadcast_to(np.asarray(whole, float), len(y))
         gap, column = self._gap(whole, scale), whole[:, None]
         given = self._piece.limits(self.labels, scale == "count" and self._whole_numbers())
-        holes = np.isnan(y)
-        lower = np.where(holes, given.lower / column, y)
-        upper = np.where(holes, given.upper / column, y)
-        self._refuse_bounds(np.where(holes, lower, np.nan), upper, whole, scale)
+        lower = np.where(given.holes, given.lower / column, y)
+        upper = np.where(given.holes, given.upper / column, y)
+        self._refuse_bounds(np.where(given.holes, lower, np.nan), upper, whole, scale)
         sums = None if given.sums is None else given.sums / column
-        self._check_groups(y, lower, upper, given.groups, sums, gap, whole)
-        least, most = _reach(lower, upper, given.groups, sums)
-        self._refuse_reach(least > 1 + gap, least, whole, "at least", "correct them")
-        advice = "correct them" if scale == "count" else f"correct them{_COUNTED}"
-        self._refuse_reach(most < 1 - gap, most, whole, "at most", advice)
-        near = holes.any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
+        rows = replace(given, y=y, lower=lower, upper=upper, sums=sums)
+        self._check_groups(rows, gap, whole)
+        least, most = self._check_sums(rows, gap, whole, scale)
+        near = given.holes.any(axis=1) & (least <= 1 + gap) & (most >= 1 - gap)
         factors = np.where(near, np.clip(1, least, most), 1)[:, None]
         if n := int((np.abs(factors - 1) > sum_tolerance(y.dtype)).sum()):
             notes.append(
                 "Rows whose bounds or sums of labels miss the whole, as rounded numbers do: "
                 f"{n:,}. They are divided to fit it for learning."
             )
-        return PartialRows(
-            y / factors,
-            lower / factors,
-            np.where(holes, np.minimum(upper / factors, 1), y / factors),
-            given.groups,
-            None if sums is None else sums / factors,
-            names=given.names,
-        )
+        y, lower, upper = y / factors, lower / factors, upper / factors
+        upper = np.where(given.holes, np.minimum(upper, 1), y)
+        sums = None if sums is None else sums / factors
+        return replace(given, y=y, lower=lower, upper=upper, sums=sums)
 
-    def _check_groups(self, y, lower, upper, groups, sums, gap, whole):
+    def _check_groups(self, rows, gap, whole):
         """Refuse sums that their labels cannot have; round the others to what they can have.
 
         A `gap` is what rounding explains, `whole` the units of the file, both for each row. A sum
         of observed labels says nothing new, and is left out.
         """
-        for j, columns in enumerate(groups):
-            low, high = lower[:, columns].sum(axis=1), upper[:, columns].sum(axis=1)
-            total = sums[:, j]
-            members = tuple(self.labels[j] for j in columns)
+        for j, columns in enumerate(rows.groups):
+            low, high = (end[:, columns].sum(axis=1) for end in rows.box)
+            total, members = rows.sums[:, j], tuple(self.labels[j] for j in columns)
             for bad, word, end in (
                 (total < low - gap, "at least ", low),
                 (total > high + gap, "at most ", high),
@@ -236,8 +228,30 @@ class Degrees:
                     np.where(high != low, word, ""),
                     end * whole,
                 )
-            observed = ~np.isnan(y[:, columns]).any(axis=1)
-            sums[:, j] = np.where(observed, np.nan, np.clip(total, low, high))
+            observed = ~rows.holes[:, columns].any(axis=1)
+            rows.sums[:, j] = np.where(observed, np.nan, np.clip(total, low, high))
+
+    def _check_sums(self, rows, gap, whole, scale):
+        """Return the least and the most that each row can sum to; refuse what is not the whole."""
+        ends = [end.copy() for end in rows.box]
+        for j, columns in enumerate(rows.groups):
+            known = ~np.isnan(rows.sums[:, j])
+            for end in ends:
+                end[np.ix_(known, columns)] = 0
+                end[known, columns[0]] = rows.sums[known, j]
+        least, most = (end.sum(axis=1) for end in ends)
+        counts = "" if scale == "count" else _COUNTED
+        for bad, word, end, advice in (
+            (least > 1 + gap, "at least", least, ""),
+            (most < 1 - gap, "at most", most, counts),
+        ):
+            self._refuse(
+                bad,
+                "{place}: the cells of the row ({columns}) sum to {} {:.6g}, but the whole is "
+                "{:.6g} ({number}); correct them{}.",
+                *(word, end * whole, whole, advice),
+            )
+        return least, most
 
     def _gap(self, whole, scale):
         """Return what rounding leaves of the sum of a row, as a share of the whole of each row."""
@@ -259,14 +273,6 @@ class Degrees:
             high = ~np.isnan(lower) & np.isfinite(upper) & (upper > 1)
             for bad, bound in zip((lower > 1, high), shown, strict=True):
                 self._refuse(bad, f"{{place}}: the bound {{:g}} {above}", bound)
-
-    def _refuse_reach(self, bad, sums, whole, end, advice):
-        self._refuse(
-            bad,
-            "{place}: the cells of the row ({columns}) sum to {} {:.6g}, but the whole is {:.6g} "
-            "({number}); {}.",
-            *(end, sums * whole, whole, advice),
-        )
 
     def _shares_of(self, scale, normalize, notes):
         whole = WHOLE[scale]
@@ -305,17 +311,6 @@ class Degrees:
             divided = (off | over) & rounded
         y[divided] /= sums[divided, None]
         return y
-
-
-def _reach(lower, upper, groups, sums):
-    """Return the least and the most that the degrees of each row can sum to."""
-    ends = lower.copy(), upper.copy()
-    for j, columns in enumerate(groups):
-        known = ~np.isnan(sums[:, j])
-        for end in ends:
-            end[np.ix_(known, columns)] = 0
-            end[known, columns[0]] = sums[known, j]
-    return tuple(end.sum(axis=1) for end in ends)
 
 
 def _if_no(scale):

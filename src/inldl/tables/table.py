@@ -1,19 +1,35 @@
-"""A table and its parts, and what the format of a file must be able to do."""
+"""A table and its pieces: features and degrees, how these are written, and what they sum to.
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+Degrees are fractions, percentages or counts, or bounds such as <5 or 1-9. The numbers of bounds
+have the signs of the table, and percent signs where its degrees have them.
+"""
+
+import datetime
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, Protocol
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from inldl.rows.partial import PartialRows
-from inldl.tables.degrees import Bounds
-from inldl.tables.options import FileOptions
+from inldl.tables.numbers import MADE_DATE, looks_like_date, parse_number, written_bounds
+from inldl.text import counted
 
-RARE_LABEL_ROWS = 20  # observed degrees of a label in a sample of rows, where there are as many
+WHOLE = {"fraction": 1.0, "percent": 100.0}  # what the degrees of a row sum to in the file
+SCALE_NAMES = {"fraction": "fractions", "percent": "percentages", "count": "counts"}
+SEVERAL_ROWS = 3  # that show a pattern
+# Rows this close to a whole show its scale; whether they are exact is checked later. Whole numbers
+# may be counts, of which some rows come near to 100 by chance.
+_NEAR, _NEAR_WHOLE = 0.1, 0.02
+_ALIKE = 0.01  # how far sums of complete rows may lie apart to be one number
+_SIGNS = "write all degrees with the sign, or all without it."
+_ADVICE = (
+    "correct it, say with --na that it means missing (na=[...] in Python), or leave the cell "
+    "empty if the degree is unknown."
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +50,107 @@ class Format:
     percent: bool = False
     thousands: str = ""
     na: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What bounded cells of some rows say, in the units of the file."""
+
+    # (3, size, C): lower bounds, upper bounds, and 1 where the number itself is excluded, as in
+    # <5; an open end is NaN, and so is all of a cell without bounds.
+    limits: np.ndarray
+    # The text of one of these cells, and the same of it
+    example: tuple[str, float, float, bool] | None = None
+
+    @classmethod
+    def none(cls, shape, example=None) -> "Bounds":
+        """Return bounds of which none is known yet."""
+        return cls(np.full((3, *shape), np.nan), example)
+
+    @classmethod
+    def joined(cls, parts) -> "Bounds | None":
+        """Return the bounds of several pieces, given their shapes and bounds; None if all are."""
+        known = [bounds for _, bounds in parts if bounds is not None]
+        if not known:
+            return None
+        limits = [(bounds or cls.none(shape)).limits for shape, bounds in parts]
+        return cls(np.concatenate(limits, axis=1), known[0].example)
+
+    def at(self, *index) -> "Bounds | None":
+        """Return some of the rows or columns; None if none of their cells is bounded."""
+        found = Bounds(self.limits[(slice(None), *index)], self.example)
+        return found if found.given().any() else None
+
+    def given(self) -> np.ndarray:
+        """Return where a cell is bounded."""
+        return ~np.isnan(self.limits[2])
+
+    def closed(self, whole) -> tuple[np.ndarray, np.ndarray]:
+        """Return lower and upper bounds that a degree may equal; whole numbers where these count.
+
+        Among whole numbers, <5 is at most 4; among others, at most 5.
+        """
+        lower, upper, strict = self.limits
+        if not whole:
+            return lower, upper
+        up = np.where(strict, np.floor(lower) + 1, np.ceil(lower))
+        return up, np.where(strict, np.ceil(upper) - 1, np.floor(upper))
+
+    def note(self, most, whole) -> str:
+        """Return a sentence on these cells; `most` is what a degree can be, NaN if it varies."""
+        assert self.example is not None
+        text, *limits = self.example
+        low, high = Bounds(np.array(limits, float)).closed(whole)
+        low, high = np.nan_to_num(low), most if np.isnan(high) else high
+        between = f"at least {low:g}" if np.isnan(high) else f"between {low:g} and {high:g}"
+        number = int(self.given().sum())
+        cells = f"{counted(number, 'cell')} such as {text!r} are read as bounds"
+        if number == 1:
+            cells = f"1 cell, {text!r}, is read as bounds"
+        return f"{cells}: {between}."
+
+
+@lru_cache(maxsize=4096)
+def read_bounds(cell, signs) -> tuple[float, float, bool] | str:
+    """Return the lower and the upper bound in a cell, NaN if open, and whether it is strict.
+
+    If a cell holds no bounds, the problem is returned as a text that follows the cell, or "" if it
+    is not even like one.
+    """
+    if looks_like_date(cell):
+        return f"looks like {MADE_DATE}"
+    sign, *texts = written_bounds(cell) or ("",)
+    signed = [text.endswith("%") for text in texts]
+    # One percent sign is enough for both numbers of 5-10%.
+    if not texts or signed[-1] != signs.percent or signed[0] > signed[-1]:
+        return ""
+    plain = replace(signs, na=())  # what means missing by itself does not inside of a bound
+    numbers = (parse_number(text.removesuffix("%"), plain) for text in texts)
+    found = [number for number in numbers if number is not None and np.isfinite(number)]
+    if len(found) < len(texts):
+        return ""
+    if sign == "-":
+        low, high = found
+        problem = f"runs from {low:g} down to {high:g}; write the smaller number first."
+        return problem if low > high else (low, high, False)
+    [number] = found
+    if sign == "<" and number == 0:
+        return "leaves nothing, since no share is below 0; correct it."
+    strict = sign in ("<", ">")
+    return (np.nan, number, strict) if sign[0] == "<" else (number, np.nan, strict)
+
+
+def what_is_wrong(cell, signs) -> str:
+    """Return what to say of a cell among degrees that holds neither a number nor bounds."""
+    if isinstance(cell, datetime.date):
+        return f"is not a number; it is {MADE_DATE}"
+    text, plain = str(cell), replace(signs, percent=False)
+    known = parse_number(text, plain) is not None or read_bounds(text, plain)
+    if signs.percent and known:
+        return f"has no percent sign, but other degrees have one; {_SIGNS}"
+    if not signs.percent and text.rstrip().endswith("%"):
+        return f"has a percent sign, but other degrees have none; {_SIGNS}"
+    return f"is not a number with the decimal sign {signs.decimal!r}; {_ADVICE}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +196,13 @@ class Piece:
         """Whether bounds or sums of labels say something about missing degrees."""
         return self.bounds is not None or bool(self.sums)
 
-    def without_features(self, rows: Any = slice(None)) -> "Piece":
-        """Return what some of the rows say about degrees."""
-        values = self.values[rows]
+    def take(self, rows: np.ndarray) -> "Piece":
+        """Return some of the rows."""
         return Piece(
             self.first,
-            len(values),
-            values,
-            pd.DataFrame(),
+            len(rows),
+            self.values[rows],
+            self.features.iloc[rows],
             None,
             None if self.bounds is None else self.bounds.at(rows),
             None if self.totals is None else self.totals[rows],
@@ -94,22 +210,22 @@ class Piece:
         )
 
     @classmethod
-    def joined(
-        cls, parts: "Sequence[Piece]", values: np.ndarray, features: pd.DataFrame
-    ) -> "Piece":
-        """Return the rows of several pieces as one; values and features are joined."""
+    def joined(cls, parts: "Sequence[Piece]") -> "Piece":
+        """Return the rows of several pieces as one."""
+        features = [part.features for part in parts]
+        values = np.concatenate([part.values for part in parts])
         totals = [part.totals for part in parts if part.totals is not None]
         return cls(
             0,
             len(values),
             values,
-            features,
+            pd.concat(features, ignore_index=True),
             None,
             Bounds.joined([(part.values.shape, part.bounds) for part in parts]),
             np.concatenate(totals) if totals else None,
             {
                 members: np.concatenate([part.sums[members] for part in parts])
-                for members in (parts[0].sums if parts else ())
+                for members in parts[0].sums
             },
         )
 
@@ -145,6 +261,19 @@ class Piece:
         groups = tuple(np.array([labels.index(name) for name in members]) for members in self.sums)
         sums = np.column_stack(list(self.sums.values())) if groups else None
         return PartialRows(self.values, lower, upper, groups, sums, names=tuple(labels))
+
+
+def join_pieces(read, text=frozenset()) -> Piece | None:
+    """Return all rows as one piece, or None. `read(text)` yields them, with some columns as text.
+
+    A column with text in some pieces and numbers in others is text, such as one with 007 and A5.
+    """
+    parts = [replace(piece, raw=None) for piece in read(text)]
+    kinds = [{n: is_numeric_dtype(kind) for n, kind in p.features.dtypes.items()} for p in parts]
+    mixed = {name for kind in kinds for name in kind if kind[name] != kinds[0][name]}
+    if not mixed <= text:
+        return join_pieces(read, text | mixed)
+    return Piece.joined(parts) if parts else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,132 +327,73 @@ class Table:
         return pd.DataFrame(self.y, columns=self.labels, copy=False)
 
 
-class TableFormat(Protocol):
-    """A table in an open file. A file format is one class that can do this.
-
-    The class is listed in `tables.formats`. One whose files are read as frames takes most of it
-    from `formats.frames.FrameFormat`. Errors are a ValueError or an OSError in one sentence
-    that says where in the file and what to do.
-    """
-
-    names: list[str]  # of the columns that can be labels or features
-    notes: list[str]  # sentences about what was detected
-    format: Format
-
-    def __init__(self, path: Path, options: FileOptions) -> None:
-        """Open a file; a format without delimiter and encoding ignores what is given."""
-
-    def find_signs(
-        self, labels: Sequence[str], decimal: str | None, thousands: str | None
-    ) -> None:
-        """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
-
-    def where(self, row: int) -> str:
-        """Return the place of a row in words, such as "Line 7"."""
-
-    def most_rows(self) -> int:
-        """Return a number of rows that is not exceeded."""
-
-    def pieces(
-        self, labels: Sequence[str], features: Sequence[str], text: Sequence[str] | None = ()
-    ) -> Iterator[Piece]:
-        """Yield the rows a piece at a time, with the columns in `text` as text.
-
-        If `text` is None, columns with text may be left out of a piece.
-        """
-
-    def check_name(self, name: str) -> None:
-        """Refuse a name for a new column that cannot be written to such a file."""
-
-    @staticmethod
-    def write_new(frame: pd.DataFrame, part: Path, suffix: str, like: Format | None) -> None:
-        """Write a frame to a new file; its name is to end in `suffix`.
-
-        `like` is the format of a text that it goes with, if there is one.
-        """
-
-    def writer(
-        self,
-        part: Path,
-        labels: Sequence[str],
-        filled: Sequence[str],
-        extra: Sequence[str],
-        added: Sequence[dict[str, Any]] = (),
-    ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
-        """Give a function that writes the file to `part` again, a piece at a time.
-
-        It takes the raw rows of the next piece, what to write into its label columns (NaN where
-        nothing changes; only columns in `filled` change at all), and the values of the columns
-        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
-        that are `added`, from names of columns to cells; a column that has none stays empty.
-        """
+def whole_of(scale) -> float:
+    """Return what shares in a table sum to; counts are shown as fractions."""
+    return WHOLE.get(scale, 1.0)
 
 
-def gather(file, most_rows=None) -> tuple[Piece, np.ndarray | None]:
-    """Return the rows of a file as one piece, and their numbers if only some are kept.
-
-    About `most_rows` are drawn, or all are taken. Memory is taken once: floats go to their place,
-    columns of another kind are joined later.
-    """
-    most, keep = file.source.most_rows(), None
-    if most_rows is not None and most_rows < most:
-        keep = _Draw(most_rows / most, len(file.labels))
-        most = int(most_rows + 10 * most_rows**0.5 + 100)  # more are never drawn by chance
-        most += RARE_LABEL_ROWS * len(file.labels)
-    values, floats = np.empty((most, len(file.labels))), np.empty((len(file.features), most))
-    columns = dict(zip(file.features, floats, strict=True))
-    others: dict[str, list] = {}
-    text: dict[str, None] = {}
-    rows: list[Any] = []
-    done, parts = 0, []
-    for piece in file._pieces(file.features, None):
-        rows.append(slice(None) if keep is None else keep(piece))
-        part = piece.without_features(rows[-1])
-        place = slice(done, done + part.size)
-        values[place] = part.values
-        parts.append(replace(part, values=values[place]))
-        text |= dict.fromkeys(name for name in file.features if name not in piece.features)
-        if not (others or text) and (piece.features.dtypes == np.float64).all():  # all at once
-            floats[:, place], done = piece.features.to_numpy()[rows[-1]].T, place.stop
-            continue
-        for name, cells in piece.features.items():
-            column = columns[name]
-            if name in others or cells.dtype != np.float64:
-                before = [pd.Series(column[:done])] if done else []
-                others.setdefault(name, before).append(cells[rows[-1]])
-            else:
-                column[place] = cells.to_numpy()[rows[-1]]
-        done = place.stop
-    numbered = np.flatnonzero(np.concatenate(rows)) if keep and rows else None
-    if not (others or text):
-        features = pd.DataFrame(floats[:, :done].T, columns=file.features, copy=False)
-        return Piece.joined(parts, values[:done], features), numbered
-    columns = {name: column[:done] for name, column in columns.items()}
-    columns |= {name: pd.concat(cells, ignore_index=True) for name, cells in others.items()}
-    columns |= _texts(file.source, list(text), rows)
-    return Piece.joined(parts, values[:done], pd.DataFrame(columns)), numbered
+def span(numbers) -> str:
+    """Return "99 to 101", or "99" if all numbers look the same."""
+    ends = f"{numbers.min():.6g}", f"{numbers.max():.6g}"
+    return " to ".join(dict.fromkeys(ends))
 
 
-def _texts(source, names, rows):
-    """Return columns of text, of each piece the rows that are kept."""
-    pieces = zip(source.pieces((), names, names), rows, strict=True) if names else ()
-    parts = [piece.features[kept] for piece, kept in pieces]
-    return dict(pd.concat(parts, ignore_index=True)) if parts else {}
+class ScaleEvidence:
+    """Gather what tells the scale of degrees, some rows at a time."""
 
+    def __init__(self):
+        self._rows, self._largest, self._whole = 0, -np.inf, True
+        self._sums = np.empty(0)  # the smallest and the largest of complete rows
+        self._near = {(scale, near): 0 for scale in WHOLE for near in (_NEAR, _NEAR_WHOLE)}
 
-class _Draw:
-    """Draw a share of the rows of each piece, the same ones each time.
+    def add(self, values) -> None:
+        """Look at some rows."""
+        known = values[~np.isnan(values)]
+        self._largest = max(self._largest, known.max(initial=-np.inf))
+        self._whole = self._whole and bool((known == np.rint(known)).all())
+        sums = values.sum(axis=1)
+        sums = sums[np.isfinite(sums)]
+        self._rows += len(sums)
+        if len(sums):
+            ends = [*self._sums, sums.min(), sums.max()]
+            self._sums = np.array([min(ends), max(ends)])
+        for scale, near in self._near:
+            self._near[scale, near] += int((np.abs(sums / WHOLE[scale] - 1) <= near).sum())
 
-    The first rows in which a label is observed are taken as well, so that rare labels are seen.
-    """
+    def scale(self) -> tuple[str, str]:
+        """Return the scale, and a sentence that says why."""
+        scale, reason = self._complete() if self._rows else self._incomplete()
+        return scale, f"The shares are read as {SCALE_NAMES[scale]}: {reason}."
 
-    def __init__(self, share, n_labels):
-        self._share, self._lacking = share, [RARE_LABEL_ROWS] * n_labels
+    def why_counts(self) -> str:
+        """Return the start of a sentence that says why the shares were read as counts."""
+        reason = f"No row is complete and the largest share is {self._largest:g}"
+        if self._rows:
+            reason = f"Complete rows sum to {span(self._sums)}, not to 1 or 100"
+        return f"{reason}, so the shares were read as counts"
 
-    def __call__(self, piece):
-        chosen = np.random.default_rng([0, piece.first]).random(piece.size) < self._share
-        for j, lacking in enumerate(self._lacking):
-            rows = np.flatnonzero(~np.isnan(piece.values[:, j]))[:lacking]
-            chosen[rows] = True
-            self._lacking[j] -= len(rows)
-        return chosen
+    @property
+    def alike(self) -> float | None:
+        """Return what all complete rows sum to, but for rounding; None if sums vary."""
+        if self._rows < SEVERAL_ROWS or np.ptp(self._sums) > _ALIKE * self._sums.max():
+            return None
+        mean = float(self._sums.mean())
+        return mean if np.ptp(self._sums) == 0 else float(f"{mean:.3g}")
+
+    def _complete(self):
+        near = _NEAR_WHOLE if self._whole else _NEAR
+        for scale, whole in WHOLE.items():
+            if 2 * self._near[scale, near] >= self._rows:
+                half = 2 * self._near[scale, near] == self._rows
+                which = "half of the" if half else "most"
+                return scale, f"{which} complete rows sum to about {whole:g}"
+        if self._largest <= 1:
+            return "fraction", "none is above 1"
+        return "count", "most complete rows sum neither to about 1 nor to about 100"
+
+    def _incomplete(self):
+        reason = f"no row is complete and the largest share is {self._largest:g}"
+        if self._largest == -np.inf:
+            reason = "none is observed"
+        fitting = [scale for scale, whole in WHOLE.items() if self._largest <= whole]
+        return (fitting or ["count"])[0], reason

@@ -17,10 +17,10 @@ from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.tables import audit, results, table_rows
 from inldl.tables.audit import HeldOut
-from inldl.tables.degrees import whole_of
 from inldl.tables.model import TableModel
 from inldl.tables.options import ColumnOptions, FillOptions, LearnOptions, ShareOptions
 from inldl.tables.results import Evaluation, FitResult, WriteResult
+from inldl.tables.table import whole_of
 from inldl.tables.table_rows import TrainingRows
 from inldl.tables.writing import TableWriter, check_writable, row_wholes
 

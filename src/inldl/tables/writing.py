@@ -7,10 +7,11 @@ import numpy as np
 
 from inldl.files.replacing import check_free, replacing
 from inldl.rows.checks import as_degrees, sum_tolerance
-from inldl.tables.degrees import WHOLE
+from inldl.rows.partial import PartialRows
 from inldl.tables.formats import find_format, load_format, packing, plain_name
+from inldl.tables.formats.base import TableFormat
 from inldl.tables.numbers import DECIMALS
-from inldl.tables.table import TableFormat
+from inldl.tables.table import whole_of
 
 _UNIT = 10.0**6  # of a filled degree; the largest of a row takes the rest, with more decimals
 _NEAR = 1e-6  # of a whole number
@@ -115,9 +116,7 @@ class TableWriter:
                 f"{where(int(np.argmax(bad)))}: the model gives no number for a degree of this "
                 "row; check the numbers of the row, and fit the model again if they are right."
             )
-        limits = None
-        if piece.bounds is not None or piece.sums:
-            limits = self._file.written_limits(piece, scale)
+        limits = self._file.written_limits(piece, scale) if piece.constrained else None
         fills = HoleFilling(y, completed, row_wholes(piece, scale), limits)
         self._write(piece.raw, fills.whole(where) if self._whole else fills.rounded(), extra)
 
@@ -137,12 +136,7 @@ class HoleFilling:
         self._wanted = np.where(self._holes, filled, 0).astype(np.float64) * whole
         self._left = (totals - np.nansum(y, axis=1)) * whole[:, 0]
         self._known = np.where(self._holes, 0, y) * whole
-        self._lower, self._upper = np.zeros(y.shape), np.full(y.shape, np.inf)
-        self._groups = []
-        if limits is not None:
-            self._lower, self._upper = limits.box
-            if limits.groups:
-                self._groups = list(zip(limits.groups, limits.sums.T, strict=True))
+        self._limits = limits or PartialRows(y, np.zeros(y.shape), np.full(y.shape, np.inf))
 
     def rounded(self) -> np.ndarray:
         """Return degrees of up to six decimals; the largest one takes the rest."""
@@ -165,24 +159,25 @@ class HoleFilling:
 
     def _in_parts(self, fill):
         """Fill the holes of each group of labels whose sum is known, then the others."""
-        out, rest, left = np.full(self._holes.shape, np.nan), self._holes.copy(), self._left.copy()
-        if not rest.any():
+        out, left = np.full(self._holes.shape, np.nan), self._left.copy()
+        if not self._holes.any():
             return out
-        for columns, sums in self._groups:
-            part = np.zeros(rest.shape, bool)
-            part[:, columns] = rest[:, columns] & ~np.isnan(sums)[:, None]
-            lacking = sums - self._known[:, columns].sum(axis=1)
+        *groups, (others, _) = self._limits.parts
+        for cells, total in groups:
+            part, lacking = (
+                self._holes & cells,
+                total - np.where(cells, self._known, 0).sum(axis=1),
+            )
             self._put(fill, part, lacking, out)
             left -= np.where(part.any(axis=1), lacking, 0)
-            rest &= ~part
-        self._put(fill, rest, left, out)
+        self._put(fill, self._holes & others, left, out)
         return out
 
     def _put(self, fill, part, left, out):
         """Fill the holes `part`, which have `left` together, into `out`."""
         rows = np.flatnonzero(part.any(axis=1))
         if len(rows):
-            ends = self._lower[rows], self._upper[rows]
+            ends = (end[rows] for end in self._limits.box)
             found = fill(self._wanted[rows], part[rows], np.maximum(left[rows], 0), *ends)
             out[rows] = np.where(part[rows], found, out[rows])
 
@@ -228,7 +223,7 @@ def _largest_remainders(wanted, holes, left, lower, upper):
 
 def row_wholes(piece, scale) -> float | np.ndarray:
     """Return what the degrees of rows sum to in the file: a number, or one for each row."""
-    return WHOLE.get(scale, 1.0) if piece.totals is None else piece.totals
+    return whole_of(scale) if piece.totals is None else piece.totals
 
 
 def check_writable(file, path, *, extra=(), whole=False, overwrite=False) -> None:
@@ -268,20 +263,14 @@ def _checked(known, completed):
             f"{y.shape}; give one row per row and one column per label of the table."
         )
     tolerance = 2 * sum_tolerance(completed.dtype)
-    bad = holes & ~((completed >= -tolerance) & (completed <= 1 + tolerance))
+    lower, upper = known.box
+    bad = holes & ~((completed >= lower - tolerance) & (completed <= upper + tolerance))
     if bad.any():
-        row, column = np.argwhere(bad)[0]
+        at = tuple(np.argwhere(bad)[0])
         raise ValueError(
-            f"completed[{row}, {column}] is {completed[row, column]:g}, but it must fill a hole; "
-            "give a fraction from 0 to 1."
+            f"completed[{at[0]}, {at[1]}] is {completed[at]:g}, but it must fill a hole; give a "
+            f"fraction from {lower[at]:g} to {upper[at]:g}, the bounds of its cell."
         )
-    for bound, side in ((known.lower, -1), (known.upper, 1)):
-        if bound is not None and (out := side * (completed - bound) > tolerance).any():
-            row, column = np.argwhere(out)[0]
-            raise ValueError(
-                f"completed[{row}, {column}] is {completed[row, column]:g}, but its cell in the "
-                f"table gives the bound {bound[row, column]:g}; stay within it."
-            )
     given = np.where(holes, completed, 0).sum(axis=1, dtype=np.float64)
     left = np.maximum(0, 1 - np.nansum(y, axis=1))
     off = holes.any(axis=1) & (np.abs(given - left) > tolerance)

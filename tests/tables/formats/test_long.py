@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from inldl.tables import TableFile, read_table, write_table
-from inldl.tables.table import TableFormat
+from inldl.tables.formats.base import TableFormat
 from inldl.tables.writing import TableWriter
 
 LONG = "id=county,label=party,value=share"

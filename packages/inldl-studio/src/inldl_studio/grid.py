@@ -172,7 +172,7 @@ def write_grid(
     ends. `completed` and `intervals` say whether `completed_cells` has written the filled ones
     there, and their intervals.
     """
-    from inldl.tables.degrees import WHOLE
+    from inldl.tables.table import WHOLE
 
     labels = list(file.labels)
     rest = [name for name in file.source.names if name not in {*labels, *file.ids}]

@@ -7,7 +7,7 @@ import pandas as pd
 
 from inldl.tables.columns.cells import Cells
 from inldl.tables.features import describe_features
-from inldl.tables.table import gather
+from inldl.tables.reading import gather
 from inldl.text import counted
 
 ROLE_ROWS = 50_000  # from which the kinds of columns are detected

@@ -33,8 +33,8 @@ from inldl.tables.options import (
     names,
 )
 from inldl.tables.questions import Answers, ask_table
+from inldl.tables.reading import gather
 from inldl.tables.results import draw_paths
-from inldl.tables.table import gather
 from inldl.tables.tasks import (
     check_completion,
     complete_table,

@@ -1,7 +1,7 @@
 """The file formats of tables: which ones there are, and which one a file has; compressed files.
 
-A format is a class with the methods of `TableFormat` in a module of its own, and a
-line in `FORMATS`. Its module is imported when a file is opened, so that help texts are quick.
+A format is a `formats.base.TableFormat` in a module of its own, and a line in `FORMATS`. Its
+module is imported when a file is opened, so that help texts are quick.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inldl.files.replacing import goes_with, temporary_copy
 
 if TYPE_CHECKING:
-    from inldl.tables.table import TableFormat
+    from inldl.tables.formats.base import TableFormat
 
 
 class Listing(NamedTuple):
@@ -128,7 +128,7 @@ def unpacked(path, owner) -> Path:
         return path
     with temporary_copy(plain_name(path).name, path, "uncompressed") as copy:
         try:
-            with _opened(path) as source:
+            with _stream(path, path, "r") as source:
                 shutil.copyfileobj(source, copy)
         except _DAMAGED as error:
             if isinstance(error, OSError) and error.errno is not None:
@@ -149,42 +149,41 @@ def packing(path, part) -> Iterator[Path]:
         plain = Path(copy.name)
     try:
         yield plain
-        with plain.open("rb") as source, _packed(path, part) as target:
+        with plain.open("rb") as source, _stream(path, part, "w") as target:
             shutil.copyfileobj(source, target)
     finally:
         shutil.rmtree(plain.parent, ignore_errors=True)
 
 
 @contextmanager
-def _opened(path):
+def _stream(path, file, mode):
+    """Open a `file` that is compressed as the name of `path` says, to read or to write it.
+
+    Without a name and a time in it, the same table gives the same bytes.
+    """
     kind = path.suffix.lower()
-    if kind != ".zip":
-        with (gzip.open if kind == ".gz" else _STREAMS[kind])(path, "rb") as source:
-            yield source
-        return
-    with zipfile.ZipFile(path) as archive:
-        names = [each for each in archive.namelist() if not each.endswith("/")]
-        if len(names) != 1:
-            raise ValueError(
-                f"{path} holds {len(names)} files; put the table alone into it, or unpack it."
-            )
-        with archive.open(names[0]) as source:
-            yield source
+    with ExitStack() as stack:
+        if kind == ".zip":
+            archive = stack.enter_context(zipfile.ZipFile(file, mode, zipfile.ZIP_DEFLATED))
+            member = _only_member(path, archive) if mode == "r" else _new_member(path)
+            yield stack.enter_context(archive.open(member, mode, force_zip64=mode == "w"))
+        elif kind == ".gz":
+            plain = stack.enter_context(file.open(f"{mode}b"))
+            yield stack.enter_context(gzip.GzipFile("", f"{mode}b", 6, plain, mtime=0))
+        else:
+            yield stack.enter_context(_STREAMS[kind](file, f"{mode}b"))
 
 
-@contextmanager
-def _packed(path, part):
-    kind = path.suffix.lower()
-    if kind == ".zip":
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            # Without a time of its own, the same table gives the same bytes.
-            member = zipfile.ZipInfo(plain_name(path).name)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            with archive.open(member, "w", force_zip64=True) as target:
-                yield target
-    elif kind == ".gz":
-        with part.open("wb") as out, gzip.GzipFile("", "wb", 6, out, mtime=0) as target:
-            yield target
-    else:
-        with _STREAMS[kind](part, "wb") as target:
-            yield target
+def _only_member(path, archive):
+    names = [each for each in archive.namelist() if not each.endswith("/")]
+    if len(names) != 1:
+        raise ValueError(
+            f"{path} holds {len(names)} files; put the table alone into it, or unpack it."
+        )
+    return names[0]
+
+
+def _new_member(path):
+    member = zipfile.ZipInfo(plain_name(path).name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, groupby
+from operator import itemgetter
 
 import numpy as np
 import pandas as pd
 
 from inldl.rows.checks import check_choice
-from inldl.tables.formats.frames import (
-    BlockFormat,
+from inldl.tables.formats.base import (
+    TableFormat,
     footnote_note,
     n_note_rows,
     n_title_rows,
@@ -20,10 +22,11 @@ from inldl.tables.formats.frames import (
 )
 from inldl.tables.formats.text import (
     DELIMITERS,
+    PIECE,
     Block,
-    Rows,
     find_delimiter,
     open_text,
+    pattern_of_quotes,
     split_row,
     unquoted,
 )
@@ -31,11 +34,9 @@ from inldl.tables.numbers import (
     format_numbers,
     hole_words,
     is_plain,
-    parse_column,
     shape_of,
     without_numbers,
 )
-from inldl.tables.table import Format
 
 _TABBED = (".tsv", ".tab")
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
@@ -45,98 +46,182 @@ _VERSION = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT = {} if _VERSION >= (3, 1) else {"float_precision": "round_trip"}
 
 
-class DelimitedText(BlockFormat):
-    """A table in a delimited text, such as a CSV file; see `inldl.tables.table.TableFormat`."""
+class DelimitedText(TableFormat):
+    """A table in a delimited text, such as a CSV file."""
 
-    def __init__(self, path, opening):
-        if opening.delimiter is not None:
-            check_choice("delimiter", opening.delimiter, DELIMITERS)
-        opening.refuse_sheet(path)
-        self.path, (text, self.notes) = path, open_text(path, opening.encoding)
-        start = _end_of_lines(text, opening.skip_rows or 0)
-        delimiter = opening.delimiter
+    kind = "text"
+    layout = ("skip_rows", "skip_last")
+    block_size = PIECE  # bytes, about
+
+    def open(self) -> None:
+        """Find out how the text is written, where the table is in it, and read the header."""
+        options, delimiter = self.options, self.options.delimiter
+        if delimiter is not None:
+            check_choice("delimiter", delimiter, DELIMITERS)
+        self.text, self.notes = text, notes = open_text(self.path, options.encoding)
+        lines, above = text.head.split(text.newline), options.skip_rows or 0
+        if above >= len(lines):
+            raise ValueError(
+                f"skip_rows={above} (--skip-rows) leaves no header; skip fewer lines."
+            )
+        start = _length(lines[:above])
         if delimiter is None:
-            tabs = path.suffix.lower() in _TABBED
-            delimiter = "\t" if tabs else find_delimiter(text.lines_from(start))
-            self.notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
-        if opening.skip_rows is None:
-            start, notes = _find_header(text, delimiter)
-            self.notes += notes
-        stop, notes = _find_end(text, delimiter, start, opening.skip_last)
-        self.rows = Rows(text, delimiter, start, stop)
+            tabs = self.path.suffix.lower() in _TABBED
+            delimiter = "\t" if tabs else find_delimiter(text.first_lines(start))
+            notes += [f"The delimiter is {_NAMES[delimiter]}."] if delimiter != "," else []
+        if options.skip_rows is None:
+            rows = _rows(text.first_lines(0), delimiter)
+            above = n_title_rows(rows[: rows.index(None)] if None in rows else rows)
+            start = _length(lines[:above])
+            notes += [title_note(sum(map(bool, rows[:above])), "line")] if above else []
         self.points = delimiter == ","  # a number such as 1.234 then has a decimal point
-        self.names, self.notes = _named(self.rows), self.notes + notes
         newline = "\r\n" if "\r\n" in text.head else text.newline
-        self.format = Format(
-            "text", delimiter, ".", text.encoding, newline, text.mark, na=opening.na
+        self.format = replace(
+            self.format,
+            delimiter=delimiter,
+            encoding=text.encoding,
+            newline=newline,
+            bom=text.mark,
         )
+        self.stop = self._find_end(start)
+        self._sizes: dict[tuple[int, int], tuple[int, bool]] = {}  # of blocks, by their place
+        self._read_header(start)
+
+    def _find_end(self, start):
+        """Return the character behind the last row of the table, whose header is at `start`."""
+        text, delimiter, skip_last = self.text, self.format.delimiter, self.options.skip_last
+        lines = text.last_lines(start)
+        rows = _rows(lines, delimiter)
+        if skip_last is not None:
+            filled = [row is None or any(map(str.strip, row)) for row in reversed(rows)]
+            ends = np.flatnonzero([False, *filled])[:skip_last]  # counted from the last line
+            below = 0 if not skip_last else int(ends[-1]) if len(ends) == skip_last else len(rows)
+        else:
+            rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
+            first = next(filter(None, _rows(text.first_lines(start), delimiter)), ())
+            below = n_note_rows(rows, len(first))
+            number = sum(map(bool, rows[len(rows) - below :]))
+            self.notes += [footnote_note(number, "line")] if below else []
+        return text.size + 1 - _length(lines[len(lines) - below :]) if below else text.size
+
+    def _read_header(self, start):
+        """Read the names of columns; those without a name and without content are numbered."""
+        self.names, self._header = [], []  # with quotation marks
+        self.header_end = self._body = start
+        block = next(self._blocks(start), None)
+        if block is None:
+            return
+        start, line = block.start_of(0), block.lines[block.row_lines[0]]
+        self._check_quotes(replace(block, text=line, start=start))
+        self.header_end = start + len(block.rows[0])
+        self._body = min(self.stop, start + len(line) + 1)
+        self._header = split_row(block.rows[0], block.delimiter)
+        self.names = [unquoted(cell).strip() for cell in self._header]
+        first = next(self.blocks(), None) if self.names.count("") > 1 else None
+        for j, name in enumerate(self.names if first is not None else ()):
+            if not name and not first.texts([j])[j].str.strip().any():
+                self.names[j] = f"column {j + 1}"
 
     def blocks(self, names=None) -> Iterator[Block]:
-        """Yield the blocks of rows below the header."""
-        return self.rows.blocks()
+        """Yield the blocks of rows below the header, each of which has a row."""
+        for block in self._blocks(self._body):
+            key = block.start, len(block.text)
+            if key not in self._sizes:
+                self._check(block)
+                self._sizes[key] = block.size, block.has_empty_lines
+            block.size, block.has_empty_lines = self._sizes[key]
+            yield block
+
+    def _blocks(self, start):
+        """Yield blocks of whole rows from a character on."""
+        rest, newline = "", self.text.newline
+        for piece in chain(self.text.pieces(start, self.stop, self.block_size), [""]):
+            rest += piece
+            end = len(rest)
+            if piece:  # its last row may go on in the next one
+                end = rest.rfind(newline) + 1
+                while end and rest.count('"', 0, end) % 2:
+                    end = rest.rfind(newline, 0, rest.rfind('"', 0, end)) + 1
+            block = Block(rest[: end or None], start, self.format.delimiter, newline)
+            if not end:
+                self._check_quotes(block)
+            elif block.text.strip("\r\n"):
+                yield block
+                start, rest = start + end, rest[end:]
+
+    def _check(self, block):
+        """Refuse quotation marks in cells, and rows that lack cells or have too many."""
+        self._check_quotes(block)
+        counts = block.counts[block.counts > 0]
+        wrong = counts != len(self._header)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            line = self.text.line_at(block.start_of(row))
+            raise ValueError(
+                f"Line {line} has {counts[row]} cells but the header has "
+                f"{len(self._header)} (delimiter {block.delimiter!r}); give it a cell for each "
+                "column, put cells with a delimiter in them into quotation marks, or leave out "
+                "lines around the table with skip_rows and skip_last (--skip-rows, --skip-last)."
+            )
+
+    def _check_quotes(self, block):
+        """Refuse a quotation mark inside a cell, or one that is never closed."""
+        text, sign, newline = block.text, block.delimiter, block.newline
+        found = pattern_of_quotes(sign, newline).match(text) if '"' in text else None
+        if found is None or (at := found.end()) == len(text):
+            return
+        problem = "has a quotation mark inside a cell"
+        if text[at - 1 : at] in ("", sign, newline) and text.count('"', at) % 2:
+            if block.start + len(text) < self.stop:
+                return  # it may be closed in the next block
+            problem = "opens a quotation mark that is never closed"
+        line = self.text.line_at(block.start + at)
+        column = text.count(sign, text.rfind(newline, 0, at) + 1, at) + 1
+        raise ValueError(
+            f"Line {line} {problem}, near column {column}; put the whole cell into quotation "
+            "marks and double those inside it."
+        )
 
     def _sign_places(self, labels, decimal):
         """Return where signs of numbers are, nowhere if all numbers have a decimal point."""
         points = self.points or ("decimal", ".") in self._evidence(labels, labels, 1).places()
         if decimal != "," and points and all(is_plain(b.text, b.delimiter) for b in self.blocks()):
             return {}
-        return self._evidence(labels, self.names).places()
-
-    def where(self, row) -> str:
-        """Return the line of a row in words."""
-        return f"Line {self.rows.line(*self._find(row))}"
-
-    def most_rows(self) -> int:
-        """Return the number of lines."""
-        return self.rows.text.n_lines
+        return super()._sign_places(labels, decimal)
 
     def _shapes(self, block, names):
         """Return cells with 1 in place of most digits, which repeat more often."""
         if any(re.search("[0-9]", word) for word in self.format.na):
-            return self._cells(block, names)
-        return self._cells(replace(block, text=shape_of(block.text)), names)
+            return self.cells(block, names)
+        return self.cells(replace(block, text=shape_of(block.text)), names)
 
-    def _cells(self, block, names):
-        return dict(zip(names, block.texts(self._places(names)), strict=True))
+    def where(self, row) -> str:
+        """Return the line of a row in words."""
+        block, at = self._find(row)
+        return f"Line {self.text.line_at(block.start_of(at))}"
 
-    def _numbers(self, block, names):
+    def most_rows(self) -> int:
+        """Return the number of lines."""
+        return self.text.n_lines
+
+    def cells(self, block, names) -> dict[str, pd.Series]:
+        """Return columns of text."""
+        places = {name: self.names.index(name) for name in names}
+        frame = block.texts(list(places.values()))
+        return {name: frame[place] for name, place in places.items()}
+
+    def numbers(self, block, names) -> dict[str, pd.Series]:
         """Return the columns in which pandas finds nothing but numbers."""
-        places, form = self._places(names), self.format
-        words = _in_capitals_too(hole_words(form.na))
-        found = block.frame(places, decimal=form.decimal, na_values=words, **_EXACT)
-        found = {n: found[j] for n, j in zip(names, places, strict=True)}
-        found = {n: c.to_numpy(float) for n, c in found.items() if c.dtype.kind in "iuf"}
-        # A number can be infinite, as 1e999 is, but pandas takes "inf" for one, too.
-        return {n: without_numbers(x, form.na) for n, x in found.items() if not np.isinf(x).any()}
-
-    def _features(self, block, names, text, numbers, index):
-        """Return a frame of columns: numbers, which may all have percent signs, or text."""
-        if all(name in numbers for name in names):
-            columns = np.array([numbers[name] for name in names])  # one array is quicker
-            columns = columns.reshape(len(names), len(index)).T
-            return pd.DataFrame(columns, index, names, copy=False)
-        columns = {name: numbers.get(name) for name in names}
-        others = self._cells(block, [name for name in names if name not in numbers])
-        for name, cells in others.items():
-            if text is None or name not in text:
-                plain = parse_column(cells, self.format)
-                percent = parse_column(cells, self.format, percent=True) if plain is None else None
-                columns[name] = percent if plain is None else plain
-            if columns[name] is None and text is not None:
-                columns[name] = self._text(cells).to_numpy()
-        columns = {name: cells for name, cells in columns.items() if cells is not None}
-        return pd.DataFrame(columns, index)
-
-    def _places(self, names):
-        return [self.names.index(name) for name in names]
-
-    def _text(self, cells):
-        """Return a column of text, in which cells that are empty or in `na` are missing."""
-        words = {"", *(word.lower() for word in self.format.na)}
-        found = pd.Series(cells, dtype="str")
-        if len(words) == 1:
-            return found.replace("", np.nan)
-        return found.mask(found.str.strip().str.lower().isin(words), np.nan)
+        words = _in_capitals_too(hole_words(self.format.na))
+        signs = {"decimal": self.format.decimal, "na_values": words, **_EXACT}
+        frame = block.frame([self.names.index(name) for name in names], **signs)
+        found = {}
+        for name in names:
+            column = frame[self.names.index(name)]
+            # A number can be infinite, as 1e999 is, but pandas takes "inf" for one, too.
+            if column.dtype.kind in "iuf" and not np.isinf(column.to_numpy()).any():
+                found[name] = without_numbers(column.astype("float64"), self.format.na)
+        return found
 
     def check_name(self, name) -> None:
         """Refuse a name for a new column that the encoding of the file does not have."""
@@ -163,12 +248,18 @@ class DelimitedText(BlockFormat):
         with part.open("wb") as out:
             out.write(self.format.bom)
             with io.TextIOWrapper(out, self.format.encoding, newline="") as text:
-                writer = _Writer(self.rows, self.format, self._places(labels), text)
+                writer = _Writer(self, [self.names.index(name) for name in labels], text)
                 writer.start(extra)
                 yield writer.write
-                writer.copy(self.rows.stop)
+                writer.copy(self.stop)
                 writer.add(added, [*self.names, *extra], labels)
-                writer.copy(self.rows.text.size)
+                writer.copy(self.text.size)
+
+    def quotes_all(self) -> bool:
+        """Return whether all cells of the header and of the first row have quotation marks."""
+        first = next(self.blocks(), None)
+        cells = [] if first is None else split_row(first.rows[0], first.delimiter)
+        return all(cell.startswith('"') for cell in [*self._header, *cells])
 
 
 class _Writer:
@@ -177,30 +268,31 @@ class _Writer:
     A cell that is replaced keeps its quotation marks; new cells have some if all others have.
     """
 
-    def __init__(self, rows, form, columns, out):
-        self._rows, self._form, self._columns, self._out = rows, form, columns, out
+    def __init__(self, source, columns, out):
+        self._source, self._columns, self._out = source, columns, out
+        self._form = form = source.format
         self._position, self._needs_quotes = 0, form.decimal == form.delimiter
-        self._always = rows.quotes_all()
+        self._always = source.quotes_all()
 
     def start(self, extra):
         """Write the header, and the names of columns that are added."""
-        self.copy(self._rows.header_end)
+        self.copy(self._source.header_end)
         names = (f"'{name}" if _FORMULA.match(name) else name for name in extra)
         self._out.write("".join(self._form.delimiter + self._quoted(name) for name in names))
 
     def copy(self, stop):
         """Write what stands in the text up to `stop`."""
         if stop > self._position:
-            self._out.writelines(self._rows.text.pieces(self._position, stop))
+            self._out.writelines(self._source.text.pieces(self._position, stop))
             self._position = stop
 
     def write(self, block, fills, extra):
         """Write the rows of a block."""
         self.copy(block.start)
         lines, rows = list(block.lines), list(block.rows)
-        for row, columns, texts in self._changes(fills):
+        for row, changes in self._changes(fills):
             cells = split_row(rows[row], block.delimiter)
-            for column, text in zip(columns, texts, strict=True):
+            for _, column, text in changes:
                 quotes = self._needs_quotes or cells[column][:1] == '"'
                 cells[column] = f'"{text}"' if quotes else text
             rows[row] = block.delimiter.join(cells)
@@ -212,15 +304,13 @@ class _Writer:
         self._position += len(block.text)
 
     def _changes(self, fills):
-        """Yield the rows that change, with the columns of cells and what to write into them."""
+        """Return the rows that change, with the columns of cells and what to write into them."""
         rows, columns = np.nonzero(~np.isnan(fills))
         values = fills[rows, columns].tolist()
         texts = format_numbers(values, self._form, percent=self._form.percent)
         columns = np.array(self._columns, int)[columns].tolist()
-        changed, starts = np.unique(rows, return_index=True)
-        stops = np.append(starts, len(rows))[1:].tolist()
-        for row, start, stop in zip(changed.tolist(), starts.tolist(), stops, strict=True):
-            yield row, columns[start:stop], texts[start:stop]
+        cells = zip(rows.tolist(), columns, texts, strict=True)
+        return groupby(cells, key=itemgetter(0))
 
     def _added(self, extra):
         """Return the cells that are added to each row, as one text."""
@@ -230,8 +320,8 @@ class _Writer:
 
     def add(self, rows, names, labels):
         """Write rows below the last one, each a dict from names to cells."""
-        end, newline = self._rows.stop, self._form.newline
-        ended = "".join(self._rows.text.pieces(end - 1, end)) in ("\n", "\r") if rows else True
+        end, newline = self._source.stop, self._form.newline
+        ended = "".join(self._source.text.pieces(end - 1, end)) in ("\n", "\r") if rows else True
         for row in rows:
             cells = [self._cell(row.get(name, ""), percent=name in labels) for name in names]
             line = self._form.delimiter.join(cells)
@@ -257,60 +347,9 @@ def _in_capitals_too(words):
     return [form(word) for word in words for form in (str, str.upper, str.capitalize)]
 
 
-def _named(rows):
-    """Return the names of columns; those without a name and without content are numbered."""
-    names, first = list(rows.names), next(rows.blocks(), None)
-    for j in range(len(names)) if names.count("") > 1 and first is not None else ():
-        if not names[j] and not any(text.strip() for text in first.texts([j])[0]):
-            names[j] = f"column {j + 1}"
-    return names
-
-
-def _end_of_lines(text, number):
-    """Return the character at which a text goes on below its first lines."""
-    position, left = 0, number
-    for piece in text.pieces() if number else ():
-        if (count := piece.count(text.newline)) >= left:
-            first = piece.split(text.newline, left)[:left]
-            return position + sum(len(line) + 1 for line in first)
-        left, position = left - count, position + len(piece)
-    if number:
-        raise ValueError(f"skip_rows={number} (--skip-rows) leaves no header; skip fewer lines.")
-    return 0
-
-
-def _find_header(text, delimiter):
-    """Return the character at which the header starts, and a note on lines above it."""
-    lines = text.lines_from(0)
-    rows = _rows(lines, delimiter)
-    rows = rows[: rows.index(None)] if None in rows else rows
-    number = n_title_rows(rows)
-    n_lines = sum(1 for row in rows[:number] if row)
-    note = [title_note(n_lines, "line")] if number else []
-    return sum(len(line) + 1 for line in lines[:number]), note
-
-
-def _find_end(text, delimiter, start, skip_last):
-    """Return the character behind the last row of a table, and a note on lines below it.
-
-    The header starts at the character `start`. `skip_last` are lines with content to leave out;
-    None has them found.
-    """
-    lines = text.lines_to_end(start)
-    rows = _rows(lines, delimiter)
-    if skip_last is not None:
-        filled = [row is None or any(map(str.strip, row)) for row in reversed(rows)]
-        ends = np.flatnonzero([False, *filled])[:skip_last]  # counted from the last line
-        number = 0 if not skip_last else int(ends[-1]) if len(ends) == skip_last else len(rows)
-    else:
-        rows = rows[len(rows) - rows[::-1].index(None) :] if None in rows else rows
-        below = (row for row in _rows(text.lines_from(start), delimiter) if row)
-        number = n_note_rows(rows, len(next(below, ())))
-    if not number:
-        return text.size, []
-    stop = text.size + 1 - sum(len(line) + 1 for line in lines[len(lines) - number :])
-    n_lines = sum(1 for row in rows[len(rows) - number :] if row)
-    return stop, [footnote_note(n_lines, "line")] if skip_last is None else []
+def _length(lines):
+    """Return the number of characters of lines with their breaks."""
+    return sum(len(line) + 1 for line in lines)
 
 
 def _rows(lines, delimiter):

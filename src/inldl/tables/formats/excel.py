@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from openpyxl import Workbook, load_workbook
 
-from inldl.tables.formats.frames import (
+from inldl.tables.formats.base import (
     FrameFormat,
     footnote_note,
     n_note_rows,
@@ -32,11 +32,11 @@ class Excel(FrameFormat):
     """
 
     kind = "excel"
-    sheets = True
+    layout = ("sheet", "skip_rows", "skip_last")
 
-    def open(self, path) -> None:
+    def load(self) -> None:
         """Read the sheet."""
-        sheet, self._place, self.notes = _opened_sheet(path, self.opening.sheet)
+        sheet, self._place, self.notes = _opened_sheet(self.path, self.options.sheet)
         others = [name for name in sheet.parent.sheetnames if name != sheet.title]
         if others:
             self.other_sheets = (
@@ -69,7 +69,7 @@ class Excel(FrameFormat):
         numbers = sorted({i for i, _ in content})
         columns = sorted({j for _, j in content})
         rows = [[str(content.get((i, j), "")) for j in columns] for i in numbers]
-        first, below = self.opening.skip_rows, self.opening.skip_last
+        first, below = self.options.skip_rows, self.options.skip_last
         if first is None:
             above = n_title_rows(rows, [k for k, i in enumerate(numbers) if i in spread])
             self.notes += [title_note(above, "row")] if above else []
@@ -109,7 +109,8 @@ class Excel(FrameFormat):
         for name, column in new.items():
             sheet.cell(self.rows[0], column, name).data_type = "s"  # "=a" is no formula here
 
-        def write(rows, fills, values):
+        def write(block, fills, values):
+            rows = block.raw
             for name in filled:
                 fill = fills[:, labels.index(name)]
                 for i in np.flatnonzero(~np.isnan(fill)):

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from inldl.tables.degrees import Bounds
+from inldl.tables.formats.base import FrameFormat
 from inldl.tables.selection import named_by
-from inldl.tables.table import Piece
+from inldl.tables.table import join_pieces
 from inldl.text import listed, shortened
 
 _PARTS = ("id", "label", "value", "absent")
@@ -60,8 +60,8 @@ class Keys:
         return cls(tuple(ids), label, value, 0.0 if "absent" in parts else np.nan)
 
 
-class LongTable:
-    """A table in another one, `inner`, with a row per thing and label; see `TableFormat`.
+class LongTable(FrameFormat):
+    """A table in another one, `inner`, with a row per thing and label.
 
     A thing is a row, a label a column. Columns that are the same in all rows of a thing are
     features; others cannot be used. All rows are held in memory.
@@ -70,46 +70,54 @@ class LongTable:
     def __init__(self, inner, keys):
         self.inner, self.keys, self.path, self.format = inner, keys, inner.path, inner.format
         self.ids = keys.id if len(keys.id) == 1 else ()  # a state or a year alone is a feature
-        values, frame, bounds = self._read()
+        frame = self._read()
+        values = frame.pop(keys.value)
         self._check_filled(frame)
         things = frame.groupby(list(keys.id), sort=False).ngroup().to_numpy()
         codes, self.categories = pd.factorize(frame[keys.label])
         self.categories = list(self.categories)
-        self._rows = np.full((things.max(initial=-1) + 1, len(self.categories)), -1)
+        self.n_rows = int(things.max(initial=-1)) + 1
+        self._rows = np.full((self.n_rows, len(self.categories)), -1)
         self._rows[things, codes] = np.arange(len(frame))
         self._check_unique(frame, things, codes)
         self._first = np.unique(things, return_index=True)[1]
-        self._values = np.where(self._rows >= 0, values[self._rows], keys.absent)
-        self._bounds = bounds
-        if bounds is not None:  # by things and labels from now on
-            limits = np.where(self._rows >= 0, bounds.limits[:, self._rows, 0], np.nan)
-            self._bounds = Bounds(limits, bounds.example)
         varying = self._varying(frame, things)
         self._features = frame.drop(columns=[keys.label, *varying]).iloc[self._first]
         self._features = self._features.reset_index(drop=True)
+        self._written = set(self.categories)
+        self._labels = pd.DataFrame(dict(enumerate(self._wide(values))))
         self.names = [*self._features, *self.categories]
         self.notes = [*inner.notes, *self._notes(varying)]
 
     def _read(self):
-        """Return the values and the other columns of all rows; keys are text."""
-        keys = self.keys
-        others = [name for name in self.inner.names if name != keys.value]
-        text = {*keys.id, keys.label}
-        while True:
-            pieces = list(self.inner.pieces([keys.value], others, text))
-            kinds = {n: {piece.features[n].dtype.kind for piece in pieces} for n in others}
-            mixed = {name for name in others if len(kinds[name]) > 1} - text
-            if not mixed:
-                break
-            text |= mixed
-        if not pieces:
+        """Return the columns of all rows; keys are text, and so are values with percent signs."""
+        keys, names = self.keys, self.inner.names
+        text = frozenset([*keys.id, keys.label, *([keys.value] if self.format.percent else [])])
+        rows = join_pieces(lambda text: self.inner.pieces((), names, text), text)
+        if rows is None:
             raise ValueError(f"{self.path} has a header but no rows; add rows.")
-        frame = pd.concat([piece.features for piece in pieces], ignore_index=True)
+        frame = rows.features
         frame[keys.label] = [_name(cell) for cell in frame[keys.label]]
         frame[keys.label] = frame[keys.label].str.strip()
-        values = np.concatenate([piece.values[:, 0] for piece in pieces])
-        bounds = Bounds.joined([(piece.values.shape, piece.bounds) for piece in pieces])
-        return values, frame, bounds
+        return frame
+
+    def _wide(self, values):
+        """Yield a column of cells for each label."""
+        values = values if is_numeric_dtype(values) else values.astype(object)
+        absent = "0%" if self.format.percent else 0.0
+        for rows in self._rows.T:
+            cells = values.reindex(rows).set_axis(range(self.n_rows))
+            yield cells.mask(rows < 0, absent) if self.keys.absent == 0 else cells
+
+    def frames(self, names=None) -> Iterator[tuple[pd.DataFrame, None]]:
+        """Yield all things as one frame."""
+        labels = self._labels.set_axis(self.categories, axis=1)
+        yield pd.concat([self._features, labels], axis=1), None
+
+    def place(self, row, name) -> str:
+        """Return the place of a cell in words: that of the row of a label, if there is one."""
+        at = self._rows[row, self.categories.index(name)] if name in self.categories else -1
+        return super().place(row, name) if at < 0 else self.inner.place(at, self.keys.value)
 
     def _check_filled(self, frame):
         for name in (*self.keys.id, self.keys.label):
@@ -172,35 +180,6 @@ class LongTable:
             name = shortened(self.categories[absent[0]])
             words += f"; none is for {name!r}: add absent=0 to --long if that means 0"
         return f"The rows of {self._thing(self._features, row)} ({words})"
-
-    def most_rows(self) -> int:
-        """Return the number of things."""
-        return len(self._rows)
-
-    def pieces(self, labels, features, text=()) -> Iterator[Piece]:
-        """Yield all things as one piece."""
-        values = pd.DataFrame(self._values, columns=self.categories)
-        frame = pd.concat([self._features, values], axis=1)
-        numbers = np.column_stack([self._numbers(frame[name], name) for name in labels])
-        bounds = None if self._bounds is None else self._bounds_of(labels)
-        yield Piece(0, len(self._rows), numbers, frame[list(features)], None, bounds)
-
-    def _numbers(self, cells, name):
-        """Return a label, or a total that is the same in all rows of a thing."""
-        if not is_numeric_dtype(cells):
-            row = int(np.argmax([isinstance(cell, str) for cell in cells]))
-            raise ValueError(
-                f"{self.where(row)}, column {name!r}: {shortened(str(cells[row]))!r} is not a "
-                "number; correct it, or leave the cell empty."
-            )
-        return cells.to_numpy(float)
-
-    def _bounds_of(self, labels):
-        """Return the bounds of some columns, of which those that are no labels have none."""
-        columns = [self.categories.index(n) if n in self.categories else -1 for n in labels]
-        limits = self._bounds.limits[:, :, columns]
-        limits = np.where(np.array(columns) >= 0, limits, np.nan)
-        return Bounds(limits, self._bounds.example).at(slice(None))
 
     def check_name(self, name) -> None:
         """Refuse a column to add that the table has, or that no row of a label can have."""

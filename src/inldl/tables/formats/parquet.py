@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from inldl.tables.formats.frames import FrameFormat
+from inldl.tables.formats.base import FrameFormat
 from inldl.tables.numbers import format_numbers
 
 BATCH = 1 << 16  # rows of a piece
@@ -21,9 +21,9 @@ class Parquet(FrameFormat):
 
     kind = "parquet"
 
-    def open(self, path) -> None:
+    def load(self) -> None:
         """Look at the columns of a file; those that pandas wrote for an index are left out."""
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(self.path) as file:
             schema, self.n_rows = file.schema_arrow, file.metadata.num_rows
         index, self._sound = _index_columns(schema)
         self.names = [name for name in schema.names if name not in index]
@@ -54,8 +54,8 @@ class Parquet(FrameFormat):
             schema = schema.append(pa.field(name, pa.float64()))
         with pq.ParquetWriter(part, schema, compression=codec) as writer:
 
-            def write(batch, fills, values):
-                arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+            def write(block, fills, values):
+                arrays = dict(zip(block.raw.schema.names, block.raw.columns, strict=True))
                 for name in filled:
                     kind, fill = schema.field(name).type, fills[:, labels.index(name)]
                     arrays[name] = _with_fills(arrays[name], fill, kind, self.format)

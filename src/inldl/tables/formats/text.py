@@ -8,18 +8,17 @@ import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 DELIMITERS = (",", ";", "\t", "|")
-_PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
+PIECE = 1 << 21  # bytes: small enough to stay near the processor, large enough for pandas
 _SAMPLE = 1 << 16  # characters at both ends of a text that show how it is written
 # The marks of UTF-32 come first: the one of UTF-32-LE begins with the one of UTF-16-LE.
 _MARKS = (
@@ -31,21 +30,16 @@ _MARKS = (
 )
 
 
-@dataclass
 class EncodedText:
     """The text of a file, decoded when it is needed. A byte order mark is no part of it."""
 
-    path: Path
-    encoding: str
-    mark: bytes = b""
-    size: int = field(init=False, default=0)  # characters
-    n_lines: int = field(init=False, default=1)
-    head: str = field(init=False, default="")  # the first characters
-    tail: str = field(init=False, default="")  # the last characters
-
-    def __post_init__(self) -> None:
-        """Decode all of it, and keep both ends."""
-        blank = True
+    def __init__(self, path: Path, encoding: str, mark: bytes = b"") -> None:
+        self.path, self.encoding, self.mark = path, encoding, mark
+        self.size, self.n_lines, blank = 0, 1, True
+        self.head = next(self.pieces(), "")
+        # The character that ends a line; there may be a return before a line feed.
+        self.newline = "\n" if "\n" in self.head or "\r" not in self.head else "\r"
+        self.tail = ""  # the last characters
         for piece in self.pieces():
             if "\0" in piece:
                 raise ValueError(
@@ -54,63 +48,51 @@ class EncodedText:
                 )
             blank = blank and piece.isspace()
             self.size += len(piece)
-            self.head += piece[: _SAMPLE - len(self.head)]
             self.n_lines += piece.count(self.newline)
             self.tail = (self.tail + piece[-_SAMPLE:])[-_SAMPLE:]
         if blank:
-            raise ValueError(f"{self.path} is empty; it needs a header and rows.")
+            raise ValueError(f"{path} is empty; it needs a header and rows.")
 
-    @property
-    def newline(self) -> str:
-        """Return the character that ends a line; there may be a return before a line feed."""
-        return "\n" if "\n" in self.head or "\r" not in self.head else "\r"
-
-    def pieces(self, start: int = 0, stop: int | None = None, size: int = _PIECE) -> Iterator[str]:
+    def pieces(self, start: int = 0, stop: int | None = None, size: int = PIECE) -> Iterator[str]:
         """Yield the characters from `start` to `stop`, those of `size` bytes at a time."""
-        decoder, at, n_bytes = codecs.getincrementaldecoder(self.encoding)(), 0, 0
-        while stop is None or at < stop:
-            content = self._read(n_bytes, size)
-            n_bytes += len(content)
-            try:
-                piece = decoder.decode(content, final=not content)
-            except UnicodeError as error:
-                raise self._wrong_encoding(error, n_bytes) from None
-            wanted = piece[max(0, start - at) : None if stop is None else stop - at]
-            if wanted:
-                yield wanted
-            if not content:
-                return
-            at += len(piece)
-
-    def _read(self, start: int, size: int) -> bytes:
-        """Return some bytes; no file stays open while a reader of pieces waits."""
+        at = 0
         with self.path.open("rb") as file:
-            file.seek(len(self.mark) + start)
-            return file.read(size)
+            file.seek(len(self.mark))
+            try:
+                for piece in codecs.iterdecode(iter(partial(file.read, size), b""), self.encoding):
+                    wanted = piece[max(0, start - at) : None if stop is None else stop - at]
+                    if wanted:
+                        yield wanted
+                    at += len(piece)
+                    if stop is not None and at >= stop:
+                        return
+            except UnicodeError as error:
+                problem = getattr(error, "object", b""), getattr(error, "start", 0)
+                raise self._wrong_encoding(file, *problem) from None
 
-    def lines_from(self, start: int) -> list[str]:
-        """Return the first lines from a character on, without one that may be cut."""
-        stop = start + _SAMPLE
-        lines = "".join(self.pieces(start, stop)).split(self.newline)
-        return lines[:-1] or lines if stop < self.size else lines
-
-    def lines_to_end(self, start: int) -> list[str]:
-        """Return the last lines behind a character, the first of which may be cut."""
-        return self.tail[max(0, start - self.size + len(self.tail)) :].split(self.newline)
-
-    def count_lines(self, stop: int) -> int:
-        """Return how many lines end before the character `stop`."""
-        return sum(piece.count(self.newline) for piece in self.pieces(stop=stop))
-
-    def _wrong_encoding(self, error: UnicodeError, n_bytes: int) -> ValueError:
+    def _wrong_encoding(self, file: BinaryIO, content: bytes, place: int) -> ValueError:
         """Return an error that says in which line a byte cannot be decoded."""
-        start = n_bytes - len(getattr(error, "object", b"")) + getattr(error, "start", 0)
-        start = max(0, start)
-        line = self._read(0, start).count(b"\n") + 1
+        start = max(0, file.tell() - len(self.mark) - len(content) + place)
+        file.seek(len(self.mark))
+        line = file.read(start).count(b"\n") + 1
         return WrongEncodingError(
             f"Line {line} of the file is not {self.encoding} (byte {start}); give the encoding "
             "that the file was written in, or none to have it detected."
         )
+
+    def line_at(self, position: int) -> int:
+        """Return the number of the line of a character, from 1."""
+        return 1 + sum(piece.count(self.newline) for piece in self.pieces(stop=position))
+
+    def first_lines(self, start: int) -> list[str]:
+        """Return the first lines from a character on, without one that may be cut."""
+        stop = start + _SAMPLE
+        lines = self.head[start:stop].split(self.newline)
+        return lines[:-1] or lines if min(stop, len(self.head)) < self.size else lines
+
+    def last_lines(self, start: int) -> list[str]:
+        """Return the last lines behind a character, the first of which may be cut."""
+        return self.tail[max(0, start - self.size + len(self.tail)) :].split(self.newline)
 
 
 class WrongEncodingError(ValueError):
@@ -158,16 +140,6 @@ class Block:
     delimiter: str
     newline: str
 
-    @property
-    def raw(self) -> "Block":
-        """Return what is needed to write the rows again."""
-        return self
-
-    @cached_property
-    def content(self) -> bytes:
-        """Return the text in UTF-8, as numpy and pandas read it."""
-        return self.text.encode()
-
     @cached_property
     def lines(self) -> list[str]:
         """Return rows and empty lines, without the line breaks between them."""
@@ -195,17 +167,14 @@ class Block:
     @cached_property
     def counts(self) -> np.ndarray:
         """Return the number of cells of each line, 0 of an empty one."""
-        data = np.frombuffer(self.content, np.uint8)
-        delimiters, breaks = data == ord(self.delimiter), data == ord(self.newline)
-        if '"' in self.text:
-            outside = ~np.logical_xor.accumulate(data == ord('"'))
-            delimiters, breaks = delimiters & outside, breaks & outside
-        ends = np.flatnonzero(breaks)
-        starts = np.append(0, ends + 1)
-        starts = starts[starts < len(data)]
-        lengths = np.append(ends, len(data))[: len(starts)] - starts
-        empty = (lengths == 0) | ((lengths == 1) & (data[starts] == ord("\r")))
-        cells = np.add.reduceat(delimiters.view(np.uint8), starts, dtype=np.int32) + 1
+        text = re.sub('"[^"]*"', '""', self.text) if '"' in self.text else self.text
+        text = text.removesuffix(self.newline) + self.newline
+        data = np.frombuffer(text.encode(), np.uint8)
+        ends = np.flatnonzero(data == ord(self.newline))
+        starts = np.append(0, ends[:-1] + 1)
+        delimiters = (data == ord(self.delimiter)).view(np.uint8)
+        cells = np.add.reduceat(delimiters, starts, dtype=np.int32) + 1
+        empty = (ends == starts) | ((ends == starts + 1) & (data[starts] == ord("\r")))
         return np.where(empty, 0, cells)
 
     @cached_property
@@ -218,15 +187,19 @@ class Block:
         """Return whether lines are empty."""
         return self.size < len(self.counts)
 
+    def start_of(self, row: int) -> int:
+        """Return the number of characters before a row."""
+        return self.start + sum(len(line) + 1 for line in self.lines[: self.row_lines[row]])
+
     def frame(self, columns: Sequence[int], **how: Any) -> pd.DataFrame:
         """Return some columns, by number, as pandas reads them."""
         if not columns:
             return pd.DataFrame(index=range(self.size))
-        content = self.content
-        if '"' in self.text or "\r" in self.text or self.has_empty_lines:
-            content = self.newline.join(self.rows).encode()
+        text = self.text
+        if '"' in text or "\r" in text or self.has_empty_lines:
+            text = self.newline.join(self.rows)
         return pd.read_csv(
-            BytesIO(content),
+            BytesIO(text.encode()),
             header=None,
             sep=self.delimiter,
             lineterminator=self.newline,
@@ -237,120 +210,13 @@ class Block:
             **how,
         )
 
-    def texts(self, columns: Sequence[int]) -> list[list[str]]:
+    def texts(self, columns: Sequence[int]) -> pd.DataFrame:
         """Return the text of each cell of some columns."""
-        frame = self.frame(columns, dtype=object, na_filter=False)
-        return [frame[column].tolist() for column in columns]
-
-
-class Rows:
-    """Read the rows of a delimited text a block at a time.
-
-    The table reaches from character `start` of the text to character `stop`. A block has about
-    `block_size` bytes.
-    """
-
-    def __init__(
-        self, text: EncodedText, delimiter: str, start: int = 0, stop: int | None = None
-    ) -> None:
-        self.text, self.delimiter, self.newline = text, delimiter, text.newline
-        self.stop = text.size if stop is None else stop
-        self.block_size, self.header_end, self._body = _PIECE, start, start
-        self._header: list[str] = []  # its cells, with their quotation marks
-        self._checked: dict[tuple[int, int], tuple[int, bool]] = {}  # by place in the text
-        first = next(self._blocks(start), None)
-        if first is not None:
-            self._read_header(first)
-
-    def _read_header(self, block: Block) -> None:
-        place = block.row_lines[0]
-        start = block.start + sum(len(line) + 1 for line in block.lines[:place])
-        self.header_end = start + len(block.rows[0])
-        self._body = min(self.stop, start + len(block.lines[place]) + 1)
-        self._check_quotes(replace(block, text=block.lines[place], start=start))
-        self._header = split_row(block.rows[0], self.delimiter)
-
-    @property
-    def names(self) -> list[str]:
-        """Return the cells of the header."""
-        return [unquoted(cell).strip() for cell in self._header]
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the blocks of rows below the header, each of which has a row."""
-        for block in self._blocks(self._body):
-            key = block.start, len(block.text)
-            if key not in self._checked:
-                self._check(block)
-                self._checked[key] = block.size, block.has_empty_lines
-            block.size, block.has_empty_lines = self._checked[key]
-            yield block
-
-    def quotes_all(self) -> bool:
-        """Return whether all cells of the header and of the first row have quotation marks."""
-        first = next(self.blocks(), None)
-        cells = [] if first is None else split_row(first.rows[0], self.delimiter)
-        return all(cell.startswith('"') for cell in [*self._header, *cells])
-
-    def line(self, block: Block, row: int) -> int:
-        """Return the line of the file in which a row of a block starts; the first line is 1."""
-        above = block.lines[: block.row_lines[row]]
-        n_lines = len(above) + sum(line.count(self.newline) for line in above)
-        return self.text.count_lines(block.start) + n_lines + 1
-
-    def _blocks(self, start: int) -> Iterator[Block]:
-        rest = ""
-        for piece in chain(self.text.pieces(start, self.stop, self.block_size), [""]):
-            rest += piece
-            end = self._end_of_rows(rest) if piece else len(rest)
-            if not end:
-                self._check_quotes(Block(rest, start, self.delimiter, self.newline))
-            block = Block(rest[:end], start, self.delimiter, self.newline)
-            if block.text.strip("\r\n"):
-                yield block
-                start, rest = start + end, rest[end:]
-
-    def _end_of_rows(self, text: str) -> int:
-        """Return the end of the last whole row."""
-        end = text.rfind(self.newline) + 1
-        while end and text.count('"', 0, end) % 2:
-            end = text.rfind(self.newline, 0, text.rfind('"', 0, end)) + 1
-        return end
-
-    def _check(self, block: Block) -> None:
-        """Refuse quotation marks in cells, and rows that lack cells or have too many."""
-        self._check_quotes(block)
-        counts = block.counts[block.counts > 0]
-        bad = counts != len(self._header)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise ValueError(
-                f"Line {self.line(block, row)} has {counts[row]} cells but the header has "
-                f"{len(self._header)} (delimiter {self.delimiter!r}); give it a cell for each "
-                "column, put cells with a delimiter in them into quotation marks, or leave out "
-                "lines around the table with skip_rows and skip_last (--skip-rows, --skip-last)."
-            )
-
-    def _check_quotes(self, block: Block) -> None:
-        """Refuse a quotation mark inside a cell, or one that is never closed."""
-        text, newline = block.text, self.newline
-        found = _pattern_of_quotes(self.delimiter, newline).match(text) if '"' in text else None
-        if found is None or (at := found.end()) == len(text):
-            return
-        problem = "has a quotation mark inside a cell"
-        if text[at - 1 : at] in ("", self.delimiter, newline) and text.count('"', at) % 2:
-            if block.start + len(text) < self.stop:
-                return  # it may be closed in the next block
-            problem = "opens a quotation mark that is never closed"
-        line = self.text.count_lines(block.start) + text.count(newline, 0, at) + 1
-        column = text.count(self.delimiter, text.rfind(newline, 0, at) + 1, at) + 1
-        raise ValueError(
-            f"Line {line} {problem}, near column {column}; put the whole cell into quotation "
-            "marks and double those inside it."
-        )
+        return self.frame(columns, dtype=object, na_filter=False)
 
 
 @lru_cache
-def _pattern_of_quotes(delimiter: str, newline: str) -> re.Pattern[str]:
+def pattern_of_quotes(delimiter: str, newline: str) -> re.Pattern[str]:
     """Return a pattern that matches a text up to a quotation mark that is not where it may be."""
     sign, cell = re.escape(delimiter) + newline, '"[^"]*+(?:""[^"]*+)*+"'
     return re.compile(rf'(?:[^"]++|(?<![^{sign}]){cell}(?=[{sign}]|\r{newline}|\r?\Z))*+')

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inldl.tables import TableFile, read_table
-from inldl.tables.degrees import read_bounds
-from inldl.tables.table import Format
+from inldl.tables.table import Format, read_bounds
 
 PLAIN = Format("text")
 COMMA = Format("text", decimal=",", thousands=".")
@@ -152,7 +151,7 @@ def test_pieces_and_samples_keep_bounds_beside_their_rows(tmp_path, monkeypatch)
     lines[2500] = "2500,<7,95\n"
     (tmp_path / "t.csv").write_text("x,a,b\n" + "".join(lines))
     file = TableFile(tmp_path / "t.csv", "a,b")
-    file.source.rows.block_size = 4096
+    file.source.block_size = 4096
     pieces = list(file.pieces())
     assert len(pieces) > 3
     [bounded] = [piece for piece in pieces if piece.bounds is not None]

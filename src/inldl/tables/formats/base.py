@@ -1,0 +1,374 @@
+"""What all file formats of tables have in common, and what stands around tables in files.
+
+Titles stand above the header of a table, notes below its last row. Only what is clear is found. A
+row of the table has a cell for each column; a title has a few words in at most half as many cells,
+and a header below it; a note is a sentence, or says what it is.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from inldl.tables.numbers import (
+    SignEvidence,
+    find_signs,
+    is_hole,
+    parse_cells,
+    parse_column,
+    without_numbers,
+)
+from inldl.tables.options import FileOptions
+from inldl.tables.table import Bounds, Format, Piece, read_bounds, what_is_wrong
+from inldl.text import shortened
+
+_FIRST = 1000  # rows that tell whether degrees have percent signs
+_MARKED = re.compile(
+    r"(?i)\W*(sources?|notes?|quelle|anmerkung|fuente|nota|fonte|remarks?)\b|[*†‡§]"
+)
+_NUMBER = re.compile(r"[-+]?[\d.,' \u00a0\u202f]*\d[\d.,%\u00a0 ]*")
+_YEAR = re.compile(r"(1[89]|20)\d\d")
+_WORDS, _MANY_WORDS = 3, 8  # of a note with too few cells, and of one with the cells of a row
+
+
+class TableFormat:
+    """A table in an open file. A file format is such a class, listed in `tables.formats`.
+
+    One whose files are read as frames is a `FrameFormat`. Any other has `open`, which sets `names`
+    and may add to `notes` and `format`; `blocks(names=None)`, which yields blocks of rows, with
+    some columns at least, that have a `size`; `cells(block, names)` and `numbers(block, names)`,
+    the columns of a block, and those of them that have nothing but numbers; and the methods below
+    that have no body. Errors are a ValueError or an OSError in one sentence that says where in the
+    file and what to do.
+    """
+
+    kind: str  # its name in `Format`
+    layout: tuple[str, ...] = ()  # the options on sheets and on lines to skip that it takes
+    points = False  # whether 1.234 has a decimal point if nothing else shows it
+    names: list[str]  # of the columns that can be labels or features
+    open: Callable[[], None]
+    blocks: Callable[..., Iterator[Any]]
+    cells: Callable[[Any, Collection[str]], dict[str, pd.Series]]
+    numbers: Callable[[Any, Collection[str]], dict[str, pd.Series]]
+
+    def __init__(self, path: Path, options: FileOptions) -> None:
+        self.path, self.options = path, options
+        self.format = Format(self.kind, na=tuple(options.na or ()))
+        self.notes: list[str] = []  # sentences about what was detected
+        if options.sheet is not None and "sheet" not in self.layout:
+            raise ValueError(
+                f"{path} has no sheets; leave out sheet (--sheet), or name an .xlsx file."
+            )
+        if (options.skip_rows or options.skip_last) and "skip_rows" not in self.layout:
+            raise ValueError(
+                f"{path} has nothing above its header or below its rows; leave out skip_rows and "
+                "skip_last (--skip-rows and --skip-last)."
+            )
+        self.open()
+
+    def where(self, row: int) -> str:
+        """Return the place of a row in words."""
+        return f"Row {row + 1} below the header"
+
+    def place(self, row: int, name: str) -> str:
+        """Return the place of a cell in words."""
+        return f"{self.where(row)}, column {name!r}"
+
+    def most_rows(self) -> int:
+        """Return a number of rows that is not exceeded."""
+        raise NotImplementedError
+
+    def check_name(self, name: str) -> None:
+        """Refuse a name for a new column that cannot be written to such a file."""
+
+    @staticmethod
+    def write_new(frame: pd.DataFrame, part: Path, suffix: str, like: Format | None) -> None:
+        """Write a frame to a new file; its name is to end in `suffix`.
+
+        `like` is the format of a text that it goes with, if there is one.
+        """
+        raise NotImplementedError
+
+    def writer(
+        self,
+        part: Path,
+        labels: Sequence[str],
+        filled: Sequence[str],
+        extra: Sequence[str],
+        added: Sequence[dict[str, Any]] = (),
+    ) -> AbstractContextManager[Callable[[Any, np.ndarray, np.ndarray | None], None]]:
+        """Give a function that writes the file to `part` again, a piece at a time.
+
+        It takes the raw rows of the next piece, what to write into its label columns (NaN where
+        nothing changes; only columns in `filled` change at all), and the values of the columns
+        `extra` that are added on the right (NaN leaves a cell empty). Below the last row come rows
+        that are `added`, from names of columns to cells; a column that has none stays empty.
+        """
+        raise NotImplementedError
+
+    def find_signs(
+        self, labels: Sequence[str], decimal: str | None, thousands: str | None
+    ) -> None:
+        """Find out the signs of numbers that are not given; put them into `format` and `notes`."""
+        places = self._sign_places(labels, decimal)
+        signs, notes = find_signs(places, self._cell, decimal, thousands, points=self.points)
+        self.notes = self.notes + notes
+        self.format = replace(self.format, percent=self._have_percent_signs(labels), **signs)
+
+    def _sign_places(self, labels, decimal):
+        """Return the first place of each kind of sign."""
+        return self._evidence(labels, self.names).places()
+
+    def _evidence(self, labels, names, n_blocks=None):
+        """Return how the numbers of some columns are written, in all blocks or the first ones."""
+        evidence, row = SignEvidence(labels, self.format.na), 0
+        for block in islice(self.blocks(names), n_blocks) if names else ():
+            for name, cells in self._shapes(block, names).items():
+                evidence.add(name, cells.tolist(), row)
+            row += block.size
+        return evidence
+
+    def _shapes(self, block, names):
+        """Return cells in which numbers have the signs of those in the file."""
+        return self.cells(block, names)
+
+    def _have_percent_signs(self, labels):
+        """Return whether a degree of the first rows has a percent sign, and none is a number."""
+        first = next(self.blocks(labels), None) if labels else None
+        columns = {} if first is None else self.cells(first, labels)
+        cells = [cell for column in columns.values() for cell in column[:_FIRST]]
+        texts = [cell for cell in cells if isinstance(cell, str)]
+        signed = any(text.rstrip().endswith("%") for text in texts)
+        return signed and len(texts) + sum(map(pd.isna, cells)) == len(cells)
+
+    def _cell(self, row, name):
+        """Return the place of a cell in words, and its text."""
+        block, at = self._find(row, [name])
+        cell = self.cells(block, [name])[name].iloc[at]
+        return self.place(row, name), str(cell).strip()
+
+    def _find(self, row, names=None):
+        """Return the block that holds a row, and the number of the row in it."""
+        for block in self.blocks(names):
+            if row < block.size:
+                return block, row
+            row -= block.size
+        raise IndexError("the table has no such row")
+
+    def pieces(
+        self, labels: Sequence[str], features: Sequence[str], text: Collection[str] = ()
+    ) -> Iterator[Piece]:
+        """Yield the rows a piece at a time, with the columns in `text` as text."""
+        row, tried = 0, [name for name in features if name not in text]
+        tried += [] if self.format.percent else labels
+        for block in self.blocks():
+            numbers = self.numbers(block, tried)
+            cells = self.cells(block, {*labels, *features} - numbers.keys())
+            values, bounds = self._degrees(labels, {**numbers, **cells}, row, block.size)
+            columns = {
+                name: self._feature(name, cells[name], text) if name in cells else numbers[name]
+                for name in features
+            }
+            frame = pd.DataFrame(columns, range(block.size))
+            frame.index = pd.RangeIndex(row, row + block.size)
+            yield Piece(row, block.size, values, frame, block, bounds)
+            row += block.size
+
+    def _degrees(self, labels, columns, first, size) -> tuple[np.ndarray, Bounds | None]:
+        """Return the numbers of the label columns, and the bounds that their other cells give."""
+        values, bounds, form = np.empty((size, len(labels))), None, self.format
+        for j, name in enumerate(labels):
+            if is_numeric_dtype(columns[name]) and not form.percent:
+                values[:, j] = columns[name].to_numpy("float64", na_value=np.nan)
+                continue
+            values[:, j], rows = parse_cells(columns[name], form, percent=form.percent)
+            for row in rows.tolist():
+                cell = columns[name].iloc[row]
+                read = read_bounds(str(cell), form)
+                if isinstance(read, str):
+                    raise ValueError(
+                        f"{self.place(first + row, name)}: {shortened(str(cell))!r} "
+                        f"{read or what_is_wrong(cell, form)}"
+                    )
+                bounds = bounds or Bounds.none(values.shape, (str(cell).strip(), *read))
+                bounds.limits[:, row, j] = read
+        return values, bounds
+
+    def _feature(self, name, cells, text):
+        """Return a column: numbers, which may all have percent signs, or what else it holds."""
+        if name not in text and self._may_be_numbers(name):
+            for percent in (False, True):
+                found = parse_column(cells, self.format, percent=percent)
+                if found is not None:
+                    return found
+        words = {"", *(word.lower() for word in self.format.na)}
+        missing = [isinstance(cell, str) and cell.strip().lower() in words for cell in cells]
+        cells = cells.infer_objects()
+        return cells.mask(np.array(missing)) if any(missing) else cells
+
+    def _may_be_numbers(self, name):
+        """Return whether the text of a column is taken for numbers if it can be."""
+        return True
+
+
+class FrameBlock(NamedTuple):
+    """Some rows as a frame, and as the format writes them."""
+
+    frame: pd.DataFrame
+    raw: Any
+
+    @property
+    def size(self) -> int:
+        """Return the number of rows."""
+        return len(self.frame)
+
+
+class FrameFormat(TableFormat):
+    """A table in a file that is read as frames.
+
+    A format has `kind`; `load()`, which sets `names` and `n_rows` and may set `text_names` and
+    `notes`; `frames(names=None)`, which yields the frames that make up the table, of some columns
+    at least, and the raw rows of each; `write_new` and `writer`.
+    """
+
+    n_rows: int
+    text_names: list[str] | None = None  # the columns that can hold text; all by default
+    load: Callable[[], None]
+    frames: Callable[..., Iterator[tuple[pd.DataFrame, Any]]]
+
+    def open(self) -> None:
+        """Load the table, or what is known of it; each package has errors of its own."""
+        self._written: set[str] = set()  # columns of numbers that are written as text
+        try:
+            self.load()
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise ValueError(
+                f"{self.path} cannot be read as {self.path.suffix}: {error}"
+            ) from None
+
+    def most_rows(self) -> int:
+        """Return the number of rows."""
+        return self.n_rows
+
+    def blocks(self, names=None) -> Iterator[FrameBlock]:
+        """Yield the frames."""
+        for frame, raw in self.frames(names):
+            yield FrameBlock(frame.set_axis(range(len(frame)), axis=0), raw)
+
+    def cells(self, block, names) -> dict[str, pd.Series]:
+        """Return columns."""
+        return {name: block.frame[name] for name in names}
+
+    def numbers(self, block, names) -> dict[str, pd.Series]:
+        """Return the columns of numbers, without those that mean missing."""
+        columns = self.cells(block, names)
+        return {n: without_numbers(c, self.format.na) for n, c in columns.items()
+                if is_numeric_dtype(c)}  # fmt: skip
+
+    def _sign_places(self, labels, decimal):
+        """Return where signs of numbers in cells of text are.
+
+        A text column is one of numbers if it has signs that numbers of a file have not: text
+        such as 007 or 1.2 is text on purpose.
+        """
+        names = self.names if self.text_names is None else self.text_names
+        evidence = self._evidence(labels, names)
+        self._written = set(evidence.unusual()) - set(labels)
+        return evidence.places({*labels, *self._written})
+
+    def _may_be_numbers(self, name):
+        return name in self._written
+
+
+def n_title_rows(rows, spread=()) -> int:
+    """Return how many of the first rows are no part of the table; 0 if that is not clear.
+
+    A row is a list of texts; an empty line is an empty list. The rows numbered `spread` have cells
+    that reach over several columns.
+    """
+    width = _width(rows)
+    for i, row in enumerate(rows):
+        if not _filled(row):
+            continue
+        if i not in spread and _is_header(row, width):
+            return i if any(map(_filled, rows[:i])) else 0
+        if i not in spread and not _is_title(row, width):
+            return 0
+    return 0
+
+
+def n_note_rows(rows, width) -> int:
+    """Return how many of the last rows are notes below a table of so many columns.
+
+    Rows with a single cell are notes, too, if an empty row is between them and the table.
+    """
+    found, clear = 0, True
+    for behind, row in enumerate(reversed(rows), 1):
+        if not _filled(row):
+            found, clear = behind - 1, True
+        elif clear and _is_note(row, width):
+            found = behind
+        elif width > 2 and len(words := _filled(row)) == 1 and not _NUMBER.fullmatch(words[0]):
+            clear = False
+        else:
+            break
+    return found
+
+
+def title_note(number, what) -> str:
+    """Return a note on rows above the header."""
+    if number == 1:
+        return f"The first {what} is above the header and was skipped."
+    return f"The first {number} {what}s are above the header and were skipped."
+
+
+def footnote_note(number, what) -> str:
+    """Return a note on rows below the table."""
+    if number == 1:
+        return f"The last {what} is a note below the table and was skipped."
+    return f"The last {number} {what}s are notes below the table and were skipped."
+
+
+def _width(rows):
+    counts = Counter(len(row) for row in rows if _filled(row))
+    return max(counts, key=lambda width: (counts[width], width), default=0)
+
+
+def _filled(row):
+    return [cell for cell in row if cell.strip()]
+
+
+def _is_header(row, width):
+    names = _filled(row)
+    numbers = [name for name in names if _NUMBER.fullmatch(name) and not _YEAR.fullmatch(name)]
+    several = len(names) >= max(2, width - 1) and len(set(names)) == len(names)
+    return len(row) == width and several and 2 * len(numbers) < len(names)
+
+
+def _is_title(row, width):
+    """Return whether a row is a title: one cell, or a sentence that commas have split."""
+    words = _filled(row)
+    if len(words) == 1:
+        return len(row) != width or width > 2
+    wordy = len(" ".join(words).split()) >= _WORDS
+    return len(row) != width and len(words) <= width // 2 and wordy
+
+
+def _is_note(row, width):
+    """Return whether a row is a note. One with all cells may be a row of which little is known."""
+    words = _filled(row)
+    marked = not is_hole(words[0]) and _MARKED.match(words[0])
+    n_words = len(" ".join(words).split())
+    if len(row) != width:
+        return bool(marked) or (len(words) == 1 and n_words >= _WORDS)
+    return width > 2 and len(words) == 1 and bool(marked or n_words >= _MANY_WORDS)
