@@ -80,16 +80,12 @@ _add("edl-lrl", "inldl.literature.group_correlations:EDLLRL",
      "softmax of a linear score, low rank in groups of rows", True)
 _add("ldm", "inldl.literature.group_correlations:LDM",
      "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "inldl.literature.recovery:HidLDL",
+_add("hidldl", "inldl.literature.maximum_entropy:HidLDL",
      "softmax of a linear score, from ratios of observed degrees")
 _add("i2ldl", "inldl.literature.low_rank:I2LDL",
      "linear, a low-rank part and a sparse part, by ADMM")
 _add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
-_add("incomldl-sni", "inldl.literature.recovery:IncomLDLSNI",
-     "holes from neighbours in PLS space, softmax")
-_add("incomldl-lr", "inldl.literature.recovery:IncomLDLLR",
-     "holes from neighbours in PCA space, softmax")
 _add("auto", "inldl.methods.auto.estimator:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
 _add("kernel-ridge", "inldl.methods.kernel_methods:KernelRidgeLDL",
