@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import AutoInLDL, hide
 from inldl.datasets import load
-from inldl.methods.auto.fitting import stacked
+from inldl.methods.auto_fitting import stacked
 from inldl.metrics import kl_divergence
 from inldl.torch import NeuralLDL
 

@@ -8,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from inldl.engines import one_blas_thread
 from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.linear import LinearDistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
+from inldl.methods.winldl import LinearDistributionEstimator
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.gaussian import projected

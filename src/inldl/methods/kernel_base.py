@@ -11,8 +11,7 @@ from typing import Literal, Self
 import numpy as np
 
 from inldl.engines import one_blas_thread, open_rows, row_blocks
-from inldl.methods.base import DistributionEstimator
-from inldl.methods.completing import light
+from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
@@ -26,7 +25,7 @@ from inldl.methods.kernel_features import (
 from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
-from inldl.rows.density import GammaDegrees, count_known
+from inldl.rows.density import GammaDegrees
 from inldl.rows.inputs import as_weights, check_predictable
 from inldl.rows.missingness import (
     LEVEL,
@@ -244,13 +243,8 @@ def _predict_rows(model, X):
 
 
 def error_of(y, predicted, weights=None) -> float:
-    """Return the root mean square of the error at what is known of the rows."""
-    known, there = PartialRows(y).cells(predicted)
-    squares = (known - there) ** 2
-    if weights is None:
-        return float(np.sqrt(np.nanmean(squares)))
-    total = float((weights @ np.nan_to_num(squares)).sum())
-    return float(np.sqrt(total / count_known(y, weights)))
+    """Return the root of the mean squared error at what is known of the rows."""
+    return error_at(*PartialRows(y).cells(predicted), weights)
 
 
 def fill_selected(scaled, y, mechanism, seed, n_jobs=None) -> tuple[str, np.ndarray]:

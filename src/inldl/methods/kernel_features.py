@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import ndtri
 from sklearn.preprocessing import StandardScaler
 
+from inldl.rows.checks import DegreeFacts, check_degrees
 from inldl.rows.density import count_known
 from inldl.rows.inputs import TOO_LARGE
 from inldl.rows.partial import PartialRows
@@ -140,6 +142,52 @@ def sample_rows(y, size, seed) -> np.ndarray:
     return np.flatnonzero(chosen)
 
 
+def draw_sample(rows, most, seed) -> tuple[np.ndarray, Any]:
+    """Draw at most `most` rows of a source; return their numbers in order, and them in memory.
+
+    Labels that are rarely observed in the sample get more rows in which they are. Rows without
+    weight are left out.
+    """
+    n = rows.X.shape[0]
+    if n <= most:
+        numbers = np.arange(n)
+        return _with_weight(numbers, rows if rows.in_memory else rows.take(numbers))
+    chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)
+    numbers, sample = _with_weight(np.sort(chosen), rows.take(np.sort(chosen)))
+    lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < FEWEST_OBSERVED)
+    if lacking.size:
+        parts = rows.map_degrees(partial(_rows_with, labels=lacking))
+        rng = np.random.default_rng([seed, 3])
+        more = [
+            rng.permutation(np.concatenate(p))[:FEWEST_OBSERVED] for p in zip(*parts, strict=True)
+        ]
+        numbers = np.union1d(numbers, np.concatenate(more))
+        numbers, sample = _with_weight(numbers, rows.take(numbers))
+        seen = ~np.isnan(sample.y).all(axis=0)
+        check_degrees([DegreeFacts(seen, None, None, False)], rows.label_names)
+    return numbers, sample
+
+
+def _rows_with(y, first_row, labels):
+    """Return the numbers of the rows of a part in which each of some labels is observed."""
+    y = np.asarray(y)
+    return [first_row + np.flatnonzero(~np.isnan(y[:, label])) for label in labels]
+
+
+def _with_weight(numbers, sample):
+    """Return the rows with a positive weight, and their numbers."""
+    weights = sample.arrays.get("sample_weight")
+    if weights is None or weights.all():
+        return numbers, sample
+    if not weights.any():
+        raise ValueError(
+            f"None of {len(weights)} random rows, from which choices are made, has a weight; "
+            "leave out the rows without weight."
+        )
+    kept = np.flatnonzero(weights)
+    return numbers[kept], sample.take(kept)
+
+
 @dataclass
 class KernelChoice:
     """A kernel, its scale, and the leave-one-out error of every kernel that was tried.
@@ -162,10 +210,6 @@ class KernelTrials:
         self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
-
-    def best(self, candidates, n_landmarks) -> Any:
-        """Return the kernel and scale with the smallest error."""
-        return min(candidates, key=lambda tried: self.error(tried[0], tried[1], n_landmarks))
 
     def best_scale(self, first) -> float:
         """Return the scale with which RBF is best, from the first one on where errors fall."""
@@ -218,7 +262,8 @@ def choose_kernel(
             errors = errors | quantiles.errors
     found = "rbf", scale
     if kernel == "auto":
-        found = trials.best([found, ("laplacian", other_scale)], FINE)
+        both = found, ("laplacian", other_scale)
+        found = min(both, key=lambda tried: trials.error(*tried, FINE))
     errors = errors | trials.errors
     return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
@@ -241,7 +286,7 @@ class KernelMap:
 
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None) -> Self:
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
-        some = sample(rows, seed)
+        some = draw_sample(rows, MAP_SAMPLE, seed)[1]
         weights = some.arrays.get("sample_weight")
         weights = None if weights is None else weights.ravel().astype(np.float64)
         self.columns_ = Columns().fit(some.X, seed, weights)
@@ -265,21 +310,3 @@ class KernelMap:
             features = self.nystroem_.transform(np.where(usable[:, None], scaled, 0.0))
         features[~usable] = np.nan
         return features.astype(X.dtype, copy=False)
-
-
-def sample(rows, seed) -> Any:
-    """Return at most `MAP_SAMPLE` random rows of a source that have a weight, in memory."""
-    n = rows.X.shape[0]
-    if n > MAP_SAMPLE:
-        rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, MAP_SAMPLE, replace=False)))
-    elif not rows.in_memory:
-        rows = rows.take(np.arange(n))
-    weights = rows.arrays.get("sample_weight")
-    if weights is None or weights.all():
-        return rows
-    if not weights.any():
-        raise ValueError(
-            f"None of {len(weights)} random rows, from which the kernel is learned, has a weight; "
-            "leave out the rows without weight."
-        )
-    return rows.take(np.flatnonzero(weights))

@@ -86,7 +86,7 @@ _add("i2ldl", "inldl.literature.low_rank:I2LDL",
      "linear, a low-rank part and a sparse part, by ADMM")
 _add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
-_add("auto", "inldl.methods.auto.estimator:AutoInLDL",
+_add("auto", "inldl.methods.auto:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
 _add("kernel-ridge", "inldl.methods.kernel_methods:KernelRidgeLDL",
      "kernel ridge, penalty by leave-one-out")

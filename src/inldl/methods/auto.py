@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from inldl.engines import open_rows
-from inldl.methods.auto.all_rows import fit_large, is_large
-from inldl.methods.auto.fitting import (
+from inldl.methods.auto_all_rows import fit_large, is_large
+from inldl.methods.auto_fitting import (
     CONSTANT,
     LIGHTEST,
     RIVAL,
