@@ -13,10 +13,9 @@ from inldl.methods.winldl import LinearDistributionEstimator
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.gaussian import projected
-from inldl.solvers.i2ldl import I2LDLProblem
 from inldl.solvers.linear import Rotation, check_finite, gram
 from inldl.solvers.loop import run
-from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
+from inldl.solvers.low_rank import AlternatingProblem, I2LDLProblem, ProximalProblem
 from inldl.solvers.neighbours import (
     Extension,
     MCSCProblem,

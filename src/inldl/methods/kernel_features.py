@@ -1,4 +1,4 @@
-"""Reduce and scale features, choose a kernel, and map to its features (Nystroem's method)."""
+"""Reduce and scale features, choose a kernel and penalties, map to kernel features (Nystroem)."""
 
 from copy import copy
 from dataclasses import dataclass, field
@@ -6,9 +6,11 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.spatial.distance import pdist
 from scipy.special import ndtri
+from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from inldl.rows.checks import DegreeFacts, check_degrees
@@ -17,6 +19,7 @@ from inldl.rows.inputs import TOO_LARGE
 from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_ridge import leave_one_out_errors
+from inldl.solvers.softmax import MaskedSoftmax, softmax, start_at_mean
 
 WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
 ALPHAS = 10.0 ** np.arange(-4, 4, 0.5)
@@ -30,6 +33,11 @@ QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
 MAP_SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
 KEPT_BYTES = 1 << 30  # bytes that the features of all rows may take in memory
+TRIED_ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))  # of the softmax
+FOLDS = 5
+MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
+CHOICE_FTOL, FOLD_FTOL, FIT_FTOL = 1e-5, 1e-6, 1e-7  # relative gains that end L-BFGS
+FOLD_ROWS = 5000
 DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 
 
@@ -263,7 +271,7 @@ def choose_kernel(
     found = "rbf", scale
     if kernel == "auto":
         both = found, ("laplacian", other_scale)
-        found = min(both, key=lambda tried: trials.error(*tried, FINE))
+        found = min(both, key=lambda tried: trials.error(tried[0], tried[1], FINE))
     errors = errors | trials.errors
     return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
@@ -310,3 +318,75 @@ class KernelMap:
             features = self.nystroem_.transform(np.where(usable[:, None], scaled, 0.0))
         features[~usable] = np.nan
         return features.astype(X.dtype, copy=False)
+
+
+class SoftmaxFolds:
+    """Softmax regressions without each fold of the rows, and with all rows.
+
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
+    with holes `ratios` may be all that is known.
+    """
+
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
+        self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
+        self.starts = None
+        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
+        self.pairs = list(folds.split(y))
+
+    def best_alpha(self) -> float:
+        """Return the penalty with the smallest squared error at what is known of held-out rows.
+
+        Penalties are tried from the strongest on, each from where the one before ended, until
+        errors have grown twice. Where the best one ended, `cross_fit` starts.
+        """
+        chosen = np.zeros(len(self.y), bool)
+        chosen[sample_rows(self.y, FOLD_ROWS, self.seed)] = True
+        pairs = [[rows[chosen[rows]] for rows in pair] for pair in self.pairs]
+        ends, errors = tuple(self._start(train) for train, _ in pairs), []
+        for alpha in TRIED_ALPHAS:
+            found = self._each(partial(self._step, alpha), ends, pairs)
+            ends, squares = zip(*found, strict=True)
+            errors.append(sum(squares))
+            if errors[-1] <= min(errors):
+                best, self.starts = alpha, ends
+            elif min(errors[-2:]) > min(errors):
+                break
+        return best
+
+    def cross_fit(self, alpha) -> tuple[np.ndarray, np.ndarray]:
+        """Return held-out predictions of all rows, and the parameters fitted to all rows."""
+        held_out, trains = np.empty(self.y.shape), [train for train, _ in self.pairs]
+        starts = self.starts or map(self._start, trains)
+        found = self._each(partial(self._fit, alpha, ftol=FOLD_FTOL), starts, trains)
+        for V, (_, test) in zip(found, self.pairs, strict=True):
+            held_out[test] = self._predict(test, V)
+        return held_out, self._fit(alpha, np.mean(found, axis=0), np.arange(len(self.y)))
+
+    def _step(self, alpha, V, rows):
+        """Return the parameters without a fold, and their squared error at what is known of it."""
+        train, test = rows
+        V = self._fit(alpha, V, train, CHOICE_FTOL)
+        judged = PartialRows(self.y[test], total=np.nan if self.ratios else 1.0)
+        known, there = judged.cells(self._predict(test, V))
+        squares, weights = (known - there) ** 2, self._weights(test)
+        return V, np.nansum(squares if weights is None else squares * weights[:, None])
+
+    def _fit(self, alpha, V, rows, ftol=FIT_FTOL):
+        y, weights = self.y[rows], self._weights(rows)
+        share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
+        about = self.squares * share, y, alpha, weights, self.ratios
+        return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
+
+    def _predict(self, rows, V):
+        return softmax(self.features[rows] @ V[:-1].astype(self.features.dtype) + V[-1])
+
+    def _start(self, rows):
+        return start_at_mean(self.y[rows], self.features.shape[1], self._weights(rows))
+
+    def _weights(self, rows):
+        return None if self.weights is None else self.weights[rows]
+
+    def _each(self, function, *arguments):
+        calls = (delayed(function)(*each) for each in zip(*arguments, strict=True))
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)

@@ -88,11 +88,11 @@ _add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
 _add("auto", "inldl.methods.auto:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
-_add("kernel-ridge", "inldl.methods.kernel_methods:KernelRidgeLDL",
+_add("kernel-ridge", "inldl.methods.members:KernelRidgeLDL",
      "kernel ridge, penalty by leave-one-out")
-_add("kernel-softmax", "inldl.methods.kernel_methods:KernelSoftmaxLDL",
+_add("kernel-softmax", "inldl.methods.members:KernelSoftmaxLDL",
      "softmax of kernel features")
-_add("forest", "inldl.methods.trees:ForestLDL", "extra trees on completed distributions")
+_add("forest", "inldl.methods.members:ForestLDL", "extra trees on completed distributions")
 for _name, _weights in {
     "inldl-u": "uniform",
     "inldl-i": "proportional",

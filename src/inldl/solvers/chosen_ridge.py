@@ -120,8 +120,8 @@ def _known(block: WInLDLBlock, rho: float) -> tuple[Array, Array, Array]:
     Degrees are NaN where they are not observed, and in rows without weight.
     """
     n, weights = block.X.shape[0], block.weights
-    v = np.ones(n) if weights is None else weights.all
-    own = np.arange(n) if weights is None or weights.kept is None else weights.kept
+    v = np.ones(n) if weights.all is None else weights.all
+    own = np.arange(n) if weights.kept is None else weights.kept
     Y, A = np.full((2, n, block.given.shape[1]), np.nan)
     there = own if block.limited is None else own[block.limited.others]
     lanes = block.given.transpose(2, 0, 3, 1).reshape(2, -1, Y.shape[1])

@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration, Result, run
-from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.softmax import (
     Array,
     Features,

@@ -34,8 +34,8 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.neighbors import NearestNeighbors
 
+from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration
-from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.softmax import zero_filled
 
 Array = np.ndarray

@@ -48,7 +48,7 @@ class WInLDLBlock:
     state: Array
     given: Array
     thresholds: Array
-    weights: RowWeights | None = None
+    weights: RowWeights
     limited: "LimitedRows | None" = None
     ratios: "RatiosInLanes | None" = None
 
@@ -175,11 +175,9 @@ class WInLDLProblem(LinearProblem):
         `known` are the bounds and sums of missing degrees, as `PartialRows.block` takes them.
         """
         rows = self.header.block(y, **known)
-        weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
-        if weights is not None:
-            y = weights.take(y.T).T
-            if weights.kept is not None:
-                rows = rows.take(weights.kept)
+        weights = RowWeights(sample_weight, X.dtype)
+        if weights.kept is not None:
+            y, rows = y[weights.kept], rows.take(weights.kept)
         if self.ratios:
             check_ratios(y)
             y = PartialRows(y).ratios
@@ -190,8 +188,7 @@ class WInLDLProblem(LinearProblem):
             ratio = self._ratio(self.weighting.observed(degrees))
         U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
-            Z = predict_columns(X, *self.initial).T
-            Z = Z if weights is None else weights.take(Z.T).T
+            Z = weights.take(predict_columns(X, *self.initial)).T
         parts, limited = (U, Z, y, ratio), None
         if rows.constrained and rows.informative.any():  # also without rows of weight 0
             limited = LimitedRows.of(rows, *parts)
@@ -200,11 +197,10 @@ class WInLDLProblem(LinearProblem):
         unknown = np.full((len(state), 2, state.shape[-1]), np.nan, state.dtype)
         block = WInLDLBlock(X, state, given, unknown, weights, limited)
         if self.ratios:
-            ratios = PartialRows(y, weight=None if weights is None else weights.own)
+            ratios = PartialRows(y, weight=weights.own)
             block.ratios = RatiosInLanes(ratios, given[:, :, 0].copy())
-        if weights is not None:
-            degrees = degrees * weights.own[:, None]
-        return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
+        total = weights.times(degrees.T).sum(axis=1, dtype=float)
+        return block, Sums((*FeatureSums.of(X, weights), total))
 
     def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Factor X'X and regress 1/C onto X."""
@@ -253,8 +249,7 @@ class WInLDLProblem(LinearProblem):
         """
         dtype = block.X.dtype
         S = fitted(block.X, coef.astype(dtype, copy=False))
-        if block.weights is not None:
-            S = block.weights.take(S)
+        S = block.weights.take(S)
         if block.ratios is not None:
             block.ratios.put((S + intercept[:, None]).T, block.given)
         limited = block.limited
@@ -274,10 +269,10 @@ class WInLDLProblem(LinearProblem):
             left, moved = limited.step(there.astype(float), missing, self.impute)
             S[:, limited.others], S[:, limited.rows] = products, left.T
             total, change = total + left.sum(axis=0), max(change, moved)
-        if block.weights is not None:
-            sums = block.weights.moments(S, block.X)
-        else:
+        if block.weights.own is None:  # the kernel has added up the rows
             sums = moments(S, block.X), total.astype(float, copy=False)
+        else:
+            sums = block.weights.moments(S, block.X)
         return block, Sums(sums, (float(change),))
 
     def next(self, shared: WInLDLShared, sums: Sums, sweep: Sweep) -> WInLDLShared:
