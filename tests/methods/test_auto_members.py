@@ -256,7 +256,7 @@ def test_large_data_is_sampled_where_it_may_be(monkeypatch):
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_KERNEL", 200)
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_ALPHA", 300)
     monkeypatch.setattr("inldl.methods.kernel_features.FOLD_ROWS", 300)
-    monkeypatch.setattr(members, "ROWS_PER_TREE", 100)
+    monkeypatch.setattr("inldl.methods.members.ROWS_PER_TREE", 100)
     for kind in (KernelRidgeLDL, KernelSoftmaxLDL, ForestLDL):
         model = kind(random_state=0).fit(X, y)
         assert evaluate(truth, model.held_out_)["cosine"] > 0.9

@@ -34,7 +34,7 @@ from inldl.rows.inputs import check_predictable
 from inldl.rows.partial import PartialRows
 from inldl.solvers.chosen_ridge import ChosenRidgeProblem
 from inldl.solvers.linear import Rotation, predict_columns
-from inldl.solvers.loop import MappedProblem, iterations, run
+from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.uncertainty.heldout import predict_held_out
 from inldl.weighting import get_weighting
@@ -122,8 +122,8 @@ def solve(problem, rows, iterate) -> tuple[np.ndarray, np.ndarray, Any]:
     columns as there are rows; a bias that is not penalised (`free_bias`) stays beside these.
     """
     n_samples, n_features = rows.X.shape
-    mapped = isinstance(problem, MappedProblem)
-    if mapped or not rows.in_memory or n_features <= 2 * n_samples:  # else it saves nothing
+    wide = n_features > 2 * n_samples  # else it saves nothing
+    if not wide or not rows.in_memory or problem.features is not None:
         result = iterate(problem, rows)
         return result.shared.coef.copy(), result.shared.intercept, result
     weights = rows.arrays.get("sample_weight")
@@ -277,7 +277,7 @@ class WInLDL(IntervalMixin, LinearDistributionEstimator):
         if self.kernel is not None:
             features = self._kernel_map(rows)
             size = rows.X.shape[0] * features.n_features_out_ * np.dtype(rows.X.dtype).itemsize
-            problem = MappedProblem(problem, features, keep=size <= KEPT_BYTES)
+            problem = replace(problem, features=features, keep_features=size <= KEPT_BYTES)
         result = self._solve(problem, rows)
         self.map_, self.ridge_ = features, result.shared.regression.ridge
         self._hold_out(rows, header)

@@ -292,10 +292,12 @@ class LinearProblem:
     """A problem, a dataclass, whose solution is linear in the features.
 
     `free_bias` says that its bias is not penalised, and so cannot be one of the features.
+    `features` maps X to what the solution is linear in, if that is not X itself.
     """
 
     fit_intercept: bool
     free_bias = False
+    features: Any = None
 
     def rotated(self, rotation: Rotation) -> Self:
         """Return the problem for rotated features, of which the bias is one."""

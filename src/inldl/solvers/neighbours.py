@@ -216,17 +216,6 @@ class MCSCProblem:
         """Return the features, ones, and the degrees with 0 where unobserved."""
         return np.hstack([self.X, self.root, self.Y])
 
-    def objective(self, Z: Array) -> float:
-        """Return the value of the objective."""
-        Z_X, Z_Y = Z[:, : self.k], Z[:, self.k + 1 :]
-        low = shrink_singular_values(Z, 0.0)[1]
-        apart = self.observed * (Z_Y - self.Y)
-        sums = Z_Y.sum(axis=1) - self.root.ravel()
-        squares = np.vdot(Z_X - self.X, Z_X - self.X) + np.vdot(sums, sums)
-        smooth = np.vdot(Z_Y, self.L @ Z_Y)
-        squares += 2 * self.gamma * np.vdot(apart, apart)
-        return float(self.mu * low + squares / 2 + self.lam * smooth)
-
     def closest(self, target: Array, guess: Array, tol: float) -> Array:
         """Return Z, the minimum of the smooth part and of rho/2 |Z - target|^2."""
         Z = np.empty_like(target)
