@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -60,6 +60,8 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     published: ClassVar[dict] = {}
     known = "degrees"  # what a row with holes tells; else only their "ratios"
     held_out_sample_ = None  # training rows with predictions made without them, if it has some
+    _converges = False  # whether a warning says that it has not converged
+    _takes_sparse = False  # whether it takes sparse features
     _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
 
     @classmethod
@@ -69,6 +71,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.regressor_tags.poor_score = True
@@ -313,6 +316,12 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _set_history(self, result):
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
+        if self._converges and not self.converged_:
+            warn_user(
+                f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
+                f"{self.max_iter} iterations; history_ shows how far it came.",
+                ConvergenceWarning,
+            )
 
 
 def check_shape(y, shape) -> None:

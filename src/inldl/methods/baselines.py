@@ -58,13 +58,10 @@ class ConstantLDL(DistributionEstimator):
     strategy: Literal["mean", "uniform"] = "mean"
     known: Known = "degrees"
 
+    _takes_sparse = True
+
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _learn(self, X, y, weights):
         means = np.zeros(self.n_labels_)

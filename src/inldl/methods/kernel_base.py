@@ -3,18 +3,21 @@
 Degrees that are missing because of their size are filled in before a method learns from them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from inldl.engines import one_blas_thread, open_rows, row_blocks
 from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
+    FOLDS,
     Columns,
     choose_alpha,
     choose_kernel,
@@ -92,6 +95,13 @@ class Prepared:
     def _widths(self):
         return {}
 
+    def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
+        """Yield a seed, the rows to learn from, the others, and the weights of the former."""
+        folds = KFold(min(FOLDS, len(self.y)), shuffle=True, random_state=self.seed)
+        for i, (train, test) in enumerate(folds.split(self.y)):
+            weights = None if self.weights is None else self.weights[train]
+            yield (self.seed + i) % 2**31, train, test, weights
+
     def take(self, rows) -> Self:
         """Return some of the rows."""
         if len(rows) == len(self.y):
@@ -123,12 +133,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     random_state: object = None
     n_jobs: Jobs = None
 
-    _takes_chunks = True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _takes_sparse = _takes_chunks = True
 
     def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
         partial = PartialRows.of(y, lower, upper, sums)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from inldl import kernels
 from inldl.methods.kernel_base import (
@@ -15,7 +14,6 @@ from inldl.methods.kernel_base import (
 )
 from inldl.methods.kernel_features import (
     FINE,
-    FOLDS,
     SoftmaxFolds,
     choose_alpha,
     choose_kernel,
@@ -213,12 +211,8 @@ class ForestLDL(KernelFeatureEstimator):
                 "example with sklearn.preprocessing.StandardScaler."
             )
         features = self._fitted_map(data).transform(data.affordable)
-        folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
         self.held_out_, self.forests_, tests = np.empty(data.y.shape), [], []
-
-        for i, (train, test) in enumerate(folds.split(data.y)):
-            seed = (data.seed + i) % 2**31
-            weights = None if data.weights is None else data.weights[train]
+        for seed, train, test, weights in data.folds():
             completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
@@ -324,13 +318,10 @@ class Boosted(KernelDistributionEstimator):
     """
 
     def _train(self, data):
-        X, n = _single(data.dense), len(data.y)
-        y = np.ascontiguousarray(data.y, dtype=np.float64)
-        folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)
+        X, y = _single(data.dense), np.ascontiguousarray(data.y, dtype=np.float64)
         paths, models = np.empty((BOOSTED_TREES // EVERY, *y.shape)), []
-        for i, (train, test) in enumerate(folds.split(y)):
-            weights = None if data.weights is None else data.weights[train]
-            grown = BoostedTrees.grow(X[train], y[train], weights, (data.seed + i) % 2**31)
+        for seed, train, test, weights in data.folds():
+            grown = BoostedTrees.grow(X[train], y[train], weights, seed)
             models.append(grown)
             paths[:, test] = list(grown.path(X[test]))
         best = int(np.argmin([error_of(y, each, data.weights) for each in paths]))

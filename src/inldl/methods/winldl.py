@@ -75,12 +75,7 @@ class LinearDistributionEstimator(DistributionEstimator):
     verbose: int = 0
     map_ = None  # what maps X to the features that it is linear in, if these are others
 
-    _takes_chunks = True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _takes_sparse = _takes_chunks = True
 
     def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
         header, arrays = PartialRows.open(X, y, lower, upper, sums, sample_weight)
