@@ -25,9 +25,7 @@ from inldl.solvers.maximum_entropy import CrossEntropy, minimise_cross_entropy, 
 from inldl.solvers.neighbours import HidLDLProblem, distinct_rows
 from inldl.solvers.softmax import Features, linear_scores, softmax
 
-MOST_ITERATIONS = (
-    2000  # of the softmax model of HidLDL: small penalties take more than the usual 400
-)
+MOST_ITERATIONS = 2000  # of the softmax model of HidLDL: small penalties need more than 400
 
 
 class SoftmaxDistributionEstimator(DistributionEstimator):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -266,14 +266,6 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise ValueError(
                 "Bounds and sums are those of degrees, but with known='ratios' only ratios are "
                 "known; leave out one of them."
-            )
-
-    def _refuse_intervals(self):
-        """Refuse intervals and draws if only ratios are known."""
-        if self.known == "ratios":
-            raise NotFittedError(
-                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
-                "how far off that is, so there are no intervals and no draws; leave them out."
             )
 
     def score(self, X, y, sample_weight=None) -> float:

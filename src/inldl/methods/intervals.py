@@ -120,7 +120,6 @@ class IntervalMixin(DistributionEstimator):
         all degrees of a row at once. A label observed too rarely for the asked coverage gets
         [0, 1], with a warning.
         """
-        check_is_fitted(self)
         self._check_intervals(coverage)
         if self._is_lazy(X):
             find = partial(_both_bounds, light(self), coverage)
@@ -163,9 +162,8 @@ class IntervalMixin(DistributionEstimator):
             of the row leave room, and always around the completed degree. Both ends equal the
             degree where it is observed, or the only unobserved one of its row.
         """
-        self._refuse_intervals()
+        self._check_intervals(coverage)
         if self._is_lazy(X, y):
-            self._check_intervals(coverage)
             known = {"lower": lower, "upper": upper, "sums": sums}
             return complete_chunks(self, X, y, known, coverage)
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
@@ -199,12 +197,16 @@ class IntervalMixin(DistributionEstimator):
 
     def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
-        check_is_fitted(self)
         self._check_held_out("draws")
 
     def _check_held_out(self, what):
         """Refuse intervals or draws if there are no held-out predictions of degrees."""
-        self._refuse_intervals()
+        check_is_fitted(self)
+        if self.known == "ratios":
+            raise NotFittedError(
+                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
+                "how far off that is, so there are no intervals and no draws; leave them out."
+            )
         if self.held_out_sample_ is None:
             name = type(self).__name__
             raise NotFittedError(

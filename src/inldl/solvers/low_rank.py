@@ -1,8 +1,6 @@
 """Label distributions and maps of low rank: InLDL-p, InLDL-a and I2LDL.
 
-InLDL has label distributions of low rank, by proximal gradient (InLDL-p) or by ADMM (InLDL-a)
-
-::
+InLDL has label distributions of low rank, by proximal gradient (InLDL-p) or by ADMM (InLDL-a)::
 
     min 1/2 |O * (XW - D)|_F^2 + lam |XW|_*     rows of XW on the simplex
 
@@ -10,9 +8,7 @@ O marks the observed degrees; ``|.|_*`` is the trace norm. Both methods regress 
 onto X and shrink the singular values of a matrix of the size of D. That matrix lies in blocks of
 rows: only its Gram matrix (labels x labels) and the sums of the regression travel.
 
-I2LDL has a map of low rank for the labels that are frequent, and a sparse part for those in tails.
-
-::
+I2LDL has a map of low rank for frequent labels, and a sparse part for those in tails::
 
     min  1/2 |O * (X(W + Q) - D)|_F^2 + 2 lam1 |W|_* + lam2 |Q|_F^2 + lam3 |XQ|_1
          rows of X(W + Q) on the simplex
