@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from inldl import AutoInLDL, hide
 from inldl.datasets import load
-from inldl.methods.auto.fitting import stacked
+from inldl.methods.auto_fitting import stacking_weights
 from inldl.metrics import kl_divergence
 from inldl_torch import NeuralLDL
 
@@ -35,7 +35,7 @@ def measure(X, truth, seed):
     y = hide(truth[train], HIDDEN, random_state=seed)
     models = [kind(random_state=0).fit(X[train], y) for kind in (AutoInLDL, NeuralLDL)]
     held_out = {i: model.held_out_ for i, model in enumerate(models)}
-    weight = stacked(y, held_out, [0, 1])[1]
+    weight = stacking_weights(y, held_out, [0, 1])[1]
     auto, neural = (model.predict(X[test]) for model in models)
     found = [auto, neural, (1 - weight) * auto + weight * neural]
     errors = [np.sqrt(((each - truth[test]) ** 2).mean()) for each in found]

@@ -10,13 +10,13 @@ __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "AutoInLDL": "inldl.methods.auto.estimator",
+        "AutoInLDL": "inldl.methods.auto",
         "TableModel": "inldl.tables.model",
         "WInLDL": "inldl.methods.winldl",
         "compare": "inldl.tables.comparison",
-        "complete": "inldl.methods.completing",
-        "complete_interval": "inldl.methods.completing",
-        "draw": "inldl.methods.completing",
+        "complete": "inldl.methods.intervals",
+        "complete_interval": "inldl.methods.intervals",
+        "draw": "inldl.methods.intervals",
         "evaluate": "inldl.metrics",
         "hide": "inldl.datasets",
         "load_model": "inldl.files.model_file",

@@ -26,8 +26,8 @@ def contributions(model: Any, X: Any, reference: npt.ArrayLike | None = None) ->
     model : estimator
         A fitted linear model. The scores of `WInLDL`, `InLDLProx`, `InLDLADMM` and `I2LDL` are
         degrees before the projection onto the simplex; those of `BFGSLDL`, `IISLDL`, `LDM`,
-        `EDLLRL`, `HidLDL`, `IncomLDLSNI` and `IncomLDLLR` are logarithms of degrees up to a
-        constant per row, so only differences between labels mean something.
+        `EDLLRL` and `HidLDL` are logarithms of degrees up to a constant per row, so only
+        differences between labels mean something.
     X : array-like of shape (n_samples, n_features)
         The rows to explain; must be dense.
     reference : array-like of shape (n_features,), optional

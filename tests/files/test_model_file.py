@@ -32,8 +32,6 @@ from inldl.literature import (
     LDM,
     WSLDLMCSC,
     HidLDL,
-    IncomLDLLR,
-    IncomLDLSNI,
     InLDLADMM,
     InLDLProx,
 )
@@ -63,8 +61,6 @@ ESTIMATORS = [
     HidLDL(),
     I2LDL(),
     WSLDLMCSC(),
-    IncomLDLSNI(),
-    IncomLDLLR(),
     ConstantLDL(),
     KernelRidgeLDL(random_state=0),
     KernelSoftmaxLDL(alpha=np.float32(0.25), random_state=0),

@@ -28,8 +28,6 @@ from inldl.literature import (
     IISLDL,
     LDM,
     HidLDL,
-    IncomLDLLR,
-    IncomLDLSNI,
     InLDLADMM,
     InLDLProx,
 )
@@ -50,8 +48,6 @@ LINEAR = [
     LDM(),
     HidLDL(),
     I2LDL(),
-    IncomLDLSNI(),
-    IncomLDLLR(),
     ConstantLDL(),
     ConstantLDL("uniform"),
     RegressorLDL(),

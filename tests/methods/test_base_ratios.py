@@ -184,7 +184,7 @@ def test_dask_arrays():
 
 
 def test_many_rows_use_a_sample(monkeypatch):
-    monkeypatch.setattr("inldl.methods.auto.fitting.SAMPLE_ROWS", 100)
+    monkeypatch.setattr("inldl.methods.auto_fitting.SAMPLE_ROWS", 100)
     model = clone(QUICK).fit(X, RATIOS)
     assert "ratios can be scaled only there" in str(model.report_)
     assert_ratios_are_kept(RATIOS, model.complete(X, RATIOS))

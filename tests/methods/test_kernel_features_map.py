@@ -7,7 +7,7 @@ import pytest
 from inldl.engines import MemoryRows
 from inldl.engines.chunks import ChunkedRows
 from inldl.methods import kernel_features as _kernel_features
-from inldl.methods.kernel_features import KernelMap, sample
+from inldl.methods.kernel_features import KernelMap, draw_sample
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
@@ -22,14 +22,18 @@ def source(chunked, weights):
     return MemoryRows(X, Y, arrays=beside)
 
 
+def sample(rows, seed, most=60):
+    return draw_sample(rows, most, seed)[1]
+
+
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_the_same_rows_are_drawn_everywhere(monkeypatch, weights):
-    monkeypatch.setattr(_kernel_features, "MAP_SAMPLE", 20)
-    here, there = sample(source(False, weights), 3), sample(source(True, weights), 3)
+    monkeypatch.setattr(_kernel_features, "FEWEST_OBSERVED", 5)
+    here, there = sample(source(False, weights), 3, 20), sample(source(True, weights), 3, 20)
     np.testing.assert_array_equal(here.X, there.X)
     np.testing.assert_array_equal(here.y, there.y)
     assert len(here.X) == (20 if weights is None else here.arrays["sample_weight"].sum())
-    assert not np.array_equal(here.X, sample(source(False, weights), 4).X)
+    assert not np.array_equal(here.X, sample(source(False, weights), 4, 20).X)
 
 
 def test_few_rows_are_all_taken():

@@ -9,7 +9,7 @@ from inldl.engines import MemoryRows
 from inldl.engines.local import LocalEngine
 from inldl.solvers import chosen_ridge
 from inldl.solvers.chosen_ridge import ALPHA_STEPS, ChosenRidgeProblem
-from inldl.solvers.linear import FeatureSums, Regression
+from inldl.solvers.linear import FeatureSums, Regression, RowWeights
 from inldl.solvers.masked_ridge import leave_one_out_errors
 from inldl.weighting import get_weighting
 
@@ -159,7 +159,8 @@ def test_some_of_many_labels_choose_for_all(monkeypatch):
 
 def test_a_free_bias_is_the_regression_on_centred_features():
     moments, total = (X.T @ TRUTH).T, TRUTH.sum(axis=0)
-    coef, intercept = Regression(FeatureSums.of(X), 3.0, True, free=True)(moments, total)
+    sums = FeatureSums.of(X, RowWeights(None, X.dtype))
+    coef, intercept = Regression(sums, 3.0, True, free=True)(moments, total)
     centred, means = X - X.mean(axis=0), TRUTH.mean(axis=0)
     expected = np.linalg.solve(centred.T @ centred + 3 * np.eye(K), centred.T @ (TRUTH - means))
     np.testing.assert_allclose(coef, expected.T, atol=1e-12)

@@ -179,7 +179,7 @@ def test_large_tables_are_single_precision(budget, fitted, monkeypatch):
 
 def test_a_method_that_holds_rows_out_itself_is_judged_by_these(budget, monkeypatch):
     """As AutoInLDL does with very many rows."""
-    monkeypatch.setattr("inldl.methods.auto.fitting.SAMPLE_ROWS", 200)
+    monkeypatch.setattr("inldl.methods.auto_fitting.SAMPLE_ROWS", 200)
     X, y, _ = budget
     auto = AutoInLDL(members="kernel-softmax", random_state=0)
     model = TableModel(auto).fit(X, y)

@@ -37,9 +37,9 @@ def export_onnx(model, path, *, overwrite=False) -> None:
     Parameters
     ----------
     model : estimator or inldl.tables.TableModel
-        WInLDL, InLDLProx, InLDLADMM, I2LDL, BFGSLDL, IISLDL, EDLLRL, LDM, HidLDL, IncomLDLSNI,
-        IncomLDLLR, ConstantLDL, RegressorLDL of linear regressors (ridge, least squares, elastic
-        net, lasso); or a model for tables with one of them.
+        WInLDL, InLDLProx, InLDLADMM, I2LDL, BFGSLDL, IISLDL, EDLLRL, LDM, HidLDL, ConstantLDL,
+        RegressorLDL of linear regressors (ridge, least squares, elastic net, lasso); or a model
+        for tables with one of them.
     path : str or path
         The file to write; its name ends in ".onnx".
     overwrite : bool, default=False

@@ -3,20 +3,17 @@
 from typing import ClassVar, Literal
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from inldl.engines import one_blas_thread
-from inldl.errors import warn_user
 from inldl.methods.base import DistributionEstimator
-from inldl.methods.linear import LinearDistributionEstimator
 from inldl.methods.parameters import Count, NotNegative, Positive, parameters
+from inldl.methods.winldl import LinearDistributionEstimator
 from inldl.rows.checks import FLOATS
 from inldl.rows.inputs import check_predictable, validate_features
 from inldl.solvers.gaussian import projected
-from inldl.solvers.i2ldl import I2LDLProblem
 from inldl.solvers.linear import Rotation, check_finite, gram
 from inldl.solvers.loop import run
-from inldl.solvers.low_rank import AlternatingProblem, ProximalProblem
+from inldl.solvers.low_rank import AlternatingProblem, I2LDLProblem, ProximalProblem
 from inldl.solvers.neighbours import (
     Extension,
     MCSCProblem,
@@ -29,20 +26,7 @@ from inldl.solvers.neighbours import (
 )
 
 
-class LowRankEstimator(DistributionEstimator):
-    """Base of methods that are expected to converge: a warning says if one did not."""
-
-    def _set_history(self, result):
-        super()._set_history(result)
-        if not self.converged_:
-            warn_user(
-                f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
-                f"{self.max_iter} iterations; history_ shows how far it came.",
-                ConvergenceWarning,
-            )
-
-
-class _InLDL(LowRankEstimator, LinearDistributionEstimator):
+class _InLDL(LinearDistributionEstimator):
     """Base of the two InLDL methods, which have the same objective.
 
     Parameters
@@ -55,6 +39,7 @@ class _InLDL(LowRankEstimator, LinearDistributionEstimator):
         Whether to add a bias, penalised by `ridge` like the rest.
     """
 
+    _converges = True
     lam: NotNegative = 0.01
     ridge: NotNegative = 1e-5
     tunable: ClassVar = {"lam": (1e-3, 1e-2, 0.1, 1.0), "ridge": (1e-5, 1e-2, 1.0)}
@@ -131,7 +116,7 @@ class InLDLADMM(_InLDL):
 
 
 @parameters
-class I2LDL(LowRankEstimator, LinearDistributionEstimator):
+class I2LDL(LinearDistributionEstimator):
     r"""Incomplete and imbalanced label distributions: a low-rank part and a sparse part (I2LDL).
 
     .. math:: \min_{W, Q} \tfrac12 \|O \odot (X(W + Q) - D)\|_F^2 + 2 \lambda_1 \|W\|_*
@@ -167,6 +152,7 @@ class I2LDL(LowRankEstimator, LinearDistributionEstimator):
     Addressing Data Imbalance", arXiv 2410.13579, 2024.
     """
 
+    _converges = True
     lam1: NotNegative = 1e-3
     lam2: NotNegative = 1e-5
     lam3: NotNegative = 1e-3
@@ -182,7 +168,7 @@ class I2LDL(LowRankEstimator, LinearDistributionEstimator):
 
 
 @parameters
-class WSLDLMCSC(LowRankEstimator):
+class WSLDLMCSC(DistributionEstimator):
     r"""Transductive matrix completion with sample correlations (WSLDL-MCSC).
 
     Features and degrees are the columns of one matrix, which is completed by
@@ -248,6 +234,7 @@ class WSLDLMCSC(LowRankEstimator):
     Recognition Letters, 2019.
     """
 
+    _converges = True
     mu: Positive = 0.01
     gamma: NotNegative = 1.0
     lam: NotNegative = 0.1

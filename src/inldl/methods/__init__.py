@@ -13,10 +13,10 @@ _lazy_name, __dir__, __all__ = lazy_names(
     __name__,
     modules(__name__)
     | {
-        "AutoReport": "inldl.methods.auto.fitting",
+        "AutoReport": "inldl.methods.auto_fitting",
         "DistributionEstimator": "inldl.methods.base",
         "METHODS": "inldl.methods.registry",
-        "MemberReport": "inldl.methods.auto.fitting",
+        "MemberReport": "inldl.methods.auto_fitting",
         "Method": "inldl.methods.registry",
         "canonical_method": "inldl.methods.registry",
         "make_method": "inldl.methods.registry",

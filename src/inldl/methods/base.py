@@ -1,20 +1,23 @@
 """The base of all estimators of label distributions."""
 
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.engines import is_lazy
+from inldl.completion.loose_sums import learn_completer
+from inldl.engines import is_lazy, one_blas_thread, open_rows
 from inldl.errors import warn_user
-from inldl.methods.completing import check_shape, complete_chunks
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
 from inldl.rows.checks import (
+    FLOATS,
     as_degrees,
     check_fillable,
     check_label_order,
@@ -23,9 +26,15 @@ from inldl.rows.checks import (
     like,
     look_like_ratios,
 )
-from inldl.rows.inputs import as_weights, validate_weighted_fit
+from inldl.rows.inputs import (
+    as_weights,
+    validate_chunk_features,
+    validate_features,
+    validate_weighted_fit,
+)
 from inldl.rows.partial import PartialRows
 
+LEAST_COUNT = 1e-300  # of degrees that are known
 TO_EXPORT = "fit with --method winldl to export."
 
 
@@ -50,6 +59,9 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     # Parameters of its paper or public program, where they differ from the defaults
     published: ClassVar[dict] = {}
     known = "degrees"  # what a row with holes tells; else only their "ratios"
+    held_out_sample_ = None  # training rows with predictions made without them, if it has some
+    _converges = False  # whether a warning says that it has not converged
+    _takes_sparse = False  # whether it takes sparse features
     _takes_chunks = False  # whether it predicts Dask arrays and frames chunk by chunk
 
     @classmethod
@@ -59,6 +71,7 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._takes_sparse
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.regressor_tags.poor_score = True
@@ -168,15 +181,27 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self._takes_chunks and is_lazy(X, y)
 
     def _completer(self):
-        """Return the completer that was learned, or None."""
+        """Return what held-out predictions tell about completing rows; None if there are none."""
+        if self.held_out_sample_ is None:
+            return None
+        return learn_completer(self.held_out_sample_, getattr(self, "n_jobs", None))
 
     def _side_information(self, X):
         """Return fields of `PartialRows` that come from the features `X`."""
-        return {}
+        if self.held_out_sample_ is None:
+            return {}
+        return self.held_out_sample_.side_information(self._validated(X))
+
+    def _validated(self, X):
+        """Return features as arrays, to be compared with those of the training rows."""
+        return validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
 
     def _fill(self, rows, predicted):
         """Return the given degrees with the missing ones filled in."""
-        return rows.project(predicted)
+        completer = self._completer()
+        if completer is None:
+            return rows.project(predicted)
+        return completer.fill(rows, predicted).astype(rows.y.dtype, copy=False)
 
     def _rows_to_fill(self, X, y, lower, upper, sums):
         """Return the rows that are to be completed, and what `X` predicts in their place."""
@@ -201,7 +226,17 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _expected(self, X):
         """Return predictions of rows that are to be completed."""
-        return np.asarray(self.predict(X))
+        predicted = np.asarray(self.predict(X))
+        if self.held_out_sample_ is None:
+            return predicted
+        return self._held_out_if_known(self._validated(X), predicted)
+
+    def _held_out_if_known(self, X, predicted):
+        """Return predictions; for training rows, their held-out predictions."""
+        predicted, kept = np.asarray(predicted), self.held_out_sample_
+        if kept is None or predicted.shape[1:] != kept.predicted.shape[1:]:
+            return predicted
+        return kept.replace_predictions(X, predicted)
 
     def _degrees_given(self, given, predicted, first_row=None):
         """Return given rows as degrees: ratios are scaled to what is predicted of their labels.
@@ -233,14 +268,6 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 "known; leave out one of them."
             )
 
-    def _refuse_intervals(self):
-        """Refuse intervals and draws if only ratios are known."""
-        if self.known == "ratios":
-            raise NotFittedError(
-                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
-                "how far off that is, so there are no intervals and no draws; leave them out."
-            )
-
     def score(self, X, y, sample_weight=None) -> float:
         """Return the mean cosine between observed and predicted degrees; 1 is perfect.
 
@@ -256,6 +283,10 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def _fault(self, degrees):
         """Return what is wrong with a loaded model that predicts `degrees`, if anything."""
+        kept = self.held_out_sample_
+        if kept is not None and not kept.is_consistent(degrees.shape[1]):
+            return "its examples are not finite rows of its labels"
+        return None
 
     def _method(self):
         """Return the estimator that predicts; a model for tables has one inside."""
@@ -277,3 +308,73 @@ class DistributionEstimator(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def _set_history(self, result):
         self.n_iter_, self.converged_ = result.n_iter, result.converged
         self.history_ = result.history
+        if self._converges and not self.converged_:
+            warn_user(
+                f"{type(self).__name__} did not reach tol={self.tol:g} in max_iter="
+                f"{self.max_iter} iterations; history_ shows how far it came.",
+                ConvergenceWarning,
+            )
+
+
+def check_shape(y, shape) -> None:
+    """Refuse degrees that do not have the shape of what is predicted."""
+    if y.shape != shape:
+        raise ValueError(
+            f"y has the shape {y.shape}, but {shape} is what X and the fitted "
+            "labels ask for; give the degrees of the same rows and labels, NaN = unobserved."
+        )
+
+
+def error_at(known, there, weights=None) -> float:
+    """Return the root of the mean squared error at degrees, NaN = unknown, of weighted rows."""
+    squares = (known - there) ** 2
+    own = np.ones(len(squares)) if weights is None else weights
+    count = own @ (~np.isnan(squares)).sum(axis=1)
+    return float(np.sqrt(own @ np.nansum(squares, axis=1) / max(count, LEAST_COUNT)))
+
+
+def light(model) -> Any:
+    """Return a copy of a model without held-out predictions, to send to workers."""
+    found = copy(model)
+    found.n_labels_ = model.n_labels_
+    vars(found).pop("feature_names_in_", None)  # these have been compared
+    if hasattr(model, "held_out_"):
+        found.held_out_ = None
+    return found
+
+
+def complete_chunks(model, X, y, limits, coverage=None) -> tuple[Any, ...]:
+    """Return lazy arrays: the completed degrees, and the ends of intervals of a coverage.
+
+    `limits` are the bounds and sums that a user gave, by name.
+    """
+    check_is_fitted(model)
+    check_label_order(model, y)
+    model._refuse_limits(*limits.values())
+    header, arrays = PartialRows.open(X, y, **limits)
+    rows = open_rows(model, X, y, arrays=arrays)
+    n_labels = model.n_labels_
+    check_shape(rows.y, (rows.X.shape[0], n_labels))
+    model._completer()  # learned here, once
+    n_columns = n_labels * (1 if coverage is None else 3)
+    fill = partial(_fill_chunk, light(model), header, list(arrays), coverage, n_columns)
+    found = rows.map_with_degrees(fill, n_columns)
+    return tuple(found[:, j : j + n_labels] for j in range(0, n_columns, n_labels))
+
+
+def _fill_chunk(model, header, names, coverage, n_columns, y, X, *arrays, first_row):
+    """Return completed rows of a chunk, followed by the ends of their intervals if asked for.
+
+    `names` are those of the arrays with bounds and sums.
+    """
+    if not len(y):
+        return np.empty((0, n_columns), y.dtype)
+    X = validate_chunk_features(X)
+    y = y if y.dtype in FLOATS else y.astype(X.dtype)
+    with one_blas_thread():
+        given, predicted = model._given_and_predicted(X, y, first_row)
+        rows = header.block(given, **dict(zip(names, arrays, strict=True)))
+        rows = replace(rows, **model._side_information(X))
+        if coverage is None:
+            return model._fill(rows, predicted)
+        return np.hstack(model._fill_with_intervals(rows, predicted, coverage))

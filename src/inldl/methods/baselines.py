@@ -58,13 +58,10 @@ class ConstantLDL(DistributionEstimator):
     strategy: Literal["mean", "uniform"] = "mean"
     known: Known = "degrees"
 
+    _takes_sparse = True
+
     def _to_onnx(self, graph, features):
         return graph.repeated(features, self.distribution_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _learn(self, X, y, weights):
         means = np.zeros(self.n_labels_)
@@ -90,6 +87,31 @@ def _check_part(name, part, method, example):
             f"{name} must be an estimator with the methods fit and {method}, such as {example}, "
             f"got {part!r}."
         )
+
+
+def open_as_given(estimator, X, y, sample_weight) -> tuple[Any, Any, np.ndarray, Any]:
+    """Return checked rows that have a weight, as another estimator takes them.
+
+    These are the features, a frame if its columns have names; the degrees as they were given, and
+    as an array; and the weights or None. The estimator notes the columns and labels.
+    """
+    weights = as_weights(sample_weight)
+    sparse = "csr" if get_tags(estimator).input_tags.sparse else False
+    checked, degrees, estimator.label_names_ = validate_fit(
+        estimator, X, y, accept_sparse=sparse, sample_weight=weights
+    )
+    estimator.n_labels_ = degrees.shape[1]
+    X = named_or_checked(estimator, X, checked)
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        X, y, degrees = (_safe_indexing(a, kept) for a in (X, y, degrees))
+        weights = weights[kept]
+    return X, y, degrees, weights
+
+
+def named_or_checked(estimator, X, checked) -> Any:
+    """Return the frame X itself if its columns have names, else the checked array."""
+    return X if hasattr(X, "columns") and hasattr(estimator, "feature_names_in_") else checked
 
 
 @parameters
@@ -166,19 +188,7 @@ class RegressorLDL(DistributionEstimator):
         tags.input_tags.allow_nan = all(part.allow_nan for part in inputs)
         return tags
 
-    def _open(self, X, y, sample_weight):
-        """Return features as the parts get them, degrees as given and as an array, and weights."""
-        weights = as_weights(sample_weight)
-        checked, degrees, self.label_names_ = validate_fit(
-            self, X, y, accept_sparse=self._accept_sparse(), sample_weight=weights
-        )
-        self.n_labels_ = degrees.shape[1]
-        X = self._features(X, checked)
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, y, degrees = (_safe_indexing(a, kept) for a in (X, y, degrees))
-            weights = weights[kept]
-        return X, y, degrees, weights
+    _open = open_as_given
 
     def _learn(self, X, y, degrees, weights):
         self.completer_ = None
@@ -188,11 +198,15 @@ class RegressorLDL(DistributionEstimator):
         self.regressors_ = self._fit_regressors(X, degrees, weights)
 
     def _predict(self, X):
-        options = {"accept_sparse": self._accept_sparse(), "dtype": FLOATS}
-        if get_tags(self).input_tags.allow_nan:
-            options["ensure_all_finite"] = "allow-nan"
-        checked = validate_features(self, X, **options)
-        X = self._features(X, checked)
+        tags = get_tags(self).input_tags
+        checked = validate_features(
+            self,
+            X,
+            accept_sparse="csr" if tags.sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+        X = named_or_checked(self, X, checked)
         raw = self._parallel(delayed(fitted.predict)(X) for fitted in self.regressors_)
         return self._projected(np.column_stack(raw)).astype(checked.dtype, copy=False)
 
@@ -219,15 +233,8 @@ class RegressorLDL(DistributionEstimator):
 
         return Ridge()
 
-    def _accept_sparse(self):
-        return "csr" if get_tags(self).input_tags.sparse else False
-
     def _parallel(self, calls):
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)
-
-    def _features(self, X, checked):
-        """Return the frame itself if its columns have names, else the checked array."""
-        return X if hasattr(X, "columns") and hasattr(self, "feature_names_in_") else checked
 
     def _fit_regressors(self, X, degrees, weights):
         """Fit one regressor to all labels if nothing is missing and it is able to, else one each.

@@ -10,14 +10,11 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.completion.loose_sums import learn_completer
 from inldl.engines import open_rows
 from inldl.errors import warn_user
-from inldl.methods.base import DistributionEstimator
-from inldl.methods.completing import complete_chunks, light
+from inldl.methods.base import DistributionEstimator, complete_chunks, light
 from inldl.randomness import seed_from
-from inldl.rows.checks import FLOATS, check_number, like
-from inldl.rows.inputs import validate_features
+from inldl.rows.checks import check_number, like
 from inldl.uncertainty.heldout import HeldOutSample
 
 
@@ -28,8 +25,6 @@ class IntervalMixin(DistributionEstimator):
     predictions of the training rows that were each made without the row's degrees (or None), and
     calls `_keep_errors(X, y)` at the end.
     """
-
-    held_out_sample_ = None
 
     def fit(self, X, y, sample_weight=None, *, lower=None, upper=None, sums=None) -> Self:
         """Fit the model.
@@ -89,36 +84,12 @@ class IntervalMixin(DistributionEstimator):
         predicted[np.flatnonzero(sample_weight)] = self.held_out_
         self.held_out_ = predicted
 
-    def _fault(self, degrees):
-        kept = self.held_out_sample_
-        if kept is not None and not kept.is_consistent(degrees.shape[1]):
-            return "its examples are not finite rows of its labels"
-        return super()._fault(degrees)
-
     def _with_few_rows(self):
         """Return a copy that learns to complete from a few rows, to try it out in no time."""
         found = copy(self)
         if self.held_out_sample_ is not None:
             found.held_out_sample_ = self.held_out_sample_.few()
         return found
-
-    def _completer(self):
-        if self.held_out_sample_ is None:
-            return None
-        return learn_completer(self.held_out_sample_, getattr(self, "n_jobs", None))
-
-    def _expected(self, X):
-        return self._held_out_if_known(self._validated(X), self.predict(X))
-
-    def _validated(self, X):
-        return validate_features(self, X, accept_sparse="csr", dtype=FLOATS)
-
-    def _held_out_if_known(self, X, predicted):
-        """Return predictions; for training rows, their held-out predictions."""
-        predicted, kept = np.asarray(predicted), self.held_out_sample_
-        if kept is None or predicted.shape[1:] != kept.predicted.shape[1:]:
-            return predicted
-        return kept.replace_predictions(X, predicted)
 
     def predict_interval(self, X, coverage=0.9) -> tuple[Any, Any]:
         r"""Predict an interval for each degree.
@@ -149,7 +120,6 @@ class IntervalMixin(DistributionEstimator):
         all degrees of a row at once. A label observed too rarely for the asked coverage gets
         [0, 1], with a warning.
         """
-        check_is_fitted(self)
         self._check_intervals(coverage)
         if self._is_lazy(X):
             find = partial(_both_bounds, light(self), coverage)
@@ -192,9 +162,8 @@ class IntervalMixin(DistributionEstimator):
             of the row leave room, and always around the completed degree. Both ends equal the
             degree where it is observed, or the only unobserved one of its row.
         """
-        self._refuse_intervals()
+        self._check_intervals(coverage)
         if self._is_lazy(X, y):
-            self._check_intervals(coverage)
             known = {"lower": lower, "upper": upper, "sums": sums}
             return complete_chunks(self, X, y, known, coverage)
         rows, predicted = self._rows_to_fill(X, y, lower, upper, sums)
@@ -228,12 +197,16 @@ class IntervalMixin(DistributionEstimator):
 
     def _check_draws(self, n_draws):
         check_number("n_draws", n_draws, low=1, integer=True)
-        check_is_fitted(self)
         self._check_held_out("draws")
 
     def _check_held_out(self, what):
         """Refuse intervals or draws if there are no held-out predictions of degrees."""
-        self._refuse_intervals()
+        check_is_fitted(self)
+        if self.known == "ratios":
+            raise NotFittedError(
+                "With known='ratios' the scale of a row is estimated, and no row with holes tells "
+                "how far off that is, so there are no intervals and no draws; leave them out."
+            )
         if self.held_out_sample_ is None:
             name = type(self).__name__
             raise NotFittedError(
@@ -251,17 +224,6 @@ class IntervalMixin(DistributionEstimator):
         """Return completed tables of checked rows, whose first one has the number `first`."""
         draws = self._completer().draw(rows, predicted, n_draws, seed, first)
         return draws.astype(rows.y.dtype, copy=False)
-
-    def _side_information(self, X):
-        if self.held_out_sample_ is None:
-            return {}
-        return self.held_out_sample_.side_information(self._validated(X))
-
-    def _fill(self, rows, predicted):
-        completer = self._completer()
-        if completer is None:
-            return super()._fill(rows, predicted)
-        return completer.fill(rows, predicted).astype(rows.y.dtype, copy=False)
 
     def _fill_with_intervals(self, rows, predicted, coverage):
         """Return completed degrees and the lower and upper ends of their intervals."""
@@ -296,3 +258,88 @@ def check_coverage(coverage) -> None:
             f"coverage must be a number between 0 and 1, got {coverage!r}; 0.9 asks for intervals "
             "that hold nine of ten degrees."
         )
+
+
+def complete(estimator, X, y, **known) -> Any:
+    """Fill the unobserved degrees of `y` with an estimator, or with one inside of a pipeline.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted: one of this library, a scikit-learn `Pipeline` that ends in one, or a search such
+        as `GridSearchCV` over either.
+    X : array-like or frame of shape (n_samples, n_features)
+        The features, as they were given to its `fit`.
+    y : array-like or frame of shape (n_samples, n_labels)
+        Degrees, NaN = unobserved.
+    **known
+        Bounds and sums of unobserved degrees: `lower`, `upper` and `sums` of its `complete`.
+
+    Returns
+    -------
+    ndarray or frame of shape (n_samples, n_labels)
+        What the `complete` of the estimator returns, of the kind of `y`.
+
+    See Also
+    --------
+    complete_interval : Intervals of the completed degrees, too.
+    draw : Several completed tables.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from inldl import WInLDL, complete
+    >>> X, y = [[10.0], [20.0], [30.0]], [[0.2, 0.8], [0.5, 0.5], [0.7, np.nan]]
+    >>> pipeline = make_pipeline(StandardScaler(), WInLDL()).fit(X, y)
+    >>> complete(pipeline, X, y)[2].round(6).tolist()
+    [0.7, 0.3]
+    """
+    estimator, X = _last_step(estimator, X, "complete")
+    return estimator.complete(X, y, **known)
+
+
+def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any, Any]:
+    """Fill the unobserved degrees of `y`, and give an interval for each.
+
+    The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
+    that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
+    """
+    estimator, X = _last_step(estimator, X, "complete_interval")
+    return estimator.complete_interval(X, y, coverage, **known)
+
+
+def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
+    """Draw completed tables that differ as far as the unobserved degrees are uncertain.
+
+    The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
+    array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
+    """
+    estimator, X = _last_step(estimator, X, "draw")
+    return estimator.draw(X, y, n_draws, random_state, **known)
+
+
+def _last_step(estimator, X, method):
+    """Return the estimator of this library inside of another, and the features that it gets."""
+    from sklearn.pipeline import Pipeline  # time that other uses need not pay
+
+    if hasattr(estimator, "best_estimator_"):
+        return _last_step(estimator.best_estimator_, X, method)
+    if isinstance(estimator, Pipeline):
+        check_is_fitted(estimator)
+        before = estimator[:-1].transform(X) if len(estimator) > 1 else X
+        return _last_step(estimator[-1], before, method)
+    name = type(estimator).__name__
+    if not hasattr(estimator, "complete"):
+        raise ValueError(
+            f"{name} cannot complete rows; end the pipeline in an estimator "
+            "of inldl, such as inldl.AutoInLDL(), or wrap a regressor in "
+            "inldl.methods.RegressorLDL."
+        )
+    if not hasattr(estimator, method):
+        raise ValueError(
+            f"{name} has no intervals and no draws; use inldl.AutoInLDL() or "
+            "inldl.WInLDL(cross_fit=5)."
+        )
+    return estimator, X

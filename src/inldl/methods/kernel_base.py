@@ -3,19 +3,21 @@
 Degrees that are missing because of their size are filled in before a method learns from them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from time import perf_counter
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from inldl.engines import one_blas_thread, open_rows, row_blocks
-from inldl.methods.base import DistributionEstimator
-from inldl.methods.completing import light
+from inldl.methods.base import DistributionEstimator, error_at, light
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.kernel_features import (
     FINE,
+    FOLDS,
     Columns,
     choose_alpha,
     choose_kernel,
@@ -26,7 +28,7 @@ from inldl.methods.kernel_features import (
 from inldl.methods.parameters import Auto, Count, Jobs
 from inldl.randomness import seed_from
 from inldl.rows.checks import like
-from inldl.rows.density import GammaDegrees, count_known
+from inldl.rows.density import GammaDegrees
 from inldl.rows.inputs import as_weights, check_predictable
 from inldl.rows.missingness import (
     LEVEL,
@@ -93,6 +95,13 @@ class Prepared:
     def _widths(self):
         return {}
 
+    def folds(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Any]]:
+        """Yield a seed, the rows to learn from, the others, and the weights of the former."""
+        folds = KFold(min(FOLDS, len(self.y)), shuffle=True, random_state=self.seed)
+        for i, (train, test) in enumerate(folds.split(self.y)):
+            weights = None if self.weights is None else self.weights[train]
+            yield (self.seed + i) % 2**31, train, test, weights
+
     def take(self, rows) -> Self:
         """Return some of the rows."""
         if len(rows) == len(self.y):
@@ -124,12 +133,7 @@ class KernelDistributionEstimator(IntervalMixin, DistributionEstimator):
     random_state: object = None
     n_jobs: Jobs = None
 
-    _takes_chunks = True
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _takes_sparse = _takes_chunks = True
 
     def _open(self, X, y, sample_weight, lower=None, upper=None, sums=None):
         partial = PartialRows.of(y, lower, upper, sums)
@@ -244,13 +248,8 @@ def _predict_rows(model, X):
 
 
 def error_of(y, predicted, weights=None) -> float:
-    """Return the root mean square of the error at what is known of the rows."""
-    known, there = PartialRows(y).cells(predicted)
-    squares = (known - there) ** 2
-    if weights is None:
-        return float(np.sqrt(np.nanmean(squares)))
-    total = float((weights @ np.nan_to_num(squares)).sum())
-    return float(np.sqrt(total / count_known(y, weights)))
+    """Return the root of the mean squared error at what is known of the rows."""
+    return error_at(*PartialRows(y).cells(predicted), weights)
 
 
 def fill_selected(scaled, y, mechanism, seed, n_jobs=None) -> tuple[str, np.ndarray]:

@@ -1,20 +1,25 @@
-"""Reduce and scale features, choose a kernel, and map to its features (Nystroem's method)."""
+"""Reduce and scale features, choose a kernel and penalties, map to kernel features (Nystroem)."""
 
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.spatial.distance import pdist
 from scipy.special import ndtri
+from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from inldl.rows.checks import DegreeFacts, check_degrees
 from inldl.rows.density import count_known
 from inldl.rows.inputs import TOO_LARGE
 from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import Columnwise, KernelFeatures, LandmarkKernel
 from inldl.solvers.masked_ridge import leave_one_out_errors
+from inldl.solvers.softmax import MaskedSoftmax, softmax, start_at_mean
 
 WIDE, REDUCED = 1000, 100  # beyond WIDE features the first REDUCED components stand for them
 ALPHAS = 10.0 ** np.arange(-4, 4, 0.5)
@@ -28,6 +33,11 @@ QUANTILES_TRIED = " of quantiles"  # after the name of a kernel
 CLEARLY = 0.995  # of the error of columns on their own scale is what quantiles must reach
 MAP_SAMPLE = 20_000  # rows from which `KernelMap` takes scale, kernel and landmarks
 KEPT_BYTES = 1 << 30  # bytes that the features of all rows may take in memory
+TRIED_ALPHAS = tuple(10.0 ** np.arange(2, -4, -1))  # of the softmax
+FOLDS = 5
+MAX_ITER = 100  # of L-BFGS; scaled as they are, most fits need fewer
+CHOICE_FTOL, FOLD_FTOL, FIT_FTOL = 1e-5, 1e-6, 1e-7  # relative gains that end L-BFGS
+FOLD_ROWS = 5000
 DISTANCES = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
 
 
@@ -140,6 +150,52 @@ def sample_rows(y, size, seed) -> np.ndarray:
     return np.flatnonzero(chosen)
 
 
+def draw_sample(rows, most, seed) -> tuple[np.ndarray, Any]:
+    """Draw at most `most` rows of a source; return their numbers in order, and them in memory.
+
+    Labels that are rarely observed in the sample get more rows in which they are. Rows without
+    weight are left out.
+    """
+    n = rows.X.shape[0]
+    if n <= most:
+        numbers = np.arange(n)
+        return _with_weight(numbers, rows if rows.in_memory else rows.take(numbers))
+    chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)
+    numbers, sample = _with_weight(np.sort(chosen), rows.take(np.sort(chosen)))
+    lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < FEWEST_OBSERVED)
+    if lacking.size:
+        parts = rows.map_degrees(partial(_rows_with, labels=lacking))
+        rng = np.random.default_rng([seed, 3])
+        more = [
+            rng.permutation(np.concatenate(p))[:FEWEST_OBSERVED] for p in zip(*parts, strict=True)
+        ]
+        numbers = np.union1d(numbers, np.concatenate(more))
+        numbers, sample = _with_weight(numbers, rows.take(numbers))
+        seen = ~np.isnan(sample.y).all(axis=0)
+        check_degrees([DegreeFacts(seen, None, None, False)], rows.label_names)
+    return numbers, sample
+
+
+def _rows_with(y, first_row, labels):
+    """Return the numbers of the rows of a part in which each of some labels is observed."""
+    y = np.asarray(y)
+    return [first_row + np.flatnonzero(~np.isnan(y[:, label])) for label in labels]
+
+
+def _with_weight(numbers, sample):
+    """Return the rows with a positive weight, and their numbers."""
+    weights = sample.arrays.get("sample_weight")
+    if weights is None or weights.all():
+        return numbers, sample
+    if not weights.any():
+        raise ValueError(
+            f"None of {len(weights)} random rows, from which choices are made, has a weight; "
+            "leave out the rows without weight."
+        )
+    kept = np.flatnonzero(weights)
+    return numbers[kept], sample.take(kept)
+
+
 @dataclass
 class KernelChoice:
     """A kernel, its scale, and the leave-one-out error of every kernel that was tried.
@@ -162,10 +218,6 @@ class KernelTrials:
         self.Z, self.y, self.seed, self.n_jobs, self.weights = Z, y, seed, n_jobs, weights
         self.of, self.single, self.fewest = of, Z.astype(np.float32), (~np.isnan(y)).sum(0).min()
         self.widths, self.errors, self.alphas = {}, {}, {}
-
-    def best(self, candidates, n_landmarks) -> Any:
-        """Return the kernel and scale with the smallest error."""
-        return min(candidates, key=lambda tried: self.error(tried[0], tried[1], n_landmarks))
 
     def best_scale(self, first) -> float:
         """Return the scale with which RBF is best, from the first one on where errors fall."""
@@ -218,7 +270,8 @@ def choose_kernel(
             errors = errors | quantiles.errors
     found = "rbf", scale
     if kernel == "auto":
-        found = trials.best([found, ("laplacian", other_scale)], FINE)
+        both = found, ("laplacian", other_scale)
+        found = min(both, key=lambda tried: trials.error(tried[0], tried[1], FINE))
     errors = errors | trials.errors
     return KernelChoice(*found, errors, trials.alphas[found], bool(trials.of))
 
@@ -241,7 +294,7 @@ class KernelMap:
 
     def fit(self, rows, kernel, n_landmarks, seed, n_jobs=None) -> Self:
         """Learn from a row source; `kernel` is "rbf", "laplacian" or "auto", which chooses."""
-        some = sample(rows, seed)
+        some = draw_sample(rows, MAP_SAMPLE, seed)[1]
         weights = some.arrays.get("sample_weight")
         weights = None if weights is None else weights.ravel().astype(np.float64)
         self.columns_ = Columns().fit(some.X, seed, weights)
@@ -267,19 +320,73 @@ class KernelMap:
         return features.astype(X.dtype, copy=False)
 
 
-def sample(rows, seed) -> Any:
-    """Return at most `MAP_SAMPLE` random rows of a source that have a weight, in memory."""
-    n = rows.X.shape[0]
-    if n > MAP_SAMPLE:
-        rows = rows.take(np.sort(np.random.default_rng(seed).choice(n, MAP_SAMPLE, replace=False)))
-    elif not rows.in_memory:
-        rows = rows.take(np.arange(n))
-    weights = rows.arrays.get("sample_weight")
-    if weights is None or weights.all():
-        return rows
-    if not weights.any():
-        raise ValueError(
-            f"None of {len(weights)} random rows, from which the kernel is learned, has a weight; "
-            "leave out the rows without weight."
-        )
-    return rows.take(np.flatnonzero(weights))
+class SoftmaxFolds:
+    """Softmax regressions without each fold of the rows, and with all rows.
+
+    Features are in the eigenbasis of their Gram matrix, whose eigenvalues are `squares`. Of rows
+    with holes `ratios` may be all that is known.
+    """
+
+    def __init__(self, features, y, weights, squares, seed, n_jobs, ratios=False):
+        self.features, self.y, self.weights, self.ratios = features, y, weights, ratios
+        self.squares, self.seed, self.n_jobs = squares, seed, n_jobs
+        self.starts = None
+        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
+        self.pairs = list(folds.split(y))
+
+    def best_alpha(self) -> float:
+        """Return the penalty with the smallest squared error at what is known of held-out rows.
+
+        Penalties are tried from the strongest on, each from where the one before ended, until
+        errors have grown twice. Where the best one ended, `cross_fit` starts.
+        """
+        chosen = np.zeros(len(self.y), bool)
+        chosen[sample_rows(self.y, FOLD_ROWS, self.seed)] = True
+        pairs = [[rows[chosen[rows]] for rows in pair] for pair in self.pairs]
+        ends, errors = tuple(self._start(train) for train, _ in pairs), []
+        for alpha in TRIED_ALPHAS:
+            found = self._each(partial(self._step, alpha), ends, pairs)
+            ends, squares = zip(*found, strict=True)
+            errors.append(sum(squares))
+            if errors[-1] <= min(errors):
+                best, self.starts = alpha, ends
+            elif min(errors[-2:]) > min(errors):
+                break
+        return best
+
+    def cross_fit(self, alpha) -> tuple[np.ndarray, np.ndarray]:
+        """Return held-out predictions of all rows, and the parameters fitted to all rows."""
+        held_out, trains = np.empty(self.y.shape), [train for train, _ in self.pairs]
+        starts = self.starts or map(self._start, trains)
+        found = self._each(partial(self._fit, alpha, ftol=FOLD_FTOL), starts, trains)
+        for V, (_, test) in zip(found, self.pairs, strict=True):
+            held_out[test] = self._predict(test, V)
+        return held_out, self._fit(alpha, np.mean(found, axis=0), np.arange(len(self.y)))
+
+    def _step(self, alpha, V, rows):
+        """Return the parameters without a fold, and their squared error at what is known of it."""
+        train, test = rows
+        V = self._fit(alpha, V, train, CHOICE_FTOL)
+        judged = PartialRows(self.y[test], total=np.nan if self.ratios else 1.0)
+        known, there = judged.cells(self._predict(test, V))
+        squares, weights = (known - there) ** 2, self._weights(test)
+        return V, np.nansum(squares if weights is None else squares * weights[:, None])
+
+    def _fit(self, alpha, V, rows, ftol=FIT_FTOL):
+        y, weights = self.y[rows], self._weights(rows)
+        share = len(y) / len(self.y) if weights is None else weights.sum() / self.weights.sum()
+        about = self.squares * share, y, alpha, weights, self.ratios
+        return MaskedSoftmax(self.features[rows], *about).minimise(V, MAX_ITER, ftol)
+
+    def _predict(self, rows, V):
+        return softmax(self.features[rows] @ V[:-1].astype(self.features.dtype) + V[-1])
+
+    def _start(self, rows):
+        return start_at_mean(self.y[rows], self.features.shape[1], self._weights(rows))
+
+    def _weights(self, rows):
+        return None if self.weights is None else self.weights[rows]
+
+    def _each(self, function, *arguments):
+        calls = (delayed(function)(*each) for each in zip(*arguments, strict=True))
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(calls)

@@ -86,23 +86,19 @@ _add("edl-lrl", "inldl.literature.group_correlations:EDLLRL",
      "softmax of a linear score, low rank in groups of rows", True)
 _add("ldm", "inldl.literature.group_correlations:LDM",
      "softmax of a linear score, labels explain each other", True)
-_add("hidldl", "inldl.literature.recovery:HidLDL",
+_add("hidldl", "inldl.literature.maximum_entropy:HidLDL",
      "softmax of a linear score, from ratios of observed degrees")
 _add("i2ldl", "inldl.literature.low_rank:I2LDL",
      "linear, a low-rank part and a sparse part, by ADMM")
 _add("wsldl-mcsc", "inldl.literature.low_rank:WSLDLMCSC",
      "features and degrees as one low-rank matrix", True)
-_add("incomldl-sni", "inldl.literature.recovery:IncomLDLSNI",
-     "holes from neighbours in PLS space, softmax")
-_add("incomldl-lr", "inldl.literature.recovery:IncomLDLLR",
-     "holes from neighbours in PCA space, softmax")
-_add("auto", "inldl.methods.auto.estimator:AutoInLDL",
+_add("auto", "inldl.methods.auto:AutoInLDL",
      "nothing to set: the mean of kernel methods, a forest and ridge")
-_add("kernel-ridge", "inldl.methods.kernel_methods:KernelRidgeLDL",
+_add("kernel-ridge", "inldl.methods.members:KernelRidgeLDL",
      "kernel ridge, penalty by leave-one-out")
-_add("kernel-softmax", "inldl.methods.kernel_methods:KernelSoftmaxLDL",
+_add("kernel-softmax", "inldl.methods.members:KernelSoftmaxLDL",
      "softmax of kernel features")
-_add("forest", "inldl.methods.trees:ForestLDL", "extra trees on completed distributions")
+_add("forest", "inldl.methods.members:ForestLDL", "extra trees on completed distributions")
 for _name, _weights in {
     "inldl-u": "uniform",
     "inldl-i": "proportional",

@@ -10,15 +10,15 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from inldl.methods.base import DistributionEstimator
-from inldl.methods.completing import complete, complete_interval, draw
+from inldl.methods.base import DistributionEstimator, error_at
+from inldl.methods.baselines import open_as_given
+from inldl.methods.intervals import complete, complete_interval, draw
 from inldl.methods.parameters import Count, check_parameters, parameters
 from inldl.methods.winldl import WInLDL
 from inldl.metrics import METRICS
 from inldl.metrics.registry import measure_any
 from inldl.randomness import seed_from
 from inldl.rows.checks import check_choice, check_number
-from inldl.rows.inputs import as_weights, validate_fit
 from inldl.rows.partial import PartialRows
 from inldl.specs import did_you_mean
 from inldl.text import listed
@@ -107,28 +107,45 @@ class TunedLDL(DistributionEstimator):
         return ", ".join(f"{name}={value!r}" for name, value in self.best_params_.items())
 
     def _open(self, X, y, sample_weight):
-        """Return features and degrees as given or as arrays, degrees as an array, and weights."""
-        weights = as_weights(sample_weight)
-        sparse = "csr" if get_tags(self).input_tags.sparse else False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the fit to all rows says it
-            about = {"accept_sparse": sparse, "sample_weight": weights}
-            checked, degrees, self.label_names_ = validate_fit(self, X, y, **about)
-        X = X if hasattr(X, "columns") else checked  # a frame has names that the method may use
-        self.n_labels_ = degrees.shape[1]
-        return X, y, degrees, weights
+            return open_as_given(self, X, y, sample_weight)
 
     def _learn(self, X, y, degrees, weights):
-        base, seed = self._base(), seed_from(self.random_state)
-        counting = X, degrees, weights
-        if weights is not None and not weights.all():  # rows without weight judge nothing
-            kept = np.flatnonzero(weights)
-            counting = _safe_indexing(X, kept), degrees[kept], weights[kept]
-        search = _Search(self, base, list(self._parts(*counting, seed)))
-        search.run(self._grids(base), self.max_trials)
-        self.trials_, self.best_params_ = search.trials, search.best
+        base = self._base()
+        parts = list(self._parts(X, degrees, weights, seed_from(self.random_state)))
+        self.trials_, self.best_params_, least = [], {}, np.inf
+        for candidate in self._candidates(base):
+            if any(trial["parameters"] == candidate for trial in self.trials_):
+                continue
+            model = clone(base).set_params(**candidate)
+            try:
+                error = self._mean_error(model, parts)
+            except ValueError:  # such as more neighbours than rows
+                if not self.trials_:
+                    raise
+                continue
+            self.trials_.append({"parameters": candidate, "error": error})
+            if error < least or not self.best_params_:
+                self.best_params_, least = candidate, error
         base.set_params(**self.best_params_)
         self.estimator_ = fit_weighted(base, X, y, weights)
+
+    def _candidates(self, base):
+        """Yield what the method has, and all combinations of candidates if they are few enough.
+
+        Else the candidates of each constant follow in turn, beside the best ones so far.
+        """
+        grids, own = self._grids(base), base.get_params()
+        yield {name: own[name] for name in grids}
+        if np.prod([len(values) for values in grids.values()]) <= self.max_trials:
+            for values in product(*grids.values()):
+                yield dict(zip(grids, values, strict=True))
+            return
+        for name, values in grids.items():
+            before = self.best_params_
+            for value in values:
+                yield {**before, name: value}
 
     def _predict(self, X):
         return self.estimator_.predict(X)
@@ -181,89 +198,39 @@ class TunedLDL(DistributionEstimator):
         return {name: list(own[name]) for name in wanted}
 
     def _parts(self, X, y, weights, seed):
-        """Yield rows and degrees to learn from, then rows and degrees to be judged by."""
+        """Yield features, degrees and weights to learn from, then those to be judged by."""
         from sklearn.model_selection import KFold  # time that other methods need not pay
 
         if len(y) < 2:
             raise ValueError("Tuning needs at least two rows to hide one, got n_samples=1.")
         if self.hide == "rows":
             folds = KFold(min(self.n_folds, len(y)), shuffle=True, random_state=seed)
-            for train, test in folds.split(y):
-                yield _Part(X, with_every_label(y[train]), y[test], weights, train, test)
+            for rows in folds.split(y):
+                features = [_safe_indexing(X, each) for each in rows]
+                own = [None if weights is None else weights[each] for each in rows]
+                degrees = with_every_label(y[rows[0]]), y[rows[1]]
+                yield tuple(zip(features, degrees, own, strict=True))
             return
-        rows = np.arange(len(y))
         fold = np.random.default_rng(seed).integers(self.n_folds, size=y.shape)
         for i in range(self.n_folds):
             left = with_every_label(np.where(fold == i, np.nan, y))
-            hidden = np.where(np.isnan(left), y, np.nan)
-            yield _Part(X, left, hidden, weights, rows, rows)
+            yield (X, left, weights), (X, np.where(np.isnan(left), y, np.nan), weights)
 
-
-class _Part:
-    """Rows to learn from, and rows to be judged by."""
-
-    def __init__(self, X, left, hidden, weights, train, test):
-        self.left, self.hidden = left, hidden
-        self.X, self.X_judged = _safe_indexing(X, train), _safe_indexing(X, test)
-        self.weights, self.judged = (
-            None if weights is None else weights[rows] for rows in (train, test)
-        )
-
-
-class _Search:
-    """Try candidates, and remember the best."""
-
-    def __init__(self, tuner, base, parts):
-        self.tuner, self.base, self.parts = tuner, base, parts
-        self.trials, self.best, self.least = [], {}, np.inf
-
-    def run(self, grids, max_trials):
-        """Try all combinations if they are few enough, else the candidates of each in turn."""
-        own = self.base.get_params()
-        start = {name: own[name] for name in grids}
-        self.try_out(start)
-        if np.prod([len(values) for values in grids.values()]) <= max_trials:
-            for values in product(*grids.values()):
-                self.try_out(dict(zip(grids, values, strict=True)))
-            return
-        for name, values in grids.items():
-            before = self.best
-            for value in values:
-                self.try_out({**before, name: value})
-
-    def try_out(self, candidate):
-        """Fit the method with a candidate, and judge it, unless that was done before."""
-        if any(trial["parameters"] == candidate for trial in self.trials):
-            return
+    def _mean_error(self, model, parts):
+        """Return the mean error of a method at what was hidden; smaller is better."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            try:
-                error = float(np.mean([self.error(candidate, part) for part in self.parts]))
-            except ValueError:  # such as more neighbours than rows
-                if not self.trials:
-                    raise
-                return
-        self.trials.append({"parameters": candidate, "error": error})
-        if error < self.least or not self.best:
-            self.best, self.least = candidate, error
+            return float(np.mean([self._error(model, *part) for part in parts]))
 
-    def error(self, candidate, part):
-        """Return the error of a candidate at the hidden degrees of a part."""
-        model = clone(self.base).set_params(**candidate)
-        fit_weighted(model, part.X, part.left, part.weights)
-        if self.tuner.hide == "degrees":
-            return self.measured(part.hidden, complete(model, part.X, part.left), part.judged)
-        rows = PartialRows(part.hidden, total=np.nan if self.tuner.known == "ratios" else 1.0)
-        predicted = np.asarray(model.predict(part.X_judged), dtype=float)
-        return self.measured(*rows.cells(predicted), part.judged)
-
-    def measured(self, known, there, weights):
-        """Return the error of predictions; smaller is better."""
-        name = self.tuner.metric
-        if name != SQUARES:
-            value = measure_any(known, there, name=name, sample_weight=weights)
-            return -value if METRICS[name].higher_is_better else value
-        squares = (known - there) ** 2
-        own = np.ones(len(squares)) if weights is None else weights
-        count = own @ (~np.isnan(squares)).sum(axis=1)
-        return float(np.sqrt(own @ np.nansum(squares, axis=1) / max(count, 1e-300)))
+    def _error(self, model, learned, judged):
+        X, hidden, weights = judged
+        model = fit_weighted(clone(model), *learned)
+        if self.hide == "degrees":
+            known, there = hidden, complete(model, X, learned[1])
+        else:
+            rows = PartialRows(hidden, total=np.nan if self.known == "ratios" else 1.0)
+            known, there = rows.cells(np.asarray(model.predict(X), dtype=float))
+        if self.metric == SQUARES:
+            return error_at(known, there, weights)
+        value = measure_any(known, there, name=self.metric, sample_weight=weights)
+        return -value if METRICS[self.metric].higher_is_better else value

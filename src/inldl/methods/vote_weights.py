@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from inldl.errors import DataError
-from inldl.methods.kernel_methods import KernelRidgeLDL
+from inldl.methods.members import KernelRidgeLDL
 from inldl.rows.checks import as_degrees, check_number
 from inldl.rows.inputs import check_rows
 from inldl.uncertainty.heldout import predict_held_out

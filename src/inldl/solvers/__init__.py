@@ -8,7 +8,6 @@ __all__ = [
     "chosen_ridge",
     "gaussian",
     "group_correlations",
-    "i2ldl",
     "landmark_kernel",
     "linear",
     "loop",

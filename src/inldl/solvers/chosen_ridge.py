@@ -82,10 +82,10 @@ class ChosenRidgeProblem(WInLDLProblem):
         The last two sums are those of the squared weights of all observed degrees, and of ones.
         """
         Y, squares, weights = _known(block, self.rho)
-        by_label = []
+        features, by_label = self.features_of(block), []
         for j in labels:
             rows = np.flatnonzero(~np.isnan(Y[:, j]))
-            X, degrees, v = block.X[rows].astype(float, copy=False), Y[rows, j], weights[rows]
+            X, degrees, v = features[rows].astype(float, copy=False), Y[rows, j], weights[rows]
             numbers = np.array([v.sum(), v @ degrees, len(rows)])
             by_label.append((gram(X, v), X.T @ v, X.T @ (v * degrees), numbers))
         v = weights[:, None] * ~np.isnan(Y)
@@ -105,7 +105,7 @@ class ChosenRidgeProblem(WInLDLProblem):
         def regression(number: int) -> LabelSpectrum:
             return LabelSpectrum(*(part[number] for part in regressions))
 
-        X = block.X.astype(float, copy=False)
+        X = self.features_of(block).astype(float, copy=False)
         return block, Sums((errors_of_labels(X, Y, labels, regression, alphas, weights),))
 
 
@@ -120,8 +120,8 @@ def _known(block: WInLDLBlock, rho: float) -> tuple[Array, Array, Array]:
     Degrees are NaN where they are not observed, and in rows without weight.
     """
     n, weights = block.X.shape[0], block.weights
-    v = np.ones(n) if weights is None else weights.all
-    own = np.arange(n) if weights is None or weights.kept is None else weights.kept
+    v = np.ones(n) if weights.all is None else weights.all
+    own = np.arange(n) if weights.kept is None else weights.kept
     Y, A = np.full((2, n, block.given.shape[1]), np.nan)
     there = own if block.limited is None else own[block.limited.others]
     lanes = block.given.transpose(2, 0, 3, 1).reshape(2, -1, Y.shape[1])

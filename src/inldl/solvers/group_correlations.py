@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration, Result, run
-from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.softmax import (
     Array,
     Features,
@@ -22,7 +22,9 @@ from inldl.solvers.softmax import (
     through_softmax,
 )
 
-Step = Callable[[Function, Array, int], Array]
+Step = Callable[[Function, Array, int], tuple[Array, float, float]]
+"""Takes a function, a start and a number of iterations; returns where it led, the value before
+and the value there."""
 RIDGE = 1e-3  # of the local reconstruction, as a share of the trace
 TINY = np.finfo(np.float64).tiny
 
@@ -109,9 +111,10 @@ class SteepestDescent:
         self.step: float | None = None
 
     @np.errstate(over="ignore", invalid="ignore")
-    def __call__(self, function: Function, V: Array, max_iter: int) -> Array:
+    def __call__(self, function: Function, V: Array, max_iter: int) -> tuple[Array, float, float]:
         """Minimise from V by at most `max_iter` steps."""
         value, gradient = function(V)
+        before = value
         if self.step is None:
             self.step = 1 / np.sqrt(max(float((gradient**2).sum()), TINY))
         for _ in range(max_iter):
@@ -121,7 +124,7 @@ class SteepestDescent:
             decrease = value - found[1]
             V, value, gradient = found
             self.step = 4 * decrease / max(float((gradient**2).sum()), TINY)
-        return V
+        return V, before, value
 
 
 def _halve(
@@ -139,21 +142,14 @@ def _halve(
     return None
 
 
-class Remembered:
-    """A function that is not computed again where it was computed last."""
-
-    def __init__(self, function: Function):
-        self.function = function
-        self.last: tuple[Array, tuple[float, Array]] | None = None
-
-    def __call__(self, V: Array) -> tuple[float, Array]:
-        """Return the value and the gradient at V, an array that nobody changes."""
-        if self.last is None or self.last[0] is not V:
-            self.last = V, self.function(V)
-        return self.last[1]
+def descend(function: Function, V: Array, max_iter: int) -> tuple[Array, float, float]:
+    """Minimise from V by L-BFGS."""
+    before = function(V)[0]
+    V = minimum(function, V, max_iter)
+    return V, before, function(V)[0]
 
 
-STEPS: dict[str, Callable[[], Step]] = {"lbfgs": lambda: minimum, "steepest": SteepestDescent}
+STEPS: dict[str, Callable[[], Step]] = {"lbfgs": lambda: descend, "steepest": SteepestDescent}
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -168,10 +164,8 @@ def solve_ldm(
     def iterations(V: Array) -> Iterator[Iteration]:
         residuals = None
         while True:
-            function = Remembered(partial(problem.objective, residuals=residuals))
-            before = function(V)[0]
-            V = step(function, V, inner_iter)
-            after = function(V)[0]
+            function = partial(problem.objective, residuals=residuals)
+            V, before, after = step(function, V, inner_iter)
             good = residuals is not None and before - after <= tol * abs(after)
             yield V, {"objective_before": before, "objective": after}, good
             residuals = problem.residuals(V)

@@ -73,17 +73,18 @@ def gram(X: Any, weights: Array | None = None) -> Array:
 
 
 class RowWeights:
-    """The weights of the rows of a block: how much each counts in sums over rows.
+    """How much each row of a block counts in sums over rows: once, if there are no weights.
 
     A row of weight 0 takes no part in the work on rows. Matrices are labels x rows: `take` leaves
     those rows out, `spread` puts them back as 0.
     """
 
-    def __init__(self, sample_weight: Array, dtype: Any):
-        self.all = sample_weight.ravel().astype(np.float64, copy=False)
-        self.kept = None if self.all.all() else np.flatnonzero(self.all)
-        self.own = (self.all if self.kept is None else self.all[self.kept]).astype(dtype)
-        self.root = np.sqrt(self.own)
+    def __init__(self, sample_weight: Array | None, dtype: Any):
+        self.all = self.kept = self.own = None
+        if sample_weight is not None:
+            self.all = sample_weight.ravel().astype(np.float64, copy=False)
+            self.kept = None if self.all.all() else np.flatnonzero(self.all)
+            self.own = (self.all if self.kept is None else self.all[self.kept]).astype(dtype)
 
     def take(self, A: Array) -> Array:
         """Return the columns of rows that have a weight."""
@@ -91,15 +92,23 @@ class RowWeights:
 
     def spread(self, A: Array) -> Array:
         """Return columns for all rows from those that `take` returned."""
-        if self.kept is None:
+        if self.all is None or self.kept is None:
             return A
         out = np.zeros((len(A), len(self.all)), A.dtype)
         out[:, self.kept] = A
         return out
 
+    def times(self, A: Array) -> Array:
+        """Return columns of rows that have a weight, multiplied by it."""
+        return A if self.own is None else A * self.own
+
+    def times_root(self, A: Array) -> Array:
+        """Return columns of rows that have a weight, multiplied by its root."""
+        return A if self.own is None else A * np.sqrt(self.own)
+
     def moments(self, R: Array, X: Any) -> tuple[Array, Array]:
         """Return (X'diag(w)R)' and R'w, for R of the rows that have a weight."""
-        R = R * self.own
+        R = self.times(R)
         return moments(self.spread(R), X), R.sum(axis=1, dtype=np.float64)
 
 
@@ -115,13 +124,12 @@ class FeatureSums(NamedTuple):
     rounding: float
 
     @classmethod
-    def of(cls, X: Any, weights: RowWeights | None = None) -> Self:
+    def of(cls, X: Any, weights: RowWeights) -> Self:
         """Return the sums of a block of rows."""
-        ones, n, w = np.ones((1, X.shape[0]), X.dtype), X.shape[0], None
-        if weights is not None:
-            w, n = weights.all, float(weights.all.sum())
-            ones = w[None].astype(X.dtype)
-        return cls(gram(X, w), moments(ones, X)[0], n, n * float(np.finfo(X.dtype).eps))
+        w = np.ones(X.shape[0]) if weights.all is None else weights.all
+        n = float(w.sum())
+        total = moments(w[None].astype(X.dtype), X)[0]
+        return cls(gram(X, weights.all), total, n, n * float(np.finfo(X.dtype).eps))
 
     def gram_with_bias(self, bias: bool) -> Array:
         """Return X'X, of X and a column of ones if there is a `bias`."""
@@ -214,6 +222,34 @@ def check_finite(products: Array) -> Array:
     return products
 
 
+def shrink_singular_values(A: Array, tau: float, *, hard: bool = False) -> tuple[Array, float]:
+    """Return A with each singular value s replaced by max(s - tau, 0), and its trace norm.
+
+    It is the solution of ``min_Z |Z - A|_F^2 / 2 + tau |Z|_*``; `hard` keeps the values above tau
+    as they are. The smaller of A'A and AA' is decomposed, A'A = V diag(s^2) V', and A (or its
+    transpose) is multiplied by V diag(max(1 - tau/s, 0)) V': many times faster than the
+    decomposition of a tall A, and as exact unless tau is below 1e-8 of the largest s.
+    """
+    if A.shape[0] < A.shape[1]:
+        Z, norm = shrink_singular_values(A.T, tau, hard=hard)
+        return Z.T, norm
+    factor, norm = shrinker(A.T @ A, tau, hard=hard)
+    return A @ factor, norm
+
+
+def shrinker(gram: Array, tau: float, *, hard: bool = False) -> tuple[Array, float]:
+    """Return what A must be multiplied by to shrink its singular values, from A'A alone.
+
+    Parameters and second result are those of `shrink_singular_values`, which a matrix that lies
+    in blocks of rows can do without being in one place.
+    """
+    squares, V = np.linalg.eigh(gram)
+    s = np.sqrt(np.maximum(squares, 0))
+    left = np.where(s > tau, s if hard else s - tau, 0)
+    factors = np.divide(left, s, out=np.zeros_like(s), where=s > 0)
+    return (V * factors) @ V.T, float(left.sum())
+
+
 class Rotation:
     """Features of a wide X in as many columns as it has rows, for the same ridge regression.
 
@@ -256,10 +292,12 @@ class LinearProblem:
     """A problem, a dataclass, whose solution is linear in the features.
 
     `free_bias` says that its bias is not penalised, and so cannot be one of the features.
+    `features` maps X to what the solution is linear in, if that is not X itself.
     """
 
     fit_intercept: bool
     free_bias = False
+    features: Any = None
 
     def rotated(self, rotation: Rotation) -> Self:
         """Return the problem for rotated features, of which the bias is one."""

@@ -1,22 +1,13 @@
-"""The loop of every iterative method, and what a method states that works on blocks of rows.
-
-`MappedProblem` is a problem on features that are made in the block, wherever that is: no engine
-and no row source knows of them. Where those of all rows would not fit into memory they are made
-anew in each step.
-"""
+"""The loop of every iterative method, and what a method states that works on blocks of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
 
 from inldl.engines import BlockProblem, Engine, RowSource, Sums
-from inldl.solvers.linear import Array
-
-_OF_SHARED = ("watched", "first", "message", "next", "changes")  # what is no step of a block
 
 Sweep = Callable[..., Sums]
 """Takes all blocks through a step: ``sweep("step", *arrays)`` returns the total of the sums."""
@@ -88,48 +79,3 @@ def iterations(
         changes = problem.changes(shared, sums)
         yield shared, changes, all(changes[name] < tol for name in problem.watched)
         shared = problem.next(shared, sums, engine.sweep)
-
-
-@dataclass
-class MappedBlock:
-    """The rows of a block, and the block of their features that the mapped problem has."""
-
-    X: Any
-    mapped: Any
-
-
-@dataclass(frozen=True)
-class MappedProblem:
-    """A problem on `features(X)`; they are kept from step to step if `keep` says so.
-
-    Kept or not, the result is the same to the bit.
-    """
-
-    problem: IterativeProblem
-    features: Callable[[Any], Array]
-    keep: bool
-
-    def start(self, X: Any, y: Array, **arrays: Array) -> tuple[MappedBlock, Sums]:
-        """Start a block of the features."""
-        mapped, sums = self.problem.start(self.features(X), y, **arrays)
-        return self._block(X, mapped), sums
-
-    def __getattr__(self, name: str) -> Any:
-        """Return what the mapped problem has; its steps get their blocks with the features."""
-        if name.startswith("__"):  # asked for while it is unpickled, and has no problem yet
-            raise AttributeError(name)
-        found = getattr(self.problem, name)
-        return found if name in _OF_SHARED else partial(self._do, found)
-
-    def _do(
-        self, step: Callable[..., tuple[Any, Sums]], block: MappedBlock, *message: Array
-    ) -> tuple[MappedBlock, Sums]:
-        if block.mapped.X is None:
-            block.mapped.X = self.features(block.X)
-        mapped, sums = step(block.mapped, *message)
-        return self._block(block.X, mapped), sums
-
-    def _block(self, X: Any, mapped: Any) -> MappedBlock:
-        if not self.keep:
-            mapped.X = None
-        return MappedBlock(X, mapped)

@@ -1,17 +1,6 @@
-"""Nearest neighbours of rows, and methods that fill holes from them: IncomLDL, HidLDL, WSLDL-MCSC.
+"""Methods that fill holes from the neighbours of rows in a graph: HidLDL and WSLDL-MCSC.
 
-IncomLDL-SNI and -LR take neighbours in a space that y shapes. The holes begin as the mean of the
-observed degrees of their label. A round projects the rows into a space of few dimensions, takes
-for each hole the mean degree of the nearest rows in that space, and scales the holes of a row so
-that it sums to 1. The methods differ in the space:
-
-- SNI takes the scores of a partial least squares regression of the degrees on X. A component w is
-  the leading left singular vector of X'Y; its scores t = Xw are taken out of X before the next
-  one: X -= t p' with p = X't / t't.
-- LR takes the principal components of features and degrees together, both scaled to the same
-  total variance, so that neither drowns the other.
-
-Rows count by their weights. HidLDL knows only the ratios of some degrees::
+HidLDL knows only the ratios of some degrees::
 
     min  1/2 tr(D'GD) + alpha |D|_*     rows of D on the simplex, D_ij = c_i y_ij where observed
 
@@ -36,30 +25,24 @@ with a copy S of Z and a scaled multiplier U: Z_X in closed form and Z_Y by conj
 S = shrink(Z + U, mu/rho), U += Z - S. Its matrices hold the rows times the root of their weight.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg, sparse
-from scipy.sparse.linalg import LinearOperator, cg, eigsh
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.neighbors import NearestNeighbors
 
-from inldl.rows.density import mean_degrees
-from inldl.solvers.gaussian import fill_in_proportion
+from inldl.solvers.linear import shrink_singular_values
 from inldl.solvers.loop import Iteration
-from inldl.solvers.low_rank import shrink_singular_values
 from inldl.solvers.softmax import zero_filled
 
 Array = np.ndarray
-NOTHING_LEFT = 1e-12  # of the products X'Y: what is left is rounding
-FEW_COLUMNS = 400  # columns up to which all components are computed
 NO_RANK = 1e-7  # a singular value that is rounding, relative to the largest
 LEAST_RESIDUAL = 1e-150  # of a linear system: its square is still a number
 SOLVED = 1e-3  # of the tolerance: how well each linear system is solved
 RHO_LOW = 2.0  # the public program of HidLDL does not let one choose it
-Space = Callable[[Array], Array]
-"""Takes degrees without holes to the coordinates of the rows."""
 
 
 class Distinct(NamedTuple):
@@ -103,80 +86,6 @@ def graph(indices: Array, values: Array) -> sparse.csr_array:
     n, k = indices.shape
     starts = np.arange(0, n * k + 1, k) if k else np.zeros(n + 1, dtype=int)
     return sparse.csr_array((values.ravel(), indices.ravel(), starts), shape=(n, n))
-
-
-def _centred(A: Array, weights: Array) -> Array:
-    """Return columns with the weighted mean 0."""
-    return A - weights @ A / weights.sum()
-
-
-def fill_rounds(
-    y: Array, weights: Array, space: Space, n_neighbors: int, tol: float
-) -> Iterator[Iteration]:
-    """Fill the holes of y; it is good enough when the root mean square change is within `tol`."""
-    holes = np.isnan(y)
-    y = np.where(holes, np.nan, np.maximum(y, 0))
-    filled = fill_in_proportion(y, np.broadcast_to(mean_degrees(y, weights), y.shape))
-    while True:
-        nearest = neighbours(space(filled), n_neighbors)[1]
-        means = _neighbour_means(filled, nearest, weights)
-        before, filled = filled, fill_in_proportion(y, means)
-        change = float(np.sqrt(np.mean((filled - before)[holes] ** 2))) if holes.any() else 0.0
-        yield filled, {"change": change}, change <= tol
-
-
-def _neighbour_means(filled: Array, nearest: Array, weights: Array) -> Array:
-    """Return the weighted mean degrees of the neighbours of each row; its own if it has none."""
-    if nearest.shape[1] == 0:
-        return filled
-    own = weights[nearest]
-    return np.asarray(np.einsum("nm,nmc->nc", own, filled[nearest]) / own.sum(axis=1)[:, None])
-
-
-def pls_scores(X: Array, y: Array, weights: Array, n_components: int) -> Array:
-    """Return the scores of rows X (n, k) for degrees y (n, C) without holes."""
-    X, Y = _centred(X, weights), weights[:, None] * _centred(y, weights)
-    scores: list[Array] = []
-    largest = None
-    for _ in range(n_components):
-        products = X.T @ Y
-        size = np.linalg.norm(products)
-        largest = size if largest is None else largest
-        if size <= NOTHING_LEFT * largest:
-            break
-        t = X @ _leading(products / size)
-        scores.append(t)
-        weighted = weights * t
-        X = X - np.outer(t, weighted @ X / (weighted @ t))
-    return np.column_stack(scores) if scores else np.zeros((len(X), 1))
-
-
-def _leading(products: Array) -> Array:
-    """Return the leading left singular vector of a tall matrix, from its small Gram matrix."""
-    v = np.linalg.eigh(products.T @ products)[1][:, -1]
-    w = products @ v
-    return np.asarray(w / np.linalg.norm(w))
-
-
-def joint_components(X: Array, y: Array, weights: Array, n_components: int) -> Array:
-    """Return the scores of rows on the leading components of [X y], for y without holes."""
-    blocks = [_scaled(_centred(A, weights), weights) for A in (X, y)]
-    rows = np.hstack(blocks)
-    return np.asarray(rows @ _directions(np.sqrt(weights)[:, None] * rows, n_components))
-
-
-def _scaled(A: Array, weights: Array) -> Array:
-    """Return columns whose variances sum to 1; constant ones stay 0."""
-    total = np.sqrt(weights @ (A**2).sum(axis=1) / weights.sum())
-    return A / (total if total > 0 else 1.0)
-
-
-def _directions(rows: Array, n_components: int) -> Array:
-    k = rows.shape[1]
-    if k <= max(FEW_COLUMNS, n_components):
-        return np.linalg.eigh(rows.T @ rows)[1][:, -n_components:]
-    product = LinearOperator((k, k), matvec=lambda v: rows.T @ (rows @ v), dtype=float)
-    return np.asarray(eigsh(product, n_components, v0=np.ones(k))[1])
 
 
 @dataclass(frozen=True)
@@ -306,17 +215,6 @@ class MCSCProblem:
     def start(self) -> Array:
         """Return the features, ones, and the degrees with 0 where unobserved."""
         return np.hstack([self.X, self.root, self.Y])
-
-    def objective(self, Z: Array) -> float:
-        """Return the value of the objective."""
-        Z_X, Z_Y = Z[:, : self.k], Z[:, self.k + 1 :]
-        low = shrink_singular_values(Z, 0.0)[1]
-        apart = self.observed * (Z_Y - self.Y)
-        sums = Z_Y.sum(axis=1) - self.root.ravel()
-        squares = np.vdot(Z_X - self.X, Z_X - self.X) + np.vdot(sums, sums)
-        smooth = np.vdot(Z_Y, self.L @ Z_Y)
-        squares += 2 * self.gamma * np.vdot(apart, apart)
-        return float(self.mu * low + squares / 2 + self.lam * smooth)
 
     def closest(self, target: Array, guess: Array, tol: float) -> Array:
         """Return Z, the minimum of the smooth part and of rho/2 |Z - target|^2."""

@@ -41,14 +41,16 @@ from inldl.solvers.loop import Sweep
 class WInLDLBlock:
     """The rows of a block: features, and U and Z, Y and A, thresholds as the kernel has them.
 
-    With weights, all but the features are of the rows that have one.
+    With weights, all but the features are of the rows that have one. `mapped` are the features
+    that the problem maps X to, if they are kept.
     """
 
     X: Any
     state: Array
     given: Array
     thresholds: Array
-    weights: RowWeights | None = None
+    weights: RowWeights
+    mapped: Array | None = None
     limited: "LimitedRows | None" = None
     ratios: "RatiosInLanes | None" = None
 
@@ -140,6 +142,10 @@ class WInLDLProblem(LinearProblem):
     If only `ratios` are known, the target of an observed degree is its ratio times the scale of
     the row, which follows XW in each iteration (`inldl.rows.partial`). Its weight is that of the
     degree which the same distribution for all rows would make of it.
+
+    If there are `features`, the problem is one on ``features(X)``. They are made in the block,
+    wherever that is: no engine and no row source knows of them. They are kept from step to step if
+    `keep_features` says so, else made anew in each, with the same result to the bit.
     """
 
     weighting: Any
@@ -153,6 +159,8 @@ class WInLDLProblem(LinearProblem):
     initial: tuple[Array, Array] | None = None
     header: PartialRows = field(default_factory=lambda: PartialRows(np.empty((0, 0))))
     ratios: bool = False
+    features: Callable[[Any], Array] | None = None
+    keep_features: bool = False
     watched = ("coef_change", "degree_change")
 
     def rotated(self, rotation: Rotation) -> Self:
@@ -174,12 +182,11 @@ class WInLDLProblem(LinearProblem):
 
         `known` are the bounds and sums of missing degrees, as `PartialRows.block` takes them.
         """
+        source, X = X, self._mapped(X)
         rows = self.header.block(y, **known)
-        weights = None if sample_weight is None else RowWeights(sample_weight, X.dtype)
-        if weights is not None:
-            y = weights.take(y.T).T
-            if weights.kept is not None:
-                rows = rows.take(weights.kept)
+        weights = RowWeights(sample_weight, X.dtype)
+        if weights.kept is not None:
+            y, rows = y[weights.kept], rows.take(weights.kept)
         if self.ratios:
             check_ratios(y)
             y = PartialRows(y).ratios
@@ -190,21 +197,27 @@ class WInLDLProblem(LinearProblem):
             ratio = self._ratio(self.weighting.observed(degrees))
         U, Z = np.broadcast_to(0.0, y.shape), np.broadcast_to(1 / y.shape[1], y.shape)
         if self.initial is not None:
-            Z = predict_columns(X, *self.initial).T
-            Z = Z if weights is None else weights.take(Z.T).T
+            Z = weights.take(predict_columns(X, *self.initial)).T
         parts, limited = (U, Z, y, ratio), None
         if rows.constrained and rows.informative.any():  # also without rows of weight 0
             limited = LimitedRows.of(rows, *parts)
             parts = tuple(part[limited.others] for part in parts)
         state, given = lanes(parts[:2], X.dtype), lanes(parts[2:], X.dtype)
         unknown = np.full((len(state), 2, state.shape[-1]), np.nan, state.dtype)
-        block = WInLDLBlock(X, state, given, unknown, weights, limited)
+        kept = X if self.keep_features else None
+        block = WInLDLBlock(source, state, given, unknown, weights, kept, limited)
         if self.ratios:
-            ratios = PartialRows(y, weight=None if weights is None else weights.own)
+            ratios = PartialRows(y, weight=weights.own)
             block.ratios = RatiosInLanes(ratios, given[:, :, 0].copy())
-        if weights is not None:
-            degrees = degrees * weights.own[:, None]
-        return block, Sums((*FeatureSums.of(X, weights), degrees.sum(axis=0, dtype=float)))
+        total = weights.times(degrees.T).sum(axis=1, dtype=float)
+        return block, Sums((*FeatureSums.of(X, weights), total))
+
+    def features_of(self, block: WInLDLBlock) -> Any:
+        """Return the features of a block that the problem is linear in."""
+        return self._mapped(block.X) if block.mapped is None else block.mapped
+
+    def _mapped(self, X: Any) -> Any:
+        return X if self.features is None else self.features(X)
 
     def first(self, sums: Sums, sweep: Sweep) -> WInLDLShared:
         """Factor X'X and regress 1/C onto X."""
@@ -251,10 +264,10 @@ class WInLDLProblem(LinearProblem):
 
         The sums are (X'R)', R'1 and the largest change of Z.
         """
-        dtype = block.X.dtype
-        S = fitted(block.X, coef.astype(dtype, copy=False))
-        if block.weights is not None:
-            S = block.weights.take(S)
+        X = self.features_of(block)
+        dtype = X.dtype
+        S = fitted(X, coef.astype(dtype, copy=False))
+        S = block.weights.take(S)
         if block.ratios is not None:
             block.ratios.put((S + intercept[:, None]).T, block.given)
         limited = block.limited
@@ -274,10 +287,10 @@ class WInLDLProblem(LinearProblem):
             left, moved = limited.step(there.astype(float), missing, self.impute)
             S[:, limited.others], S[:, limited.rows] = products, left.T
             total, change = total + left.sum(axis=0), max(change, moved)
-        if block.weights is not None:
-            sums = block.weights.moments(S, block.X)
+        if block.weights.own is None:  # the kernel has added up the rows
+            sums = moments(S, X), total.astype(float, copy=False)
         else:
-            sums = moments(S, block.X), total.astype(float, copy=False)
+            sums = block.weights.moments(S, X)
         return block, Sums(sums, (float(change),))
 
     def next(self, shared: WInLDLShared, sums: Sums, sweep: Sweep) -> WInLDLShared:

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from inldl.errors import DataError
 from inldl.importance import importance_by_label
-from inldl.methods.base import DistributionEstimator
+from inldl.methods.base import DistributionEstimator, check_shape
 from inldl.methods.baselines import ConstantLDL
-from inldl.methods.completing import check_shape
 from inldl.methods.intervals import IntervalMixin
 from inldl.methods.registry import make_method
 from inldl.methods.vote_weights import checked_votes, weights_by_votes

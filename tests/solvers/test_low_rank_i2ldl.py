@@ -5,7 +5,7 @@ import pytest
 
 from inldl import hide
 from inldl.literature import I2LDL
-from inldl.solvers.i2ldl import I2LDLProblem
+from inldl.solvers.low_rank import I2LDLProblem
 from plain_numpy import with_bias
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -8,9 +8,9 @@ from inldl.engines import MemoryRows, disk
 from inldl.engines.chunks import ChunkedRows
 from inldl.engines.disk import DiskRows
 from inldl.errors import DataError
-from inldl.methods.auto import all_rows as _auto_rows
-from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.all_rows import draw_sample, is_large
+from inldl.methods import auto_fitting as _auto_fitting
+from inldl.methods import kernel_features
+from inldl.methods.auto_all_rows import is_large
 
 N = 5000
 RNG = np.random.default_rng(0)
@@ -20,8 +20,12 @@ X, Y = RNG.normal(size=(N, 3)), RNG.dirichlet(np.ones(3), N)
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", 400)
-    monkeypatch.setattr(_auto_rows, "FEWEST_OBSERVED", 30)
+    monkeypatch.setattr(kernel_features, "FEWEST_OBSERVED", 30)
     monkeypatch.setattr(disk, "BYTES_AT_ONCE", 5000)
+
+
+def draw_sample(rows, seed, most=400):
+    return kernel_features.draw_sample(rows, most, seed)
 
 
 def sources(y, weights=None):
@@ -71,10 +75,9 @@ def test_weightless_rows_are_left_out():
         np.testing.assert_array_equal(sample.y, Y[numbers])
 
 
-def test_few_rows_are_all_taken(monkeypatch):
-    monkeypatch.setattr(_auto_fitting, "SAMPLE_ROWS", N)
+def test_few_rows_are_all_taken():
     for rows in sources(Y):
-        numbers, sample = draw_sample(rows, seed=0)
+        numbers, sample = draw_sample(rows, seed=0, most=N)
         np.testing.assert_array_equal(numbers, np.arange(N))
         np.testing.assert_array_equal(sample.y, Y)
 

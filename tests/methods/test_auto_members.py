@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold
 from inldl import evaluate, hide
 from inldl.datasets import make_distributions
 from inldl.engines import one_blas_thread
-from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL, trees
+from inldl.methods import ConstantLDL, ForestLDL, KernelRidgeLDL, KernelSoftmaxLDL
 from inldl.methods import kernel_features as _kernel_features
 from inldl.methods.kernel_features import Columns, choose_kernel, kernel_features, sample_rows
 from inldl.randomness import seed_from
@@ -255,8 +255,8 @@ def test_large_data_is_sampled_where_it_may_be(monkeypatch):
     X, y, truth = curved(600)
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_KERNEL", 200)
     monkeypatch.setattr(_kernel_features, "ROWS_FOR_ALPHA", 300)
-    monkeypatch.setattr("inldl.methods.kernel_methods.FOLD_ROWS", 300)
-    monkeypatch.setattr(trees, "ROWS_PER_TREE", 100)
+    monkeypatch.setattr("inldl.methods.kernel_features.FOLD_ROWS", 300)
+    monkeypatch.setattr("inldl.methods.members.ROWS_PER_TREE", 100)
     for kind in (KernelRidgeLDL, KernelSoftmaxLDL, ForestLDL):
         model = kind(random_state=0).fit(X, y)
         assert evaluate(truth, model.held_out_)["cosine"] > 0.9

@@ -9,9 +9,8 @@ from sklearn.base import clone
 
 from inldl import AutoInLDL, evaluate, hide
 from inldl.datasets import make_distributions
-from inldl.methods import ConstantLDL, KernelRidgeLDL
-from inldl.methods.auto import estimator as auto
-from inldl.methods.auto import fitting as _auto_fitting
+from inldl.methods import ConstantLDL, KernelRidgeLDL, auto
+from inldl.methods import auto_fitting as _auto_fitting
 from inldl.rows.partial import PartialRows
 from inldl.solvers.softmax import softmax
 

@@ -9,13 +9,13 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from inldl.engines import is_outside_memory, one_blas_thread
-from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
+from inldl.methods import auto_fitting as _auto_fitting
+from inldl.methods.auto_fitting import CONSTANT, Budget, MemberReport, Notes, predict_prepared
 from inldl.methods.kernel_base import MECHANISM_NOTES, error_of
-from inldl.methods.kernel_features import FEWEST_OBSERVED
+from inldl.methods.kernel_features import draw_sample
 from inldl.progress import RowCounter
-from inldl.randomness import mixed_bits, seed_from
-from inldl.rows.checks import DegreeFacts, check_degrees, degree_facts
+from inldl.randomness import seed_from
+from inldl.rows.checks import check_degrees, degree_facts
 from inldl.solvers.landmark_kernel import KernelSweeps, LandmarkKernel, Sample
 
 HELD_OUT = 0.2  # of the sample: tells when to stop, weighs the members, and gives intervals
@@ -48,7 +48,7 @@ def fit_large(model, rows, header) -> Any:
     a `RowSource` with weights and bounds, of which `header` is the header of `PartialRows`.
     """
     started, n, seed = perf_counter(), rows.X.shape[0], seed_from(model.random_state)
-    numbers, sample = draw_sample(rows, seed)
+    numbers, sample = draw_sample(rows, _auto_fitting.SAMPLE_ROWS, seed)
     partial = header.block(sample.y, **sample.arrays)
     y = partial.feasible() if partial.constrained else sample.y
     weights = None if partial.weight is None else partial.weight.astype(float)
@@ -117,64 +117,6 @@ def _held_out(data):
     for label in np.flatnonzero(~seen[~held].any(axis=0)):
         held[seen[:, label]] = False
     return np.flatnonzero(held)
-
-
-def draw_sample(rows, seed) -> tuple[np.ndarray, Any]:
-    """Draw a sample; return the numbers of its rows in order, and these rows in memory.
-
-    All are taken if there are at most `SAMPLE_ROWS`. Labels that are rarely observed in the sample
-    get more rows in which they are. Rows without weight are left out.
-    """
-    n, most = rows.X.shape[0], _auto_fitting.SAMPLE_ROWS
-    if n <= most:
-        return _weighted(np.arange(n), rows.take(np.arange(n)))
-    chosen = np.random.default_rng(seed).choice(n, most, replace=False, shuffle=False)
-    numbers, sample = _weighted(np.sort(chosen), rows.take(np.sort(chosen)))
-    lacking = np.flatnonzero((~np.isnan(sample.y)).sum(axis=0) < FEWEST_OBSERVED)
-    if lacking.size:
-        more = _rows_with(rows, lacking, seed)
-        numbers = np.union1d(numbers, more)
-        numbers, sample = _weighted(numbers, rows.take(numbers))
-        seen = ~np.isnan(sample.y).all(axis=0)
-        check_degrees([DegreeFacts(seen, None, None, not len(numbers))], rows.label_names)
-    return numbers, sample
-
-
-def _weighted(numbers, sample):
-    """Return the rows with a positive weight, and their numbers."""
-    weights = sample.arrays.get("sample_weight")
-    if weights is None or weights.all():
-        return numbers, sample
-    kept = np.flatnonzero(weights)
-    return numbers[kept], sample.take(kept)
-
-
-def _rows_with(rows, labels, seed):
-    """Return the numbers of `FEWEST_OBSERVED` random rows with each of some labels."""
-    found = rows.map_degrees(partial(_random_rows_with, labels=labels, seed=seed))
-    chosen = []
-    for each in zip(*found, strict=True):
-        places, numbers = np.concatenate(each, axis=1)
-        chosen.append(numbers[np.argsort(places, kind="stable")[:FEWEST_OBSERVED]])
-    return np.concatenate(chosen).astype(np.int64)
-
-
-def _random_rows_with(y, first_row, labels, seed):
-    """Return random keys and numbers of the first rows with each of some labels."""
-    y = np.asarray(y)
-    found = []
-    for label in labels:
-        numbers = first_row + np.flatnonzero(~np.isnan(y[:, label]))
-        places = _random_keys(numbers, seed)
-        first = np.argsort(places, kind="stable")[:FEWEST_OBSERVED]
-        found.append(np.array([places[first], numbers[first]]))
-    return found
-
-
-def _random_keys(numbers, seed):
-    """Return a pseudo-random key for each row number."""
-    bits = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    return (mixed_bits(bits) >> np.uint64(11)).astype(np.float64)
 
 
 class AllRows:

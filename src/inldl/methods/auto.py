@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 
 from inldl.engines import open_rows
-from inldl.methods.auto.all_rows import fit_large, is_large
-from inldl.methods.auto.fitting import (
+from inldl.methods.auto_all_rows import fit_large, is_large
+from inldl.methods.auto_fitting import (
     CONSTANT,
     LIGHTEST,
     RIVAL,
@@ -17,9 +17,14 @@ from inldl.methods.auto.fitting import (
     stacking_weights,
 )
 from inldl.methods.kernel_base import MECHANISM_NOTES, KernelDistributionEstimator, error_of
-from inldl.methods.kernel_methods import KernelRidgeLDL, KernelSoftmaxLDL, scale_ratios
+from inldl.methods.members import (
+    Boosted,
+    ForestLDL,
+    KernelRidgeLDL,
+    KernelSoftmaxLDL,
+    scale_ratios,
+)
 from inldl.methods.parameters import Known, Seconds, check_parameters, parameters
-from inldl.methods.trees import Boosted, ForestLDL
 from inldl.metrics import METRICS
 from inldl.rows.checks import check_choice
 from inldl.rows.density import mean_degrees, quantiles

@@ -1,12 +1,14 @@
 """A problem on features of the rows: the same as on an array of these features."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from inldl import hide
 from inldl.engines import MemoryRows, base
 from inldl.engines.local import LocalEngine
-from inldl.solvers.loop import MappedProblem, iterations, run
+from inldl.solvers.loop import iterations, run
 from inldl.solvers.winldl import WInLDLProblem
 from inldl.weighting import get_weighting
 
@@ -42,7 +44,7 @@ def small_blocks(monkeypatch):
 @pytest.mark.parametrize("keep", [True, False])
 def test_it_is_the_problem_on_the_features(keep):
     expected, features = solve(PROBLEM, Squares()(X)), Squares()
-    found = solve(MappedProblem(PROBLEM, features, keep), X)
+    found = solve(replace(PROBLEM, features=features, keep_features=keep), X)
     np.testing.assert_array_equal(found.shared.coef, expected.shared.coef)
     np.testing.assert_array_equal(
         found.history["degree_change"], expected.history["degree_change"]

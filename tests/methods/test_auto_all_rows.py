@@ -10,11 +10,11 @@ from scipy import sparse
 from inldl import AutoInLDL, hide
 from inldl.engines import disk
 from inldl.files import load_model, save_model
-from inldl.methods import KernelRidgeLDL, kernel_methods
+from inldl.methods import KernelRidgeLDL, kernel_features
+from inldl.methods import auto_all_rows as _auto_all_rows
+from inldl.methods import auto_fitting as _auto_fitting
 from inldl.methods import kernel_features as _kernel_features
-from inldl.methods.auto import all_rows as _auto_all_rows
-from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.fitting import Budget, error_of
+from inldl.methods.auto_fitting import Budget, error_of
 from inldl.rows.partial import PartialRows
 from inldl.solvers.landmark_kernel import KernelSoftmax, Sample
 from inldl.solvers.softmax import softmax
@@ -39,7 +39,7 @@ def shorten(patch):
     """Have few rows count as many, and fewer kernels to choose from."""
     patch.setattr(_auto_fitting, "SAMPLE_ROWS", MOST)
     patch.setattr(_kernel_features, "SCALES", (4.0,))
-    patch.setattr(kernel_methods, "TRIED_ALPHAS", (1.0, 0.1))
+    patch.setattr(kernel_features, "TRIED_ALPHAS", (1.0, 0.1))
     patch.setattr(_auto_all_rows, "LANDMARKS", 60)
     patch.setattr(disk, "LARGE_MAP", 0)
 

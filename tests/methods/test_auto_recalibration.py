@@ -5,7 +5,7 @@ import pytest
 
 from inldl import AutoInLDL, hide
 from inldl.datasets import load_budget_shares
-from inldl.methods.auto.estimator import Recalibration, choose_recalibration
+from inldl.methods.auto import Recalibration, choose_recalibration
 from inldl.metrics import METRICS
 
 

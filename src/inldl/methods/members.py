@@ -1,11 +1,10 @@
-"""Extra trees on completed distributions, and a softmax that small trees boost."""
+"""The members of AutoInLDL: kernel ridge and softmax regression, extra trees, boosted trees."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.model_selection import KFold
 
 from inldl import kernels
 from inldl.methods.kernel_base import (
@@ -13,15 +12,23 @@ from inldl.methods.kernel_base import (
     KernelFeatureEstimator,
     error_of,
 )
-from inldl.methods.kernel_features import choose_alpha
+from inldl.methods.kernel_features import (
+    FINE,
+    SoftmaxFolds,
+    choose_alpha,
+    choose_kernel,
+    kernel_features,
+)
 from inldl.methods.parameters import Count, Positive, parameters
+from inldl.rows.checks import check_ratios
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
-from inldl.solvers.masked_ridge import leave_one_out, spread_of
+from inldl.solvers.landmark_kernel import Basis
+from inldl.solvers.masked_ridge import fit_completed, leave_one_out, spread_of
 from inldl.solvers.softmax import softmax
 
-FOLDS = 5
+TOL = 1e-4  # changes of filled degrees that are not worth another fit
 ROWS_PER_TREE = 20_000
 LARGEST = float(np.finfo(np.float32).max)  # that trees can split
 BOOSTED_TREES, EVERY = 300, 20  # held-out rows choose a multiple of EVERY
@@ -29,6 +36,125 @@ DEPTH, MIN_LEAF, SHARE = 4, 5, 0.3  # of the features, which a split looks at
 STEP, DAMPING = 0.1, 50.0  # of a Newton step; rows of the mean that damp it
 TREE_ROWS = 0.7  # share of the rows that a tree learns from
 LEAST_MEAN = 1e-3  # degree of the mean that it starts from
+
+
+@parameters
+class KernelRidgeLDL(KernelFeatureEstimator):
+    r"""Kernel ridge regression whose kernel and penalty are chosen by leave-one-out.
+
+    Each label is regressed on kernel features of the rows where it is observed; one
+    eigendecomposition gives the residuals with every row left out, in closed form, and one kernel
+    and one penalty for all labels are those with the smallest sum of their squares. Then the
+    holes are filled near these predictions, such that rows sum to 1 and labels that are harder to
+    predict give way more, and the model is fitted to all rows; this is repeated.
+
+    Parameters
+    ----------
+    max_iter : int, default=10
+        How often holes are filled and the model is fitted again.
+
+    Attributes
+    ----------
+    kernel_, scale_, alpha_ : str, float, float
+        What was chosen.
+    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
+        Coefficients of the kernel features, and the bias of each label.
+    n_iter_ : int
+        Fits done.
+
+    Examples
+    --------
+    >>> from inldl.methods import KernelRidgeLDL
+    >>> from inldl import hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = KernelRidgeLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> model.kernel_
+    'rbf'
+    """
+
+    max_iter: Count = 10
+
+    def _train(self, data):
+        self.map_ = self._fitted_map(data)
+        features, y, weights = self.map_.transform(data.affordable), data.y, data.weights
+        self.alpha_ = self.alpha
+        if self.alpha == "auto":
+            self.alpha_ = choose_alpha(features, y, data.seed, self.n_jobs, weights)
+        raw = leave_one_out(features, y, self.alpha_, self.n_jobs, weights)
+        options = {"max_iter": self.max_iter, "tol": TOL, "weights": weights}
+        fitted = fit_completed(features, y, raw, self.alpha_, **options)
+        self.coef_, self.intercept_, self.n_iter_ = fitted
+        self.held_out_ = projected(raw)
+
+    def _degrees(self, dense, scaled):
+        return projected(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
+
+
+@parameters
+class KernelSoftmaxLDL(KernelFeatureEstimator):
+    r"""Softmax regression on kernel features.
+
+    With :math:`q = \mathrm{softmax}(b + \varphi W)` it minimises
+
+    .. math:: \sum_{ij \text{ observed}} (q_{ij} - d_{ij} \log q_{ij})
+              + \frac{\alpha}{2} \|W\|^2
+
+    by L-BFGS. The kernel is chosen by leave-one-out ridge regression as in
+    :class:`inldl.methods.KernelRidgeLDL`, the penalty by five folds of the rows.
+
+    Attributes
+    ----------
+    held_out_ : ndarray of shape (n_samples, n_labels)
+        Predictions of the training rows, each made without the degrees of that row's fold,
+        at a kernel and a penalty that were chosen with them.
+    kernel_, scale_, alpha_ : str, float, float
+        What was chosen.
+    coef_, intercept_ : ndarray of shape (n_landmarks, n_labels) and (n_labels,)
+        Coefficients of the kernel features, and the bias of each label.
+
+    Examples
+    --------
+    >>> from inldl.methods import KernelSoftmaxLDL
+    >>> from inldl import hide
+    >>> from inldl.datasets import make_distributions
+    >>> X, y = make_distributions(300, random_state=0)
+    >>> model = KernelSoftmaxLDL(random_state=0).fit(X, hide(y, 0.5, random_state=0))
+    >>> bool(model.predict(X).min() > 0)
+    True
+    """
+
+    n_landmarks: Count = 250
+
+    def _train(self, data):
+        self.map_ = self._fitted_map(data)
+        basis = Basis.of(self.map_, data.scaled, data.weights)
+        features = basis.features(data.single)  # half the bytes, which each iteration reads
+        folds = SoftmaxFolds(features, data.y, data.weights, basis.squares, data.seed, self.n_jobs)
+        self.alpha_ = folds.best_alpha() if self.alpha == "auto" else self.alpha
+        self.held_out_, V = folds.cross_fit(self.alpha_)
+        self.coef_, self.intercept_ = basis.split(V)
+
+    def _degrees(self, dense, scaled):
+        return softmax(self.map_.transform(scaled) @ self.coef_ + self.intercept_)
+
+
+def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
+    """Return degrees: each row of ratios times what is predicted for its labels without it.
+
+    The predictions are those of a softmax regression on kernel features of scaled columns, whose
+    likelihood needs no scale. Its kernel is chosen as others are, with rows scaled by one
+    distribution for all.
+    """
+    check_ratios(y)
+    rows = PartialRows(PartialRows(y).ratios, weight=weights)
+    first = rows.scaled(rows.constant_distribution())
+    choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
+    features = kernel_features(columns, choice.kernel, choice.scale, FINE, seed)
+    basis = Basis.of(features, columns, weights)
+    found = basis.features(columns.astype(np.float32))
+    folds = SoftmaxFolds(found, rows.y, weights, basis.squares, seed, n_jobs, ratios=True)
+    return rows.scaled(folds.cross_fit(folds.best_alpha())[0])
 
 
 @parameters
@@ -85,17 +211,15 @@ class ForestLDL(KernelFeatureEstimator):
                 "example with sklearn.preprocessing.StandardScaler."
             )
         features = self._fitted_map(data).transform(data.affordable)
-        folds = KFold(min(FOLDS, len(data.y)), shuffle=True, random_state=data.seed)
         self.held_out_, self.forests_, tests = np.empty(data.y.shape), [], []
-
-        for i, (train, test) in enumerate(folds.split(data.y)):
-            seed = (data.seed + i) % 2**31
-            weights = None if data.weights is None else data.weights[train]
+        for seed, train, test, weights in data.folds():
             completed = self._completed(features[train], data.y[train], seed, weights)
             target = completed[:, 0] if completed.shape[1] == 1 else completed
             forest = self._forest(len(train), seed).fit(data.dense[train], target, weights)
             forest.n_jobs = None  # threads would add up the trees of a prediction in any order
-            self.held_out_[test] = projected(_predict(forest, data.dense[test], self.n_labels_))
+            self.held_out_[test] = projected(
+                _predict_forest(forest, data.dense[test], self.n_labels_)
+            )
             self.forests_.append(forest)
             tests.append(test)
             rows = np.concatenate(tests)
@@ -103,7 +227,7 @@ class ForestLDL(KernelFeatureEstimator):
                 break
 
     def _degrees(self, dense, scaled):
-        predicted = [_predict(forest, dense, self.n_labels_) for forest in self.forests_]
+        predicted = [_predict_forest(forest, dense, self.n_labels_) for forest in self.forests_]
         return projected(np.mean(predicted, axis=0))
 
     def _completed(self, features, y, seed, weights):
@@ -129,7 +253,7 @@ class ForestLDL(KernelFeatureEstimator):
         )
 
 
-def _predict(forest, dense, n_labels):
+def _predict_forest(forest, dense, n_labels):
     within = np.clip(dense, -LARGEST, LARGEST)  # beyond all splits, so in the same leaves
     return forest.predict(within).reshape(-1, n_labels)
 
@@ -194,13 +318,10 @@ class Boosted(KernelDistributionEstimator):
     """
 
     def _train(self, data):
-        X, n = _single(data.dense), len(data.y)
-        y = np.ascontiguousarray(data.y, dtype=np.float64)
-        folds = KFold(min(FOLDS, n), shuffle=True, random_state=data.seed)
+        X, y = _single(data.dense), np.ascontiguousarray(data.y, dtype=np.float64)
         paths, models = np.empty((BOOSTED_TREES // EVERY, *y.shape)), []
-        for i, (train, test) in enumerate(folds.split(y)):
-            weights = None if data.weights is None else data.weights[train]
-            grown = BoostedTrees.grow(X[train], y[train], weights, (data.seed + i) % 2**31)
+        for seed, train, test, weights in data.folds():
+            grown = BoostedTrees.grow(X[train], y[train], weights, seed)
             models.append(grown)
             paths[:, test] = list(grown.path(X[test]))
         best = int(np.argmin([error_of(y, each, data.weights) for each in paths]))

@@ -9,9 +9,9 @@ from dask.distributed import Client, LocalCluster
 
 from dask_workers import Workers
 from inldl import AutoInLDL, hide
-from inldl.methods.auto import all_rows as _auto_all_rows
-from inldl.methods.auto import fitting as _auto_fitting
-from inldl.methods.auto.fitting import Notes
+from inldl.methods import auto_all_rows as _auto_all_rows
+from inldl.methods import auto_fitting as _auto_fitting
+from inldl.methods.auto_fitting import Notes
 from inldl.solvers.landmark_kernel import KernelSoftmax
 from inldl.solvers.softmax import softmax
 

@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 from inldl import AutoInLDL, evaluate, hide
 from inldl.files import load_model, save_model
 from inldl.methods import ConstantLDL
-from inldl.methods.trees import EVERY, Boosted
+from inldl.methods.members import EVERY, Boosted
 from inldl.randomness import seed_from
 from inldl.solvers.softmax import softmax
 
@@ -34,7 +34,7 @@ def test_jumps_are_learned_from_rows_with_holes():
 
 
 def test_a_fold_does_not_see_the_degrees_it_is_judged_by(monkeypatch):
-    monkeypatch.setattr("inldl.methods.trees.BOOSTED_TREES", EVERY)  # nothing to choose
+    monkeypatch.setattr("inldl.methods.members.BOOSTED_TREES", EVERY)  # nothing to choose
     X, y, _ = steps(80)
     first = Boosted(random_state=0).fit(X, y)
     train, test = next(iter(KFold(5, shuffle=True, random_state=seed_from(0)).split(X)))

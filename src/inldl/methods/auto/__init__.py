@@ -1,1 +1,0 @@
-"""AutoInLDL: an average of methods whose parameters are chosen on held-out rows."""
