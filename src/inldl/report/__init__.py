@@ -13,7 +13,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     | {
         "Document": "inldl.report.document",
         "ShownTable": "inldl.report.document",
-        "asking_trial_page": "inldl.report.pages.advice",
         "comparison_page": "inldl.report.pages.advice",
         "completion_page": "inldl.report.pages.table",
         "evaluation_page": "inldl.report.pages.table",

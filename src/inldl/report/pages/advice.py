@@ -7,8 +7,6 @@ import numpy as np
 
 from inldl.report.document import Document, Header, Items, Paragraph, Section, ShownTable, picture
 from inldl.report.figures import comparison as comparison_figure
-from inldl.report.figures import error_against_cost
-from inldl.tables.ask_trial import AskingTrial
 from inldl.tables.audit import error, form_of, in_unit
 from inldl.tables.comparison import Comparison
 from inldl.tables.model import TableModel
@@ -161,48 +159,3 @@ def _questions(asked, most):
         "what is expected once this one and all before it are answered."
     )
     return ShownTable.of(table, {**columns, "cost": Header("cost", ".4g")}, caption, "questions")
-
-
-def asking_trial_page(
-    trial: AskingTrial, title: str = "Asking for shares", notes: Sequence[str] = ()
-) -> Document:
-    """Return the page of a trial of strategies of asking.
-
-    Parameters
-    ----------
-    trial : AskingTrial
-        What `inldl.tables.simulate_asking` returned.
-    title, notes
-        As in `comparison_page`.
-    """
-    unit, last = in_unit(trial.unit), trial.curves.groupby("strategy", sort=False).last()
-    first = float(trial.curves["rmse"].iloc[0])
-    rows = [
-        [name, each.asked, each.cost, each.rmse, trial.areas[name]]
-        for name, each in zip(last.index, last.itertuples(), strict=True)
-    ]
-    best = min(rows, key=lambda row: row[-1])
-    best[3:] = [(value, "best") for value in best[3:]]
-    columns = [Header("strategy"), Header("asked", ","), Header("cost", ",.6g")]
-    columns += [Header("error at the end", form_of(trial.unit, last["rmse"]))]
-    columns += [Header("mean error", ".3f")]
-    caption = (
-        f"Errors are root mean squares{unit}, over all shares that were hidden; those that were "
-        "asked for count as 0. Mean error: over what was spent, relative to the start; lower is "
-        "better."
-    )
-    drawn = (
-        "The error that is left against what was spent. Each strategy starts from the same table, "
-        "and learns again after each round."
-    )
-    draw = partial(error_against_cost, trial.curves, unit=trial.unit)
-    table = ShownTable(columns, rows, caption=caption, name="asking")
-    summary = [
-        f"Hid {counted(trial.n_hidden, 'known share')} in {counted(trial.n_rows, 'row')}, and "
-        f"asked for some of them. The error was {error(first, trial.unit)} at first, and lowest "
-        f"on average with the strategy {best[0]!r}."
-    ]
-    blocks = [picture(draw, drawn, "asking"), table]
-    sections = [Section("How the error falls", blocks)]
-    facts = [("Rows", f"{trial.n_rows:,}"), ("Hidden", f"{trial.n_hidden:,}")]
-    return Document(title, summary, facts, [*notes, *trial.notes], sections)
