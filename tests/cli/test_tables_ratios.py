@@ -69,7 +69,7 @@ def test_a_model_remembers_it(tables, inldl):
     code, _, errors = inldl("complete", tables[0], "-o", "x.csv", "--model", "m.inldl",
                             "--uncertainty", "0.9")  # fmt: skip
     assert code == 1
-    assert "rules out intervals and draws" in errors
+    assert "there are no intervals and no draws" in errors
 
 
 def test_without_features(tables, inldl):

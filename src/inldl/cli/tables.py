@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from inldl.cli import options as o
-from inldl.cli.progress import working
+from inldl.cli import working
 from inldl.tables.options import (
     AskOptions,
     ColumnOptions,
@@ -60,20 +60,16 @@ def complete(
     from inldl.tables.results import draw_paths
     from inldl.tables.tasks import check_completion, complete_table, method_for
 
-    fitted = None if model is None else o.load_model_of_table(model, filling)
+    fitted = None if model is None else o.load_model_of_table(model)
     method_for(method, learning, columns, filling)  # refuses what cannot be
-    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
-    file = output.open(table, wanted, columns, **roles)
+    file = output.open(table, labels, columns, fitted, **roles)
     if answers is not None:
         file, n_answers = with_answers(file, answers, scale=learning.scale)
         say(f"Put {counted(n_answers, 'answer')} from {answers} into the table.")
     check_completion(file, out, filling, overwrite=output.overwrite)
-    if fitted is None:
-        learned = _fit_file(file, method, learning)
-        fitted, how = learned.model, {"scale": learned.scale, "holes": learned.holes}
-    else:
-        learned, how = None, {"scale": o.scale_for(fitted, file, learning.scale, context)}
+    fitted, learned, scale = _model_of(file, fitted, method, learning, context)
+    how = {"scale": scale, "holes": None if learned is None else learned.holes}
     how |= {"normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Completing {file.path.name}"):
         written = complete_table(file, fitted, out, filling, **how)
@@ -140,7 +136,7 @@ def predict(
     from inldl.report.pages.table import prediction_page
     from inldl.tables.tasks import predict_table
 
-    fitted = o.load_model_of_table(model, intervals)
+    fitted = o.load_model_of_table(model)
     file = output.open(table, None, options, model=model, out=out, onto_table=True)
     asked = {"coverage": intervals.coverage, "overwrite": output.overwrite}
     with working(f"Predicting {file.path.name}"):
@@ -168,7 +164,7 @@ def evaluate(
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
-    file = output.open(table, list(fitted.label_names_), columns, model=model)
+    file = output.open(table, None, columns, fitted, model=model)
     found = evaluate_table(file, fitted, shares)
     output.show(evaluation_page(found, fitted, file.path.name, file.notes))
 
@@ -257,19 +253,13 @@ def ask(
     check_asked(asking.budget, asking.by, asking.row_cost, asking.cell_cost)
     if learning.ratios:
         raise ValueError(ASKING)
-    fitted = None
-    if model is not None:
-        fitted = o.load_model_of_table(model)
-        refuse_asking(fitted)
-    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    file = without_prices(output.open(table, wanted, columns, model=model, out=out), asking.cost)
+    fitted = None if model is None else o.load_model_of_table(model)
+    refuse_asking(fitted)
+    file = output.open(table, labels, columns, fitted, model=model, out=out)
+    file = without_prices(file, asking.cost)
     check_new(out, overwrite=output.overwrite)
-    notes = file.notes
-    if fitted is None:
-        learned = _fit_file(file, method, learning)
-        fitted, scale, notes = learned.model, learned.scale, learned.notes
-    else:
-        scale = o.scale_for(fitted, file, learning.scale, context)
+    fitted, learned, scale = _model_of(file, fitted, method, learning, context)
+    notes = file.notes if learned is None else learned.notes
     how = {"scale": scale, "normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Looking for questions in {file.path.name}"):
         found = ask_table(file, fitted, out, asking, **how)
@@ -320,6 +310,14 @@ def _fit_file(file, method, learning):
     method = method_for(method, learning, file.options)
     with working(f"Learning from {file.path.name} with {method}"):
         return fit_table(file, method, learning)
+
+
+def _model_of(file, fitted, method, learning, context):
+    """Return the model that completes a table, how it was fitted if it is new, and the scale."""
+    if fitted is not None:
+        return fitted, None, o.scale_for(fitted, file, learning.scale, context)
+    learned = _fit_file(file, method, learning)
+    return learned.model, learned, learned.scale
 
 
 def _influence(learned):

@@ -283,15 +283,16 @@ def _comparison(attempts, kind, n_rows, notes, whole):
     if CONSTANT not in good:
         raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
     better = {name for name in good if _beats_constant(attempts, good, name)}
-    best = min(good, key=lambda name: good[name].rmse())
-    rows = [
-        _row(name, attempt, good.get(name), good[best], whole)
-        | {"better_than_constant": name in better, "reason": attempt.reason}
-        for name, attempt in attempts.items()
-    ]
-    table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
+    best = min(good, key=lambda name: good[name].rmse)
+    rows = {name: _row(attempts[name], errors, good[best], whole) for name, errors in good.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(list(attempts))
+    table.insert(0, "method", table.index)
+    table["better_than_constant"] = table["method"].isin(better)
+    table["reason"] = [attempt.reason for attempt in attempts.values()]
+    table = table.sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
     unit = error_unit(whole)
-    recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
+    facts = attempts, good, better, kind, n_rows
+    recommended, why = _recommend(*facts, lambda x: error(whole * x, unit))
     return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
 
 
@@ -307,32 +308,30 @@ def _is_better(errors, constant):
     return bool(behind + 2 * error < 0)
 
 
-def _row(name, attempt, errors, best, whole):
-    """Return the numbers of a method; NaN if it failed, so that it has no errors."""
+def _row(attempt, errors, best, whole):
+    """Return the numbers of a method that did not fail."""
     row = {}
     for kind in ("completing", "predicting"):
         found = getattr(attempt, kind)
-        values = {"rmse": found.rmse(), "se": found.rmse_error(), "mae": found.mae()}
+        values = {"rmse": found.rmse, "se": found.rmse_error(), "mae": found.mae}
         row |= {f"{kind}_{measure}": whole * value for measure, value in values.items()}
-    row["cosine"] = attempt.predicting.mean_cosine()
-    behind, error = (errors or best).behind(best)
-    row |= {"behind": whole * behind, "behind_se": whole * error}
-    row["seconds"] = np.median(attempt.seconds or 0)
-    return {"method": name, **(row if errors else dict.fromkeys(row, np.nan))}
+    behind, error = errors.behind(best)
+    row |= {"cosine": attempt.cosine, "behind": whole * behind, "behind_se": whole * error}
+    return row | {"seconds": np.median(attempt.seconds or 0)}
 
 
-def _recommend(attempts, good, better, kind, written):
+def _recommend(attempts, good, better, kind, n_rows, written):
     """Return the name of a method, and a sentence that says why."""
-    errors = {name: each.rmse() for name, each in good.items()}
+    errors = {name: each.rmse for name, each in good.items()}
     what = "fills in hidden shares" if kind == "completing" else "predicts new rows"
     if not better:
         return CONSTANT, (
             "Nothing beats the constant mean by more than chance: in these "
-            f"{len(good[CONSTANT].count):,} rows the features say nothing about the shares."
+            f"{n_rows:,} rows the features say nothing about the shares."
         )
     best = min(better, key=errors.get)
     near = [name for name in attempts if name in better and _is_near(good[name], good[best])]
-    chosen = min(near, key=lambda name: attempts[name].predicting.rmse())
+    chosen = min(near, key=lambda name: attempts[name].predicting.rmse)
     why = f"{chosen} {what} with an error (RMSE) of {written(errors[chosen])}"
     if chosen == best:
         why += ", the lowest of all"
