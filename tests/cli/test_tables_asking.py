@@ -77,7 +77,7 @@ def test_nothing_is_missing(inldl, survey):
         (("-o", "ask.csv", "--by", "column"), "by must be"),
         (("-o", "ask.csv", "--budget", "0"), "budget must be"),
         (("-o", "ask.csv", "--row-cost", "0"), "row_cost is 0, which is not a price"),
-        (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' with prices"),
+        (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' to price by"),
         (("-o", "survey.csv"), "is given both as the table and as --out"),
     ],
 )

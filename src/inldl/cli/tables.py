@@ -185,7 +185,7 @@ def inspect(
         inldl inspect survey.csv --labels "emo_*" --page inspection.html
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
-    from inldl.report.pages.inspection import inspection_page
+    from inldl.report.pages.advice import inspection_page
     from inldl.tables.inspect import inspect_file
 
     file = output.open(table, labels, columns)

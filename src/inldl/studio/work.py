@@ -13,8 +13,7 @@ from typing import Any
 from inldl.files.model_file import load_model, save_model
 from inldl.files.replacing import write_text
 from inldl.progress import listening
-from inldl.report.pages.advice import comparison_page, questions_page
-from inldl.report.pages.inspection import inspection_page
+from inldl.report.pages.advice import comparison_page, inspection_page, questions_page
 from inldl.report.pages.table import completion_page, prediction_page
 from inldl.report.renderers import pictures, table_data
 from inldl.studio import settings as options

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy import stats
 
 from inldl.errors import DataError
-from inldl.tables.columns.cells import Cells
+from inldl.tables.columns import Cells
 from inldl.tables.columns.encoder import MAX_LEVELS, choose
 from inldl.tables.table import gather
 from inldl.text import counted

@@ -8,7 +8,7 @@ import pandas as pd
 from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
-from inldl.tables.columns.cells import as_table, named_columns
+from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.degrees import whole_of
 from inldl.tables.features import describe_features, find_copies, find_dependence
@@ -149,7 +149,8 @@ def inspect_table(
     0.3
     """
     check_choice("dates", dates, ORDERS)
-    columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
+    X = as_frame(X)
+    columns, labels, degrees = dict(X.items()), list(names_or_numbers(y)), _degrees(X, y)
     whole, holes = whole_of(scale), np.isnan(degrees)
     bounds = [np.full(holes.shape, np.nan) if b is None else np.asarray(b) for b in (lower, upper)]
     problems, valid = _problems(degrees, bounds, where or "Row {}".format, whole)
@@ -224,7 +225,7 @@ def _untestable_by_sums(y, holes, totals, whole):
 def _degrees(X, y):
     degrees = np.asarray(y, dtype=np.float64)
     check_2d(degrees)
-    check_rows(as_table(X), degrees)
+    check_rows(X, degrees)
     if not degrees.size:
         raise ValueError("The table has no rows or no labels; there is nothing to look at.")
     return degrees

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,9 @@ from inldl.tables.degrees import whole_of
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import pieces_for
-from inldl.tables.table_rows import id_columns, id_texts
+from inldl.tables.table import Piece
+from inldl.tables.table_rows import checked_numbers, id_columns, id_texts, take_column
 from inldl.tables.writing import row_wholes, write_cells, write_frame
-from inldl.text import listed
 
 NEEDED_COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*NEEDED_COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -33,7 +33,6 @@ class Asked:
     suggestion: Suggestion  # the same, as fractions
     n_rows: int  # rows of the table
     whole: float  # what shares sum to in the units of errors: 1, or 100 for percentages
-    by: str  # what was asked for
 
     @property
     def unit(self) -> str:
@@ -75,21 +74,24 @@ def ask_table(
     options = AskOptions.of(options, **keywords)
     by, cost = options.by, options.cost
     ids = [name for name in id_columns(file, model) if name not in OURS]
-    parts, facts, wholes = [], [], []
     others = ids if cost is None else [*ids, cost]
-    for piece in pieces_for(model, file, others, "reading rows", text=ids):
-        known = file.known(piece, scale, normalize=normalize)
-        parts.append(model.rows_to_fill(piece.features, known))
-        wholes.append(np.broadcast_to(row_wholes(piece, scale), piece.size))
-        about = {name: id_texts(piece.features, [name]) for name in ids}
-        about["cost"] = options.row_cost if cost is None else _prices(piece, cost, file)
-        facts.append(pd.DataFrame({"left": _left(piece, wholes[-1]), **about}))
-    rows, whole = pd.concat(facts, ignore_index=True), np.concatenate(wholes)
-    budget = options.budget
-    prices = check_asked(budget, by, rows["cost"].to_numpy(), options.cell_cost, len(rows))
-    found = suggestion(parts, file.labels, budget, by, prices, coverage)
-    table = _questions(found.table, rows[["left", *ids]], whole, whole_of(scale))
-    asked = Asked(table, found, len(rows), whole_of(scale), by)
+    parts = [
+        replace(piece, raw=None)
+        for piece in pieces_for(model, file, others, "reading rows", text=ids)
+    ]
+    features = pd.concat([part.features for part in parts], ignore_index=True)
+    piece = Piece.joined(parts, np.concatenate([part.values for part in parts]), features)
+    whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
+    price = options.row_cost
+    if cost is not None:
+        what = "price; give a number above 0 in each row"
+        price = checked_numbers(features[cost], file.place_of(), lambda price: price > 0, what)
+    prices = check_asked(options.budget, by, price, options.cell_cost, piece.size)
+    rows = model.rows_to_fill(features, file.known(piece, scale, normalize=normalize))
+    found = suggestion(rows, file.labels, options.budget, by, prices, coverage)
+    facts = {"left": _left(piece, whole)} | {name: id_texts(features, [name]) for name in ids}
+    table = _questions(found.table, pd.DataFrame(facts), whole, whole_of(scale))
+    asked = Asked(table, found, piece.size, whole_of(scale))
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -97,14 +99,10 @@ def ask_table(
 
 def without_prices(file, cost) -> TableFile:
     """Return the file without the column of prices among its features, or refuse that column."""
-    if cost is None:
-        return file
-    if cost not in file.source.names:
-        known = listed(map(repr, file.features), 20) or "there are none"
-        raise ValueError(f"No column {cost!r} with prices is among the features ({known}).")
-    if cost in file.labels:
-        raise ValueError(f"The column {cost!r} is named in --cost and as a label; name it once.")
-    file.features = [name for name in file.features if name != cost]
+    if cost is not None:
+        features = dict.fromkeys(file.features)
+        take_column(features, cost, file, "--cost")
+        file.features = list(features)
     return file
 
 
@@ -127,20 +125,6 @@ def _questions(found, rows, row_whole, whole):
 def _left(piece, whole):
     """Return what the known shares of rows leave to the missing ones, in units of the file."""
     return np.maximum(whole - np.nansum(piece.values, axis=1), 0)
-
-
-def _prices(piece, name, file):
-    """Return the prices in a column."""
-    cells = piece.features[name]
-    prices = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    bad = np.flatnonzero(~(np.isfinite(prices) & (prices > 0)))
-    if bad.size:
-        cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
-        shown = "nothing" if pd.isna(cell) else repr(cell)
-        raise ValueError(
-            f"{place}, column {name!r}: {shown} is not a price; give a number above 0 in each row."
-        )
-    return prices
 
 
 def with_answers(file, path, *, scale="auto") -> tuple[TableFile, int]:

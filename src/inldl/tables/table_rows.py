@@ -14,7 +14,8 @@ from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import mean_degrees
 from inldl.rows.partial import PartialRows
-from inldl.tables.columns.cells import ID, NEARLY_ID, RUNNING, level_name
+from inldl.tables.columns import level_name
+from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.text import counted, listed
 from inldl.uncertainty.heldout import row_keys
 
@@ -86,9 +87,6 @@ class RowsToFill:
     def of(cls, model, X, y, lower=None, upper=None, sums=None) -> RowsToFill:
         """Return rows that are given as the `complete` of an estimator takes them."""
         return cls(model, *model._rows_to_fill(X, y, lower, upper, sums))
-
-    def __len__(self):
-        return len(self.rows)
 
     def take(self, at) -> RowsToFill:
         """Return some of the rows."""
@@ -182,9 +180,16 @@ def _text(cell):
     return level_name(cell) if isinstance(cell, float) else str(cell).strip()
 
 
-def take_column(features, name, file, option) -> pd.Series:
+_VERBS = {
+    "--group": ("group", "grouped"),
+    "--weight": ("weigh", "weighed"),
+    "--cost": ("price", "priced"),
+}
+
+
+def take_column(features, name, file, option) -> Any:
     """Take a column from the features, which says something else about the rows."""
-    verb, done = {"--group": ("group", "grouped"), "--weight": ("weigh", "weighed")}[option]
+    verb, done = _VERBS[option]
     if name in features:
         return features.pop(name)
     if name in file.labels:
@@ -205,23 +210,25 @@ def take_weights(features, name, file, rows=None) -> np.ndarray | None:
     """
     if name is None:
         return None
-    cells = take_column(features, name, file, "--weight")
-    weights = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        cell = cells.iloc[bad[0]]
-        shown = repr(cell) if isinstance(cell, str) else f"{cell:g}"
-        error = DataError(
-            "Column {column} has {value} in {row}, which is not a weight; give a number that is "
-            "not negative, 0 to leave the row out.",
-            column=name,
-            value="no number" if pd.isna(cell) else shown,
-            row=int(bad[0]),
-        )
-        raise error.with_place(file.place_of(rows))
+    cells, place = take_column(features, name, file, "--weight"), file.place_of(rows)
+    what = "weight; give a number that is not negative, 0 to leave the row out"
+    weights = checked_numbers(cells, place, lambda weights: weights >= 0, what)
     if not weights.any():
         raise ValueError(f"All weights in column {name!r} are 0; {WEIGHTLESS.partition('; ')[2]}")
     return weights / weights.mean()
+
+
+def checked_numbers(cells, place, good, what) -> np.ndarray:
+    """Return a column as numbers, or refuse the first that is not `good`, saying `what` is."""
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & good(numbers)))
+    if bad.size:
+        cell = cells.iloc[bad[0]]
+        value = repr(cell) if isinstance(cell, str) else f"{cell:g}"
+        facts = {"value": "no number" if pd.isna(cell) else value, "row": int(bad[0])}
+        sentence = f"Column {{column}} has {{value}} in {{row}}, which is not a {what}."
+        raise DataError(sentence, column=cells.name, **facts).with_place(place)
+    return numbers
 
 
 def votes_of(table) -> np.ndarray:
