@@ -92,9 +92,9 @@ def test_errors_count_as_much_as_their_rows():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (W[1:], "X has 58 rows and sample_weight has 57"),
+        (W[1:], "There are 58 rows and 57 weights"),
         (-W, "sample_weight has -[123] in row"),
-        (np.ones(N - 1), "X has 58 rows and sample_weight has 57"),
+        (np.ones(N - 1), "There are 58 rows and 57 weights"),
     ],
 )
 def test_wrong_weights_are_refused(weights, words):

@@ -139,10 +139,10 @@ class Output:
                     f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
                 ) from None
 
-    def show(self, document: Any, out: Path | None = None, on_page: Any = None) -> None:
-        """Print what a result says, and write the page if one is wanted.
+    def show(self, document: Any, out: Path | None = None, page: Any = None) -> None:
+        """Print what a result says, and write it as a page if one is wanted.
 
-        `on_page` returns the document of the page, where that one takes more work.
+        The `page` is another document, where that one says more.
         """
         from inldl.report.renderers import show
 
@@ -150,9 +150,8 @@ class Output:
         if out is not None:
             say(f"Wrote {out}")
         if self.page is not None:
-            document = on_page() if on_page else document
             with working("Drawing"):
-                document.write(self.page, overwrite=self.overwrite)
+                (page or document).write(self.page, overwrite=self.overwrite)
             say(f"Wrote {self.page}")
 
 

@@ -1,6 +1,5 @@
 """Commands for tables: complete, fit, predict, evaluate, inspect, compare, export, ask."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -73,9 +72,9 @@ def complete(
     how |= {"normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Completing {file.path.name}"):
         written = complete_table(file, fitted, out, filling, **how)
-    document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
-    known = learned is None or written.n_exact == written.n_filled
-    output.show(document(), out, lambda: document(None if known else _influence(learned)))
+    influence = _influence(learned, output)
+    names = file.path.name, out.name
+    output.show(completion_page(written, learned, fitted, *names, influence), out)
     if filling.n_draws:
         paths = draw_paths(out, filling.n_draws)
         say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if len(paths) > 1 else ""))
@@ -112,8 +111,7 @@ def fit(
     check_savable(TableModel(ready))
     learned = _fit_file(file, method, learning)
     save_model(learned.model, out, info=learned.info(file.path.name), overwrite=output.overwrite)
-    document = partial(model_page, learned, file.path.name)
-    output.show(document(), out, lambda: document(_influence(learned)))
+    output.show(model_page(learned, file.path.name, _influence(learned, output)), out)
 
 
 def predict(
@@ -263,8 +261,8 @@ def ask(
     how = {"scale": scale, "normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Looking for questions in {file.path.name}"):
         found = ask_table(file, fitted, out, asking, **how)
-    document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
-    output.show(document(), out, lambda: document(most=_ON_PAGE))
+    about = found, fitted, file.path.name, out.name, notes
+    output.show(questions_page(*about), out, questions_page(*about, most=_ON_PAGE))
 
 
 def info(model: o.ModelFile) -> None:
@@ -320,7 +318,9 @@ def _model_of(file, fitted, method, learning, context):
     return learned.model, learned, learned.scale
 
 
-def _influence(learned):
-    """Return the influence of the columns, if there are few enough to measure it."""
+def _influence(learned, output):
+    """Return the influence of the columns for a page, if there are few enough to measure it."""
+    if learned is None or output.page is None:
+        return None
     with working("Measuring the influence of the columns"):
         return learned.influence()

@@ -33,7 +33,7 @@ from inldl.tables.options import (
     ShareOptions,
     names,
 )
-from inldl.tables.questions import Answers, ask_table
+from inldl.tables.questions import ask_table, read_answers
 from inldl.tables.results import draw_paths
 from inldl.tables.table import gather
 from inldl.tables.tasks import (
@@ -239,8 +239,8 @@ def _questions(table, scale):
 def answers(task: Task) -> None:
     """Read the answers in a list of questions that was filled in elsewhere."""
     task.step("Reading", 1)
-    found = Answers(Path(task.given["other"]), task.open())
-    task.finish(answers=found.cells(task.given["scale"]))
+    other = Path(task.given["other"])
+    task.finish(answers=read_answers(other, task.open(), task.given["scale"]))
 
 
 def compare(task: Task) -> None:

@@ -7,9 +7,7 @@ import pandas as pd
 
 from inldl.methods.registry import canonical_method
 from inldl.progress import listening
-from inldl.rows.checks import as_degrees, check_number, names_or_numbers
-from inldl.rows.inputs import as_weights, check_rows
-from inldl.rows.partial import PartialRows
+from inldl.rows.checks import check_number, names_or_numbers
 from inldl.tables import table_rows
 from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
@@ -168,8 +166,8 @@ def compare(
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     labels = list(names_or_numbers(y))
-    bounds = {"lower": lower, "upper": upper, "sums": sums}
-    table = _training_rows(X, y, sample_weight, divisors, bounds, labels)
+    limits = {"lower": lower, "upper": upper, "sums": sums}
+    table = _training_rows(X, y, sample_weight, limits, divisors, labels)
     n_rows = len(table)
     table = table.take(table_rows.sample_rows(n_rows, max_rows, random_state))
     notes = []
@@ -238,15 +236,11 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _training_rows(X, y, sample_weight, divisors, bounds, labels):
-    """Return the rows that count, as floats and with their features as a frame."""
-    X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    rows = PartialRows.of(as_degrees(y).astype(np.float64), **bounds, names=labels)
-    check_rows(X, rows.y)
-    if divisors is not None:
-        rows, divisors = rows.unconstrained(), np.asarray(divisors)
-    rows = replace(rows, weight=as_weights(sample_weight, len(X)))
-    table = TrainingRows(X, rows, divisors).weighted()
+def _training_rows(X, y, sample_weight, limits, divisors, labels):
+    """Return the rows that count, in double precision; refuse what cannot be compared on."""
+    table = TrainingRows.of(X, y, sample_weight, limits, divisors=divisors)
+    rows = table.rows.double() if divisors is None else table.rows.double().unconstrained()
+    table = replace(table, rows=rows)
     if len(table) < 3:
         raise ValueError(
             f"The table has {len(table)} row(s); methods are compared on at least three."
@@ -271,11 +265,11 @@ def _without_copies(table, dates):
             "No feature column tells rows apart, so all methods would predict the same; complete "
             "the table with the default."
         )
-    numbered = replace(table.rows, number=np.arange(len(table)))
-    encoded = TrainingRows(encoder.transform(table.features), numbered).distinct()
-    if len(encoded) < 3:
+    rows = replace(table.rows, number=np.arange(len(table)))
+    distinct = replace(table, features=encoder.transform(table.features), rows=rows).distinct()
+    if len(distinct) < 3:
         return table
-    return table.take(encoded.rows.number).with_weight(encoded.rows.weight)
+    return replace(distinct, features=table.features.iloc[distinct.rows.number])
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):

@@ -29,7 +29,6 @@ from inldl.rows.checks import (
     names_or_numbers,
 )
 from inldl.rows.density import evenly_spaced
-from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
 from inldl.tables.columns import as_frame
@@ -129,13 +128,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        X, weight = as_frame(X), as_weights(sample_weight)
-        rows = PartialRows.of(y, lower, upper, sums)
-        check_rows(X, rows.y)
-        if weight is not None:
-            check_rows(X, weight, "sample_weight")
-        rows = replace(rows, weight=weight, number=np.arange(len(rows)))
-        training = TrainingRows(X, rows, votes=votes, fold_groups=groups).weighted()
+        limits = {"lower": lower, "upper": upper, "sums": sums}
+        training = TrainingRows.of(X, y, sample_weight, limits, votes=votes, fold_groups=groups)
         self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 

@@ -13,8 +13,9 @@ from inldl.completion.asking import RowErrors
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import mean_degrees
+from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
-from inldl.tables.columns import level_name
+from inldl.tables.columns import as_frame, level_name
 from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.text import counted, listed
 from inldl.uncertainty.heldout import row_keys
@@ -31,6 +32,18 @@ class TrainingRows:
     divisors: Any = None  # (n,) what rows were divided by, if complete ones have several sums
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     fold_groups: Any = None  # (n,) rows of one group are held out together
+
+    @classmethod
+    def of(cls, X, y, sample_weight=None, limits=None, **about) -> TrainingRows:
+        """Return the rows that count, as a user gives them; they keep their numbers.
+
+        `limits` has lower and upper bounds and sums, and `about` the other fields.
+        """
+        X, rows = as_frame(X), PartialRows.of(y, **(limits or {}))
+        check_rows(X, rows.y)
+        weight = as_weights(sample_weight, len(rows))
+        rows = replace(rows, weight=weight, number=np.arange(len(rows)))
+        return cls(X, rows, **about).weighted()
 
     def __len__(self):
         return len(self.rows)

@@ -295,18 +295,6 @@ def _checked(known, completed):
     return completed
 
 
-def write_cells(file, path, named, cells_of, ids=()) -> None:
-    """Write a copy of a file with other numbers in some cells of the label columns `named`.
-
-    `cells_of` returns what to write into the label columns of a `Piece`, NaN where nothing
-    changes. It finds the columns `ids` in the piece, as text.
-    """
-    path, columns = Path(path), (file.labels, named, ())
-    with packing(path, path) as plain, file.source.writer(plain, *columns) as write:
-        for piece in file.pieces(ids, set(ids)):
-            write(piece.raw, cells_of(piece), None)
-
-
 def write_edited(file, path, edits) -> None:
     """Write a copy of a file with the cells that a user has edited.
 
@@ -321,15 +309,17 @@ def write_edited(file, path, edits) -> None:
             raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
         left[row, file.labels.index(label)] = value
 
-    def cells_of(piece):
-        cells = np.full(piece.values.shape, np.nan)
-        rows = range(piece.first, piece.first + piece.size)
-        for row, column in [at for at in left if at[0] in rows]:
-            cells[row - piece.first, column] = left.pop((row, column))
-        return cells
-
-    named = [file.labels[column] for column in sorted({column for _, column in left})]
-    write_cells(file, path, named, cells_of)
+    path, named = Path(path), [file.labels[j] for j in sorted({column for _, column in left})]
+    with (
+        packing(path, path) as plain,
+        file.source.writer(plain, file.labels, named, ()) as write,
+    ):
+        for piece in file.pieces():
+            cells = np.full(piece.values.shape, np.nan)
+            rows = range(piece.first, piece.first + piece.size)
+            for row, column in [at for at in left if at[0] in rows]:
+                cells[row - piece.first, column] = left.pop((row, column))
+            write(piece.raw, cells, None)
     for row, _ in left:
         raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
