@@ -75,8 +75,8 @@ class Trial:
         """Return what is known before a round: the method fitted to the degrees so far."""
         model = TableModel(self.method).fit(self.X, y)
         rows = RowsToFill.of(model, self.X, y)
-        _, low, high = rows.fill_with_intervals(COVERAGE)
-        return Standing(self.X, y, rows.row_errors(), high - low)
+        _, low, high = rows.fill(COVERAGE)
+        return Standing(self.X, y, rows.row_errors(), np.nan_to_num(high - low))
 
     def curves(self, strategies):
         """Return a frame: strategy, round, asked (degrees so far), cost (of them), and rmse."""

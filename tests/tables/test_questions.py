@@ -194,7 +194,10 @@ def test_a_column_of_prices(table, model, frame):
     assert found["cost"].sum() <= 9
     first = ask_table(file, model, scale="percent", budget=9, cost="price", cell_cost=0.1).table
     assert (first.loc[first["row"].duplicated(), "cost"] == 0.1).all()
-    for name, words in (("a", "named in --cost and as a label"), ("b?", "No column 'b[?]' to price")):
+    for name, words in (
+        ("a", "named in --cost and as a label"),
+        ("b?", "No column 'b[?]' to"),
+    ):
         with pytest.raises(ValueError, match=words):
             without_prices(TableFile(table, LABELS), name)
 

@@ -38,14 +38,14 @@ def out(what: str) -> Any:
 
 def labels(default: str) -> Any:
     """Return the option --labels, with a sentence about those that are taken by default."""
-    return Annotated[str | None, typer.Option("--labels", "-l", help=f"{LABELS} {default}")]
+    return typer.Option("--labels", "-l", help=f"{LABELS} {default}")
 
 
 _TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - is standard input."
 File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
-Labels = labels("All of a --long table by default.")
-LabelsOfModel = labels("Those of the model by default.")
+Labels = Annotated[str | None, labels("All of a --long table by default.")]
+LabelsOfModel = Annotated[str | None, labels("Those of the model by default.")]
 _GIVEN = "Fill with this model file instead of fitting one."
 Fitted = Annotated[Path | None, typer.Option("--model", help=_GIVEN)]
 _METHOD = "See `inldl methods`; winldl is the fast one."

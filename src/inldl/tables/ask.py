@@ -193,7 +193,7 @@ def suggestion(rows, labels, budget, by, prices, coverage) -> Suggestion:
     most = np.inf if budget is None else budget
     found = choose_questions(errors, most, whole_rows=by == "row", **prices)
     some, at = np.unique(found.row, return_inverse=True)
-    _, low, high = rows.take(some).fill_with_intervals(coverage)
+    _, low, high = rows.take(some).fill(coverage)
     left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
     rank = np.arange(1, len(found.row) + 1)
     if by == "row":

@@ -238,6 +238,7 @@ def _check(folds, hidden, max_rows, random_state):
 
 def _training_rows(X, y, sample_weight, limits, divisors, labels):
     """Return the rows that count, in double precision; refuse what cannot be compared on."""
+    divisors = None if divisors is None else np.asarray(divisors)
     table = TrainingRows.of(X, y, sample_weight, limits, divisors=divisors)
     rows = table.rows.double() if divisors is None else table.rows.double().unconstrained()
     table = replace(table, rows=rows)

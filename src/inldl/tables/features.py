@@ -66,8 +66,7 @@ def _described(name, column, where, date_order):
 def _distinct(name, column):
     numbers = Cells(name, column).stored
     if numbers is not None:
-        cells = np.sort(numbers)  # many times as fast as hashing; NaN come last
-        return int(np.count_nonzero(cells[1:] > cells[:-1]) + (cells[:1] == cells[:1]).sum())
+        return len(np.unique(numbers[~np.isnan(numbers)]))
     try:
         return int(column.nunique())
     except TypeError:  # cells such as lists, which the encoder refuses

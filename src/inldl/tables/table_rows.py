@@ -105,13 +105,13 @@ class RowsToFill:
         """Return some of the rows."""
         return RowsToFill(self.model, self.rows.take(at), self.predicted[at])
 
-    def fill(self) -> np.ndarray:
-        """Return the rows with their missing degrees filled in."""
-        return self.model._fill(self.rows, self.predicted)
-
-    def fill_with_intervals(self, coverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return completed rows, and the lower and upper ends of intervals of all degrees."""
-        return self.model._fill_with_intervals(self.rows, self.predicted, coverage)
+    def fill(self, coverage=None) -> tuple[np.ndarray, ...]:
+        """Return completed rows; with a coverage, the ends of intervals of the filled, too."""
+        if coverage is None:
+            return (self.model._fill(self.rows, self.predicted),)
+        about = self.rows, self.predicted, coverage
+        completed, *ends = self.model._fill_with_intervals(*about)
+        return completed, *(np.where(self.rows.holes, end, np.nan) for end in ends)
 
     def draw(self, n_draws, seed, first=0) -> np.ndarray:
         """Return completed tables that differ as far as degrees are unsure.

@@ -113,7 +113,8 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
 
     That is given as `TrainingRows`, with the features as a frame.
     """
-    result, errors = Attempt(), {True: [], False: []}
+    result = Attempt()
+    errors: dict[bool, list[Errors]] = {True: [], False: []}
     weight, predicted = table.rows.weight, np.zeros(table.rows.y.shape)
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
