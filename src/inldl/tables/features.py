@@ -24,7 +24,7 @@ COMPLETE = 2  # rows without a missing share, at least, that must sum to the who
 EXAMPLE_CELLS = 3
 
 
-def describe_features(columns, where=None, date_order=None) -> pd.DataFrame:
+def describe_features(frame, where=None, date_order=None) -> pd.DataFrame:
     """Return a frame with a row for each column: what it is, and what the encoder makes of it.
 
     It has the columns kind (number, text, date, empty, constant, id), holes (a share), distinct,
@@ -33,7 +33,7 @@ def describe_features(columns, where=None, date_order=None) -> pd.DataFrame:
     """
     rows: list[tuple] = []
     originals: dict[bytes, list] = {}
-    for name, column in columns.items():
+    for name, column in frame.items():
         holes = float(column.isna().mean()) if len(column) else 1.0
         kind, remark, usable = _described(name, column, where, date_order)
         remark = remark or _copy_of_another(name, column, originals)
@@ -181,12 +181,11 @@ def suggest_roles(file) -> tuple[pd.DataFrame, int, list[str]]:
         frame = pd.DataFrame(values, columns=file.labels).join(frame)
     if not len(frame):
         raise ValueError(f"{file.path} has a header but no rows; add rows.")
-    columns = {name: frame[name] for name in frame}
-    found = describe_features(columns, file.source.where)
-    labels, why = (file.labels, []) if file.labels else _labels(columns)
+    found = describe_features(frame, file.source.where)
+    labels, why = (file.labels, []) if file.labels else _labels(frame)
     ids = (found["kind"] == "id") & ~found["column"].isin(labels)
     role = np.where(found["column"].isin(labels), "label", np.where(ids, "id", "feature"))
-    examples = [_examples(columns[name]) for name in found["column"]]
+    examples = [_examples(frame[name]) for name in found["column"]]
     return found.assign(role=role, examples=examples), len(frame), [*file.notes, *why]
 
 
@@ -212,14 +211,13 @@ def _labels(columns):
     ]
 
 
-def _numbers(columns):
+def _numbers(frame):
     """Return the names of all columns and some rows as numbers; NaN for columns of text."""
-    values = []
-    for name, column in columns.items():
-        numbers = Cells(name, column.iloc[:MOST_SUMMED]).stored
-        blank = np.full(min(len(column), MOST_SUMMED), np.nan)
-        values.append(blank if numbers is None else np.asarray(numbers, dtype=float))
-    return list(columns), np.column_stack(values)
+    values = np.full((min(len(frame), MOST_SUMMED), frame.shape[1]), np.nan)
+    for j, (name, column) in enumerate(frame.iloc[:MOST_SUMMED].items()):
+        numbers = Cells(name, column).stored
+        values[:, j] = np.nan if numbers is None else numbers
+    return list(frame), values
 
 
 def _longest(values, whole, fits):

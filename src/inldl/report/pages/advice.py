@@ -68,37 +68,36 @@ def _methods(comparison):
     completing, predicting = (
         form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
     )
-    numbers = {
+    columns = {
+        "method": Header("method"),
         "completing_rmse": Header("completing", completing),
         "completing_se": Header("±", completing),
         "predicting_rmse": Header("predicting", predicting),
         "predicting_se": Header("±", predicting),
         "cosine": Header("cosine", ".4f"),
         "seconds": Header("seconds", ".2f"),
-    }
-    more = {
+        "remark": Header(""),
+        "beats": Header("beats the mean", page_only=True),
         "behind": Header("behind the best", completing, page_only=True),
         "behind_se": Header("±", completing, page_only=True),
         "completing_mae": Header("completing: mean absolute error", completing, page_only=True),
         "predicting_mae": Header("predicting: mean absolute error", predicting, page_only=True),
     }
-    chosen = (table["method"] == comparison.recommended).to_numpy()
+    chosen = table["method"] == comparison.recommended
     marks = np.where(chosen, "best", "").tolist()
+    numbers = [name for name in table.select_dtypes("number") if name in columns]
     failed = np.where(table["reason"] != "", "failed", "")
+    beats = {True: ("yes", "good"), False: ("no", "bad")}
     shown = table.assign(
         remark=np.where(chosen, "recommended", failed),
-        beats=[
-            ("yes", "good") if each else ("no", "bad") for each in table["better_than_constant"]
-        ],
-        **{name: list(zip(table[name], marks, strict=True)) for name in (*numbers, *more)},
+        beats=table["better_than_constant"].map(beats),
+        **{name: list(zip(table[name], marks, strict=True)) for name in numbers},
     )
     caption = (
         "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
         "standard errors of the difference. Behind the best: how much larger the error is that "
         "decides. Seconds: of one fit."
     )
-    beats = {"remark": Header(""), "beats": Header("beats the mean", page_only=True)}
-    columns = {"method": Header("method"), **numbers, **beats, **more}
     return ShownTable.of(shown, columns, caption, "methods")
 
 

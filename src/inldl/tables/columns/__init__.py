@@ -166,11 +166,11 @@ def as_frame(X, array_names=None) -> pd.DataFrame:
     if isinstance(X, pd.DataFrame):
         frame = X.copy(deep=False)
     elif hasattr(X, "columns") and hasattr(X, "to_numpy"):
-        frame = pd.concat([pd.Series(X[name].to_numpy()) for name in X.columns], axis=1)
-        frame.columns = list(X.columns)
+        columns = {name: X[name].to_numpy() for name in X.columns}
+        frame = pd.DataFrame(columns, index=range(len(X)), copy=False)
     else:
         return _array_as_frame(_as_array(X), array_names)
-    frame.columns = [str(name) for name in frame.columns]
+    frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
     twice = sorted(set(frame.columns[frame.columns.duplicated()]))
     if twice:
         raise ValueError(

@@ -164,7 +164,8 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self._check_names(given)
         if not self.columns_:
             return [np.zeros(len(given))]
-        return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
+        series = dict(given.items())
+        return [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""
