@@ -27,7 +27,7 @@ def questions(n, n_missing=30, cost=1.0):
             "expected_error": 100 * table["rmse"], "cost": cost, "answer": np.nan,
         }
     )  # fmt: skip
-    return Asked(shown, found, 40, 100.0, "cell")
+    return Asked(shown, found, 40, 100.0)
 
 
 def test_questions():
