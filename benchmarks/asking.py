@@ -16,24 +16,148 @@ in the features and the target, GSi) takes part if the package is there. Needs t
 import argparse
 import time
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
+from scipy.integrate import trapezoid
 from scipy.stats import wilcoxon
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
+from inldl import TableModel, hide
 from inldl.completion import completer
 from inldl.completion.asking import RowErrors, choose_questions
 from inldl.datasets import load
-from inldl.tables.ask_trial import ASK, simulate_asking, whole_rows
+from inldl.tables.table_rows import RowsToFill
 
 DATASETS = (
     "SJAFFE", "Movie", "SCUT_FBP", "SBU_3DFE", "Natural_Scene", "emotion6", "Yeast_alpha",
     "Yeast_cdc", "Yeast_diau", "Yeast_dtt", "Yeast_elu", "Yeast_heat", "Yeast_spo",
 )  # fmt: skip
 WIDE, COMPONENTS = 60, 30
-GREEDY = "scikit-activeml GSi"
+ASK, GREEDY = "ask", "scikit-activeml GSi"
+ALL_ROUNDS = 0.5  # of the hidden degrees are asked for in all rounds together
+COVERAGE = 0.9  # of the intervals whose widths are compared
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """What is known before a round."""
+
+    X: object  # (n, k) the features
+    y: np.ndarray  # (n, C) degrees, NaN = not known yet
+    errors: RowErrors  # what a model that was fitted to them says about the errors
+    width: np.ndarray  # (n, C) widths of 90% intervals, 0 where a degree is known
+
+
+class Trial:
+    """Known degrees that are hidden, and asked for in rounds by several strategies.
+
+    All strategies start from the same holes. In each round, a method is fitted to what is known,
+    a strategy chooses degrees for the same budget, and their true values are put in. A strategy
+    takes a `Standing`, a budget, prices and a generator, and returns rows and labels in the order
+    of asking; what exceeds the budget is left out.
+    """
+
+    def __init__(self, X, y, method, *, hidden=0.5, rounds=5, random_state=0, row_cost=1.0):
+        self.X, self.truth, self.method, self.rounds = X, np.asarray(y, float), method, rounds
+        self.seed, self.prices = random_state, {"first_cost": row_cost, "more_cost": 1.0}
+        self.start = hide(self.truth, hidden, random_state=random_state)
+        lost = np.isnan(self.start).all(axis=0)
+        self.start[:2, lost] = self.truth[:2, lost]  # some of each label are known
+        self.hidden = np.isnan(self.start)
+        price = (row_cost + 1.0) / 2
+        self.budget = max(1.0, ALL_ROUNDS * self.hidden.sum() / rounds) * price
+
+    def fit(self, y):
+        """Return what is known before a round: the method fitted to the degrees so far."""
+        model = TableModel(self.method).fit(self.X, y)
+        rows = RowsToFill.of(model, self.X, y)
+        _, low, high = rows.fill(COVERAGE)
+        return Standing(self.X, y, rows.row_errors(), np.nan_to_num(high - low))
+
+    def curves(self, strategies):
+        """Return a frame: strategy, round, asked (degrees so far), cost (of them), and rmse."""
+        first, found = self.fit(self.start), []
+        for name, strategy in strategies.items():
+            generator = np.random.default_rng([self.seed, 1])
+            found += [{"strategy": name, **row} for row in self.play(strategy, first, generator)]
+        return pd.DataFrame(found)
+
+    def play(self, strategy, standing, generator):
+        """Yield what was asked for so far and the error, before the first round and after each."""
+        asked, cost = 0, 0.0
+        for number in range(self.rounds + 1):
+            if number:
+                wanted = strategy(standing, self.budget, self.prices, generator)
+                rows, labels, spent = within_budget(*wanted, self.budget, **self.prices)
+                y = standing.y.copy()
+                y[rows, labels] = self.truth[rows, labels]
+                asked, cost, standing = asked + len(rows), cost + spent, self.fit(y)
+            errors = (standing.errors.filled - self.truth)[self.hidden]
+            rmse = float(np.sqrt(np.mean(errors**2)))
+            yield {"round": number, "asked": asked, "cost": cost, "rmse": rmse}
+
+
+def area(part):
+    """Return the mean of a curve over what was spent, relative to its start."""
+    cost, rmse = part["cost"].to_numpy(), part["rmse"].to_numpy()
+    return float(trapezoid(rmse, cost) / cost[-1] / rmse[0])
+
+
+def within_budget(rows, labels, budget, first_cost=1.0, more_cost=1.0):
+    """Return the first of some questions that a budget is enough for, and what they cost."""
+    rows, labels = np.asarray(rows, int), np.asarray(labels, int)
+    again = np.ones(len(rows), bool)
+    again[np.unique(rows, return_index=True)[1]] = False
+    cost = np.where(again, more_cost, first_cost)
+    n = int(np.searchsorted(np.cumsum(cost), budget * (1 + 1e-9), side="right"))
+    return rows[:n], labels[:n], float(cost[:n].sum())
+
+
+def whole_rows(standing, rows):
+    """Return the cells of rows in their order; the last hole of a row follows from the others."""
+    holes = [np.flatnonzero(np.isnan(standing.y[row]))[:-1] for row in rows]
+    return np.repeat(rows, [len(each) for each in holes]), np.concatenate([*holes, []])
+
+
+def ask(standing, budget, prices, generator):
+    """Ask for what `inldl.suggest` suggests."""
+    found = choose_questions(standing.errors, budget, **prices)
+    return found.row, found.label
+
+
+def open_cells(standing):
+    """Return the cells that are not known, not even by the sum of their row."""
+    return np.argwhere(standing.errors.spread[:, : standing.y.shape[1]] > 0)
+
+
+def random_cells(standing, budget, prices, generator):
+    """Ask for cells in a random order."""
+    cells = open_cells(standing)
+    return tuple(cells[generator.permutation(len(cells))].T)
+
+
+def widest(standing, budget, prices, generator):
+    """Ask for the cells with the widest intervals."""
+    cells = open_cells(standing)
+    return tuple(cells[np.argsort(-standing.width[tuple(cells.T)], kind="stable")].T)
+
+
+def most_missing(standing, budget, prices, generator):
+    """Ask for all holes of the rows with most of them."""
+    missing = np.isnan(standing.y).sum(axis=1)
+    return whole_rows(standing, np.lexsort((generator.random(len(missing)), -missing)))
+
+
+STRATEGIES = {
+    ASK: ask,
+    "random": random_cells,
+    "widest interval": widest,
+    "most-missing row": most_missing,
+}
 
 
 def random_rows(standing, budget, prices, generator):
@@ -61,7 +185,7 @@ def greedy_sampling(standing, budget, prices, generator):
 
 
 def others():
-    """Return the strategies that the library does not have."""
+    """Return strategies that ask for whole rows."""
     found = {"random rows": random_rows}
     try:
         import skactiveml  # noqa: F401
@@ -89,15 +213,14 @@ def compare(options):
         found = []
         for seed in options.seeds:
             X, y = table(name, options.rows, seed)
-            trial = simulate_asking(
-                X, y, options.method, hidden=0.9, rounds=options.rounds, random_state=seed,
-                row_cost=options.row_cost, cell_cost=1.0, strategies=others(),
-            )  # fmt: skip
-            found.append(trial.areas)
+            how = {"rounds": options.rounds, "random_state": seed, "row_cost": options.row_cost}
+            trial = Trial(X, y, options.method, hidden=0.9, **how)
+            curves = trial.curves(STRATEGIES | others()).groupby("strategy", sort=False)
+            found.append({strategy: area(part) for strategy, part in curves})
             print(
                 name,
                 seed,
-                {key: round(value, 4) for key, value in trial.areas.items()},
+                {key: round(value, 4) for key, value in found[-1].items()},
                 flush=True,
             )
         areas[name] = {key: np.mean([each[key] for each in found]) for key in found[0]}

@@ -28,13 +28,12 @@ from inldl.report import (
     comparison,
     completion_map,
     critical_difference,
-    error_against_cost,
     influence,
     metric_against_rate,
     reliability,
     save,
 )
-from inldl.tables import compare, complete_table, fit_table, read_table, simulate_asking
+from inldl.tables import compare, complete_table, fit_table, read_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 BUDGET = ["food", "fuel", "clothes", "alcohol", "transport", "other"]
@@ -130,8 +129,11 @@ def draw_survey():
 def draw_asking():
     """Return the picture of `ask.md`."""
     X, y = load_budget_shares(return_X_y=True, as_frame=True)
-    trial = simulate_asking(X[:300], y[:300], "winldl", scale="percent")
-    return {"ask_errors.svg": error_against_cost(trial.curves, unit=trial.unit, width=WIDTH)}
+    asking = runpy.run_path(str(DOCS.parent / "benchmarks" / "asking.py"))
+    trial = asking["Trial"](X[:300], y[:300], "winldl")
+    curves = trial.curves(asking["STRATEGIES"])
+    curves["rmse"] *= 100
+    return {"ask_errors.svg": draw_guide.error_against_cost(curves, "percentage points")}
 
 
 def draw_new_rows():

@@ -10,6 +10,7 @@ from inldl.report.style import (
     legend_above,
     looks,
     new_figure,
+    single_panel,
 )
 from inldl.weighting import SCHEMES
 
@@ -134,3 +135,15 @@ def weights(own, name, width=WIDTH):
     right.set(xlabel="progress t/T of the fit, missing degree", xlim=(0, 1))
     legend_above(figure, left.get_lines())
     return figure
+
+
+@drawn
+def error_against_cost(frame, unit, width=WIDTH):
+    """Draw the error that is left against what was spent on questions, one line per strategy."""
+    axes = single_panel(width, 2.8)
+    look = looks(frame["strategy"])
+    for name, part in frame.groupby("strategy", sort=False):
+        axes.plot(part["cost"], part["rmse"], label=name, **look[name])
+    axes.set_ylim(bottom=0)
+    axes.set(xlabel="spent on answers", ylabel=f"root mean squared error ({unit})")
+    return legend_above(axes.figure, axes.get_lines())

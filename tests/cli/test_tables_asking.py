@@ -70,27 +70,14 @@ def test_nothing_is_missing(inldl, survey):
     assert len(pd.read_csv("ask.csv")) == 0
 
 
-def test_it_can_be_played_through(inldl, survey):
-    whole(survey).to_csv("survey.csv", index=False)
-    how = ("--simulate", "--rounds", "1", "--rows", "40", "--page", "trial.html")
-    code, out, err = inldl("ask", *COMMON, *how)
-    assert code == 0, err
-    assert "widest interval" in out
-    assert "most-missing row" in out
-    assert "<svg" in Path("trial.html").read_text()
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "Name the list of questions to write, such as -o ask.csv"),
         (("-o", "ask.doc"), "not a known kind of table"),
         (("-o", "ask.csv", "--by", "column"), "by must be"),
         (("-o", "ask.csv", "--budget", "0"), "budget must be"),
         (("-o", "ask.csv", "--row-cost", "0"), "row_cost is 0, which is not a price"),
-        (("-o", "ask.csv", "--rounds", "3"), "--rounds is for --simulate"),
-        (("-o", "ask.csv", "--simulate"), "--out does not apply with --simulate"),
-        (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' with prices"),
+        (("-o", "ask.csv", "--cost", "nothing"), "No column 'nothing' to price by"),
         (("-o", "survey.csv"), "is given both as the table and as --out"),
     ],
 )

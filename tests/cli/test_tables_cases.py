@@ -214,10 +214,13 @@ def test_pages_without_errors_do_not_speak_of_held_out_degrees(inldl, tmp_path, 
 EARLY = {
     "interval taken": (("--uncertainty", "0.9"), "has a column 'food_low' already"),
     "mark taken": (("--mark",), "has a column 'fuel_filled' already"),
-    "uncertainty 0": (("--uncertainty", "0"), "--uncertainty must lie between 0 and 1, got 0"),
-    "uncertainty 90": (("--uncertainty", "90"), "--uncertainty must lie between 0 and 1, got 90"),
-    "negative": (("--uncertainty", "-1"), "--uncertainty must lie between 0 and 1, got -1"),
-    "no number": (("--uncertainty", "nan"), "--uncertainty must lie between 0 and 1, got nan"),
+    "uncertainty 0": (("--uncertainty", "0"), "coverage must be a number between 0 and 1, got 0"),
+    "uncertainty 90": (
+        ("--uncertainty", "90"),
+        "coverage must be a number between 0 and 1, got 90",
+    ),
+    "negative": (("--uncertainty", "-1"), "coverage must be a number between 0 and 1, got -1"),
+    "no number": (("--uncertainty", "nan"), "coverage must be a number between 0 and 1, got nan"),
     "no thread": (("--jobs", "0"), "--jobs cannot be 0"),
     "nothing": ((), "sklearn.linear_model:Ridge cannot learn from degrees if some are missing"),
 }
@@ -268,12 +271,12 @@ def test_a_model_without_intervals(inldl, tmp_path, survey):
     run = ("predict", "m.inldl", "survey.csv", "-o", "x.csv")
     code, _, err = inldl(*run, "--uncertainty", "0.9")
     assert code == 1
-    assert "leave --uncertainty out" in err
+    assert "held-out predictions, which intervals need" in err
     assert inldl(*run)[0] == 0
     complete = ("complete", "survey.csv", "--model", "m.inldl", "-o", "whole.csv")
     code, _, err = inldl(*complete, "--draws", "3")
     assert code == 1
-    assert "leave --draws out" in err
+    assert "held-out predictions, which draws need" in err
     assert inldl(*complete)[0] == 0
 
 

@@ -28,7 +28,7 @@ def written_of(before, after, labels, n_rows=60, **more):
 
 def learned_of(held_out, labels, notes=(), report=""):
     """Return a fit to a file; `held_out` tells the errors at hidden shares and at new rows."""
-    numbers = {"n_rows": 60, "n_missing": 40, "n_observed": 60, "n_empty": 0}
+    numbers = {"n_rows": 60, "n_missing": 40, "missing": 0.4, "n_empty": 0}
     learned = FitResult(
         model=model_of(labels, report),
         scale="fraction",

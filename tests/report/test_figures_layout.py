@@ -20,9 +20,6 @@ FIGURES = {
     "error_by_degree": lambda d, w: report.error_by_degree(
         d.degrees, d.counts, by="weighting", width=w
     ),
-    "error_against_cost": lambda d, w: report.error_against_cost(
-        d.times.rename(columns={"method": "strategy", "n": "cost", "seconds": "rmse"}), width=w
-    ),
     "risk_bound": lambda d, w: report.risk_bound(d.bounds, width=w),
 }
 

@@ -15,9 +15,10 @@ from inldl.metrics import cosine
 from inldl.progress import listening
 from inldl.rows.partial import PartialRows
 from inldl.tables import trial as trial_module
+from inldl.tables.audit import Errors
 from inldl.tables.comparison import compare
 from inldl.tables.table_rows import TrainingRows
-from inldl.tables.trial import TrialErrors, completing_trials, predicting_trials, run_trial
+from inldl.tables.trial import completing_trials, predicting_trials, run_trial
 
 NAN = np.nan
 FAST = ["winldl", "bfgs-ldl"]
@@ -180,16 +181,13 @@ def test_bounds_are_compared_with(suppressed):
 
 
 def test_errors_of_two_rows_by_hand():
-    errors = TrialErrors(3)
     y = np.array([[0.5, 0.5, 0], [0.2, 0.2, 0.6], [1, 0, 0]])
     found = np.array([[0.4, 0.3, 0.3], [0.2, 0.5, 0.3], [0, 1, 0]])
     judged = np.array([[True, True, False], [True, False, False], [False, False, False]])
-    errors.add(y, found, judged)
-    assert errors.rmse() == pytest.approx(np.sqrt((0.01 + 0.04 + 0) / 3))
-    assert errors.mae() == pytest.approx(0.1)
-    assert errors.mean_cosine() == pytest.approx((0.35 / np.sqrt(0.5 * 0.25) + 1) / 2)
-    errors.add(y, found, judged)
-    assert errors.rmse() == pytest.approx(np.sqrt(0.05 / 3))
+    errors = Errors.at(judged, found - y)
+    assert errors.rmse == pytest.approx(np.sqrt((0.01 + 0.04 + 0) / 3))
+    assert errors.mae == pytest.approx(0.1)
+    assert Errors.joined([errors, errors]).rmse == pytest.approx(np.sqrt(0.05 / 3))
 
 
 def test_standard_errors_are_those_of_a_bootstrap_over_rows():
@@ -197,14 +195,15 @@ def test_standard_errors_are_those_of_a_bootstrap_over_rows():
     y = rng.dirichlet([1, 1, 1], 400)
     judged = rng.random(y.shape) < 0.6
     noise = rng.normal(size=y.shape) * 0.1
-    a, b = TrialErrors(400), TrialErrors(400)
-    a.add(y, y + noise, judged)
-    b.add(y, y + 1.1 * noise + 0.03 * rng.normal(size=y.shape), judged)
+    other = 1.1 * noise + 0.03 * rng.normal(size=y.shape)
+    a, b = Errors.at(judged, noise), Errors.at(judged, other)
     rows = rng.integers(0, 400, (2000, 400))
-    roots = [np.sqrt(e.squared[rows].sum(axis=1) / e.count[rows].sum(axis=1)) for e in (a, b)]
+    squares = [np.where(judged, off**2, 0).sum(axis=1)[rows] for off in (noise, other)]
+    counts = judged.sum(axis=1)[rows].sum(axis=1)
+    roots = [np.sqrt(each.sum(axis=1) / counts) for each in squares]
     assert a.rmse_error() == pytest.approx(roots[0].std(), rel=0.06)
     behind, error = b.behind(a)
-    assert behind == pytest.approx(b.rmse() - a.rmse())
+    assert behind == pytest.approx(b.rmse - a.rmse)
     assert error == pytest.approx((roots[1] - roots[0]).std(), rel=0.06)
     assert error < b.rmse_error()
 

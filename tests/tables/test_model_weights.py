@@ -10,7 +10,6 @@ from inldl import hide
 from inldl.datasets import make_distributions
 from inldl.metrics import kl_divergence
 from inldl.tables import TableModel, audit, compare
-from inldl.tables.trial import TrialErrors
 
 RNG = np.random.default_rng(0)
 N = 58
@@ -93,9 +92,9 @@ def test_errors_count_as_much_as_their_rows():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        (W[1:], "X has 58 rows and sample_weight has 57"),
+        (W[1:], "There are 58 rows and 57 weights"),
         (-W, "sample_weight has -[123] in row"),
-        (np.ones(N - 1), "X has 58 rows and sample_weight has 57"),
+        (np.ones(N - 1), "There are 58 rows and 57 weights"),
     ],
 )
 def test_wrong_weights_are_refused(weights, words):
@@ -139,8 +138,7 @@ def test_errors_of_methods_count_as_much_as_their_rows():
     y, found = RNG.dirichlet(np.ones(3), (2, 20))
     weights = RNG.integers(1, 4, 20)
     copies = np.repeat(np.arange(20), weights)
-    weighted, repeated = TrialErrors(20, weights.astype(float)), TrialErrors(len(copies))
-    weighted.add(y, found, y > 0.2)
-    repeated.add(y[copies], found[copies], y[copies] > 0.2)
-    for name in ("rmse", "mae", "mean_cosine"):
-        assert getattr(weighted, name)() == pytest.approx(getattr(repeated, name)())
+    weighted = audit.Errors.at(y > 0.2, found - y, weights.astype(float))
+    repeated = audit.Errors.at(y[copies] > 0.2, (found - y)[copies])
+    assert weighted.rmse == pytest.approx(repeated.rmse)
+    assert weighted.mae == pytest.approx(repeated.mae)

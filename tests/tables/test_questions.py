@@ -194,7 +194,10 @@ def test_a_column_of_prices(table, model, frame):
     assert found["cost"].sum() <= 9
     first = ask_table(file, model, scale="percent", budget=9, cost="price", cell_cost=0.1).table
     assert (first.loc[first["row"].duplicated(), "cost"] == 0.1).all()
-    for name, words in (("a", "named in --cost and as a label"), ("b?", "No column 'b[?]' with")):
+    for name, words in (
+        ("a", "named in --cost and as a label"),
+        ("b?", "No column 'b[?]' to"),
+    ):
         with pytest.raises(ValueError, match=words):
             without_prices(TableFile(table, LABELS), name)
 
@@ -202,7 +205,7 @@ def test_a_column_of_prices(table, model, frame):
 def test_a_price_that_is_none(table, model, frame):
     frame.assign(price=[1] * 20 + ["free"] + [1] * 19).to_csv(table, index=False)
     file = without_prices(TableFile(table, LABELS, id="place"), "price")
-    with pytest.raises(ValueError, match="Line 22, column 'price': 'free' is not a price"):
+    with pytest.raises(ValueError, match="Column 'price' has 'free' in line 22, which is not a"):
         ask_table(file, model, scale="percent", cost="price")
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from inldl.cli import options as o
+from inldl.cli import working
 from inldl.text import say
 
 Names = Annotated[str, typer.Option(help="Names, separated by commas; see `inldl datasets`.")]
@@ -156,7 +157,6 @@ def _missing(names):
 
 def _compute(cells, out, jobs, timeout, retry, what):
     """Run the cells with a progress display, and say what did not work."""
-    from inldl.cli.progress import working
     from inldl.experiments import Store, run
     from inldl.experiments.runner import pending
 

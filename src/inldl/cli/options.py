@@ -14,38 +14,16 @@ from typing import Annotated, Any
 
 import typer
 
-from inldl.cli.progress import working
+from inldl.cli import working
 from inldl.tables.formats import suffixes
 from inldl.tables.options import LABELS, flag_of, option, option_group, type_of
 from inldl.text import say
-
-
-def _check_coverage(value: float | None) -> float | None:
-    if value is not None and not 0 < value < 1:
-        raise ValueError(
-            f"--uncertainty must lie between 0 and 1, got {value:g}; 0.9 asks for intervals that "
-            "contain about 9 in 10 shares."
-        )
-    return value
-
-
-def _check_dates(value: str) -> str:
-    if value not in ("auto", "day-first", "month-first"):
-        raise ValueError(f"--dates must be day-first or month-first, got {value!r}.")
-    return value
 
 
 def _check_jobs(value: int) -> int:
     if value == 0:
         raise ValueError("--jobs cannot be 0; 1 is one at a time, -1 one per core.")
     return value
-
-
-CHECKS: dict[str, Callable[[Any], Any]] = {
-    "--uncertainty": _check_coverage,
-    "--dates": _check_dates,
-    "--jobs": _check_jobs,
-}
 
 
 def flag(*names: str, **more: Any) -> Any:
@@ -60,14 +38,14 @@ def out(what: str) -> Any:
 
 def labels(default: str) -> Any:
     """Return the option --labels, with a sentence about those that are taken by default."""
-    return Annotated[str | None, typer.Option("--labels", "-l", help=f"{LABELS} {default}")]
+    return typer.Option("--labels", "-l", help=f"{LABELS} {default}")
 
 
 _TABLE = f"The table: {', '.join(suffixes())}, also as .csv.gz and the like; - is standard input."
 File = Annotated[Path, typer.Argument(help=_TABLE, metavar="TABLE")]
 ModelFile = Annotated[Path, typer.Argument(help="The model file.", metavar="MODEL")]
-Labels = labels("All of a --long table by default.")
-LabelsOfModel = labels("Those of the model by default.")
+Labels = Annotated[str | None, labels("All of a --long table by default.")]
+LabelsOfModel = Annotated[str | None, labels("Those of the model by default.")]
 _GIVEN = "Fill with this model file instead of fitting one."
 Fitted = Annotated[Path | None, typer.Option("--model", help=_GIVEN)]
 _METHOD = "See `inldl methods`; winldl is the fast one."
@@ -112,7 +90,7 @@ def _parameters(group: Any) -> Iterator[Parameter]:
             rich_help_panel=about.get("panel"),
             min=about.get("least"),
             show_default=about.get("show_default", True),
-            callback=CHECKS.get(name),
+            callback=_check_jobs if name == "--jobs" else None,
             metavar="" if each.type is bool else None,
         )
         annotation: Any = Annotated[type_of(each), made]
@@ -128,13 +106,18 @@ class Output:
     page: Path | None = option(None, "Write an HTML page with pictures, such as report.html.")
     overwrite: bool = option(False, "Replace files that exist.")
 
-    def open(self, table: Path, labels: Any, columns: Any, **files: Any) -> Any:
+    def open(
+        self, table: Path, labels: Any, columns: Any, fitted: Any = None, **files: Any
+    ) -> Any:
         """Return the table in a file, after a check of the page and of the other `files`.
 
-        Labels must be named if `columns` are chosen, unless the table is long.
+        The labels are those of a `fitted` model, if they are not named. Without one they must be
+        named if `columns` are chosen, unless the table is long.
         """
         from inldl.tables import TableFile
 
+        if labels is None and fitted is not None:
+            labels = list(fitted.label_names_)
         if labels is None and getattr(columns, "long", "") is None:
             raise ValueError('Name the columns with shares, such as --labels "joy,anger".')
         check_apart(table=table, **files, page=self.page)
@@ -156,10 +139,10 @@ class Output:
                     f"Pages need {package}: pip install 'inldl[report]', or leave out --page."
                 ) from None
 
-    def show(self, document: Any, out: Path | None = None, on_page: Any = None) -> None:
-        """Print what a result says, and write the page if one is wanted.
+    def show(self, document: Any, out: Path | None = None, page: Any = None) -> None:
+        """Print what a result says, and write it as a page if one is wanted.
 
-        `on_page` returns the document of the page, where that one takes more work.
+        The `page` is another document, where that one says more.
         """
         from inldl.report.renderers import show
 
@@ -167,9 +150,8 @@ class Output:
         if out is not None:
             say(f"Wrote {out}")
         if self.page is not None:
-            document = on_page() if on_page else document
             with working("Drawing"):
-                document.write(self.page, overwrite=self.overwrite)
+                (page or document).write(self.page, overwrite=self.overwrite)
             say(f"Wrote {self.page}")
 
 
@@ -201,42 +183,21 @@ def _same_file(first: Path, second: Path) -> bool:
     return os.path.realpath(first) == os.path.realpath(second)
 
 
-def given(context: typer.Context, *names: str) -> Iterator[str]:
-    """Yield those of some options that the user has given, as they are typed."""
-    for each in context.command.params:
-        source = context.get_parameter_source(each.name or "")
-        if each.name in names and source is not None and source.name == "COMMANDLINE":
-            yield each.opts[0]
-
-
-def load_model_of_table(path: Path, filling: Any = None) -> Any:
-    """Return the model in a file, which must have what the intervals or draws need."""
+def load_model_of_table(path: Path) -> Any:
+    """Return the model in a file, which must be one of a table."""
     from inldl.files.model_file import load_model
     from inldl.tables import TableModel
 
     model = load_model(path)
-    coverage, draws = getattr(filling, "coverage", None), getattr(filling, "n_draws", 0)
-    if (coverage is not None or draws) and getattr(model, "known", "") == "ratios":
-        raise ValueError(
-            f"{path} was fitted with --ratios, which rules out intervals and draws; "
-            "leave out --uncertainty and --draws."
-        )
     if not isinstance(model, TableModel):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, which has no column names; use it from "
             "Python, or make a model with `inldl fit`."
         )
-    if coverage is not None and not model.gives_intervals:
-        raise ValueError(
-            f"{path} was fitted without held-out predictions, which intervals need; make a "
-            "model with `inldl fit`, or leave --uncertainty out."
-        )
-    if draws and model.held_out_sample_ is None:
-        raise ValueError(
-            f"{path} has no held-out predictions of its rows, which draws need; make a model "
-            "with `inldl fit`, or leave --draws out."
-        )
     return model
+
+
+_FITTING = ("method", "most_rows", "n_jobs", "weight", "votes", "ratios", "dates")
 
 
 def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:
@@ -244,11 +205,13 @@ def scale_for(model: Any, file: Any, scale: str, context: typer.Context) -> str:
 
     Refuse other labels than those of the model, and options that are for fitting.
     """
-    fitting = ("method", "most_rows", "n_jobs", "weight", "votes", "ratios", "dates")
-    for name in given(context, *fitting):
-        raise ValueError(
-            f"{name} is for fitting, but --model is already fitted; leave out one of them."
-        )
+    for each in context.command.params:
+        source = context.get_parameter_source(each.name or "")
+        if each.name in _FITTING and source is not None and source.name == "COMMANDLINE":
+            raise ValueError(
+                f"{each.opts[0]} is for fitting, but --model is already fitted; leave out one of "
+                "them."
+            )
     if list(model.label_names_) != list(file.labels):
         raise ValueError(
             f"The model was fitted to the labels {', '.join(model.label_names_)}; leave --labels "

@@ -1,13 +1,12 @@
 """Commands for tables: complete, fit, predict, evaluate, inspect, compare, export, ask."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from inldl.cli import options as o
-from inldl.cli.progress import working
+from inldl.cli import working
 from inldl.tables.options import (
     AskOptions,
     ColumnOptions,
@@ -22,10 +21,6 @@ from inldl.text import counted, say
 
 _ANSWERS = "A file of `inldl ask` with answers, which are put into the table first."
 _ON_PAGE = 100  # questions that a page shows
-_SIMULATE = "Try it out on the known shares of the table: hide some, and ask for them in rounds."
-_HIDDEN = "With --simulate: the fraction of known shares to hide."
-_ROUNDS = "With --simulate: how many rounds of asking and learning."
-_SAMPLE = "With --simulate: rows to take, drawn from all."
 _ASK_OUT = "The list of questions to write: .csv, .xlsx and the like."
 _METHODS = "Names, separated by commas; all suitable ones by default."
 
@@ -64,26 +59,22 @@ def complete(
     from inldl.tables.results import draw_paths
     from inldl.tables.tasks import check_completion, complete_table, method_for
 
-    fitted = None if model is None else o.load_model_of_table(model, filling)
+    fitted = None if model is None else o.load_model_of_table(model)
     method_for(method, learning, columns, filling)  # refuses what cannot be
-    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
     roles = {"model": model, "out": out, "answers": answers, "onto_table": True}
-    file = output.open(table, wanted, columns, **roles)
+    file = output.open(table, labels, columns, fitted, **roles)
     if answers is not None:
         file, n_answers = with_answers(file, answers, scale=learning.scale)
         say(f"Put {counted(n_answers, 'answer')} from {answers} into the table.")
     check_completion(file, out, filling, overwrite=output.overwrite)
-    if fitted is None:
-        learned = _fit_file(file, method, learning)
-        fitted, how = learned.model, {"scale": learned.scale, "holes": learned.holes}
-    else:
-        learned, how = None, {"scale": o.scale_for(fitted, file, learning.scale, context)}
+    fitted, learned, scale = _model_of(file, fitted, method, learning, context)
+    how = {"scale": scale, "holes": None if learned is None else learned.holes}
     how |= {"normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Completing {file.path.name}"):
         written = complete_table(file, fitted, out, filling, **how)
-    document = partial(completion_page, written, learned, fitted, file.path.name, out.name)
-    known = learned is None or written.n_exact == written.n_filled
-    output.show(document(), out, lambda: document(None if known else _influence(learned)))
+    influence = _influence(learned, output)
+    names = file.path.name, out.name
+    output.show(completion_page(written, learned, fitted, *names, influence), out)
     if filling.n_draws:
         paths = draw_paths(out, filling.n_draws)
         say(f"Wrote {paths[0]}" + (f" to {paths[-1].name}" if len(paths) > 1 else ""))
@@ -120,8 +111,7 @@ def fit(
     check_savable(TableModel(ready))
     learned = _fit_file(file, method, learning)
     save_model(learned.model, out, info=learned.info(file.path.name), overwrite=output.overwrite)
-    document = partial(model_page, learned, file.path.name)
-    output.show(document(), out, lambda: document(_influence(learned)))
+    output.show(model_page(learned, file.path.name, _influence(learned, output)), out)
 
 
 def predict(
@@ -144,7 +134,7 @@ def predict(
     from inldl.report.pages.table import prediction_page
     from inldl.tables.tasks import predict_table
 
-    fitted = o.load_model_of_table(model, intervals)
+    fitted = o.load_model_of_table(model)
     file = output.open(table, None, options, model=model, out=out, onto_table=True)
     asked = {"coverage": intervals.coverage, "overwrite": output.overwrite}
     with working(f"Predicting {file.path.name}"):
@@ -172,7 +162,7 @@ def evaluate(
     from inldl.tables.tasks import evaluate_table
 
     fitted = o.load_model_of_table(model)
-    file = output.open(table, list(fitted.label_names_), columns, model=model)
+    file = output.open(table, None, columns, fitted, model=model)
     found = evaluate_table(file, fitted, shares)
     output.show(evaluation_page(found, fitted, file.path.name, file.notes))
 
@@ -193,7 +183,7 @@ def inspect(
         inldl inspect survey.csv --labels "emo_*" --page inspection.html
         inldl inspect survey.csv --labels "emo_*" --scale percent
     """
-    from inldl.report.pages.inspection import inspection_page
+    from inldl.report.pages.advice import inspection_page
     from inldl.tables.inspect import inspect_file
 
     file = output.open(table, labels, columns)
@@ -234,16 +224,12 @@ def compare(
 def ask(
     context: typer.Context,
     table: o.File,
-    out: Annotated[Path | None, o.out(_ASK_OUT)] = None,
+    out: Annotated[Path, o.out(_ASK_OUT)],
     labels: o.LabelsOfModel = None,
     *,
     asking: AskOptions,
     method: o.Method = "auto",
     model: o.Fitted = None,
-    simulate: Annotated[bool, o.flag("--simulate", help=_SIMULATE)] = False,
-    hidden: Annotated[float, typer.Option(help=_HIDDEN)] = 0.5,
-    rounds: Annotated[int, typer.Option(help=_ROUNDS, min=1)] = 5,
-    rows: Annotated[int, typer.Option(help=_SAMPLE, min=20)] = 500,
     output: o.Output,
     columns: ColumnOptions,
     learning: LearnOptions,
@@ -256,7 +242,6 @@ def ask(
         inldl ask survey.csv --labels "joy,anger,fear" --budget 50 -o ask.csv
         inldl ask survey.csv -l "emo_*" --by row -o ask.xlsx
         inldl ask survey.csv -l "emo_*" --row-cost 3 --cell-cost 1 -o ask.csv
-        inldl ask survey.csv -l "emo_*" --simulate --page asking.html
     """
     from inldl.report.pages.advice import questions_page
     from inldl.tables.ask import ASKING, check_asked, refuse_asking
@@ -266,48 +251,18 @@ def ask(
     check_asked(asking.budget, asking.by, asking.row_cost, asking.cell_cost)
     if learning.ratios:
         raise ValueError(ASKING)
-    if simulate:
-        for name in o.given(context, "out", "model", "cost", "budget"):
-            raise ValueError(f"{name} does not apply with --simulate; leave out one of them.")
-        trial = {"hidden": hidden, "rounds": rounds, "max_rows": rows}
-        _simulate(output.open(table, labels, columns), method, asking, trial, learning, output)
-        return
-    for name in o.given(context, "hidden", "rounds", "rows"):
-        raise ValueError(f"{name} is for --simulate; add that, or leave {name} out.")
-    if out is None:
-        raise ValueError("Name the list of questions to write, such as -o ask.csv.")
-    fitted = None
-    if model is not None:
-        fitted = o.load_model_of_table(model)
-        refuse_asking(fitted)
-    wanted = list(fitted.label_names_) if labels is None and fitted is not None else labels
-    file = without_prices(output.open(table, wanted, columns, model=model, out=out), asking.cost)
+    fitted = None if model is None else o.load_model_of_table(model)
+    refuse_asking(fitted)
+    file = output.open(table, labels, columns, fitted, model=model, out=out)
+    file = without_prices(file, asking.cost)
     check_new(out, overwrite=output.overwrite)
-    notes = file.notes
-    if fitted is None:
-        learned = _fit_file(file, method, learning)
-        fitted, scale, notes = learned.model, learned.scale, learned.notes
-    else:
-        scale = o.scale_for(fitted, file, learning.scale, context)
+    fitted, learned, scale = _model_of(file, fitted, method, learning, context)
+    notes = file.notes if learned is None else learned.notes
     how = {"scale": scale, "normalize": learning.normalize, "overwrite": output.overwrite}
     with working(f"Looking for questions in {file.path.name}"):
         found = ask_table(file, fitted, out, asking, **how)
-    document = partial(questions_page, found, fitted, file.path.name, out.name, notes)
-    output.show(document(), out, lambda: document(most=_ON_PAGE))
-
-
-def _simulate(file, method, asking, trial, learning, output):
-    """Play asking through on a table, and show how the errors fall."""
-    from inldl.report.pages.advice import asking_trial_page
-    from inldl.tables.ask_trial import simulate_asking
-
-    read = file.read(scale=learning.scale, normalize=learning.normalize)
-    how = {"by": asking.by, "row_cost": asking.row_cost, "cell_cost": asking.cell_cost}
-    with working("Asking"):
-        found = simulate_asking(
-            read.features, read.degrees, method, **how, **trial, scale=read.scale
-        )
-    output.show(asking_trial_page(found, f"Asking about {file.path.name}", [*read.notes]))
+    about = found, fitted, file.path.name, out.name, notes
+    output.show(questions_page(*about), out, questions_page(*about, most=_ON_PAGE))
 
 
 def info(model: o.ModelFile) -> None:
@@ -355,7 +310,17 @@ def _fit_file(file, method, learning):
         return fit_table(file, method, learning)
 
 
-def _influence(learned):
-    """Return the influence of the columns, if there are few enough to measure it."""
+def _model_of(file, fitted, method, learning, context):
+    """Return the model that completes a table, how it was fitted if it is new, and the scale."""
+    if fitted is not None:
+        return fitted, None, o.scale_for(fitted, file, learning.scale, context)
+    learned = _fit_file(file, method, learning)
+    return learned.model, learned, learned.scale
+
+
+def _influence(learned, output):
+    """Return the influence of the columns for a page, if there are few enough to measure it."""
+    if learned is None or output.page is None:
+        return None
     with working("Measuring the influence of the columns"):
         return learned.influence()

@@ -296,7 +296,7 @@ def complete(estimator, X, y, **known) -> Any:
     >>> complete(pipeline, X, y)[2].round(6).tolist()
     [0.7, 0.3]
     """
-    estimator, X = _last_step(estimator, X, "complete")
+    estimator, X = last_step(estimator, X, "complete")
     return estimator.complete(X, y, **known)
 
 
@@ -306,7 +306,7 @@ def complete_interval(estimator, X, y, coverage=0.9, **known) -> tuple[Any, Any,
     The parameters are those of :func:`complete`; `coverage` is the share of unobserved degrees
     that should lie in their intervals. Returns the completed degrees and the lower and upper ends.
     """
-    estimator, X = _last_step(estimator, X, "complete_interval")
+    estimator, X = last_step(estimator, X, "complete_interval")
     return estimator.complete_interval(X, y, coverage, **known)
 
 
@@ -316,20 +316,20 @@ def draw(estimator, X, y, n_draws, random_state=None, **known) -> Any:
     The parameters are those of :func:`complete`; `n_draws` is the number of tables. Returns an
     array of shape (n_draws, n_samples, n_labels), or a list of frames if `y` is a frame.
     """
-    estimator, X = _last_step(estimator, X, "draw")
+    estimator, X = last_step(estimator, X, "draw")
     return estimator.draw(X, y, n_draws, random_state, **known)
 
 
-def _last_step(estimator, X, method):
+def last_step(estimator, X, method) -> tuple[Any, Any]:
     """Return the estimator of this library inside of another, and the features that it gets."""
     from sklearn.pipeline import Pipeline  # time that other uses need not pay
 
     if hasattr(estimator, "best_estimator_"):
-        return _last_step(estimator.best_estimator_, X, method)
+        return last_step(estimator.best_estimator_, X, method)
     if isinstance(estimator, Pipeline):
         check_is_fitted(estimator)
         before = estimator[:-1].transform(X) if len(estimator) > 1 else X
-        return _last_step(estimator[-1], before, method)
+        return last_step(estimator[-1], before, method)
     name = type(estimator).__name__
     if not hasattr(estimator, "complete"):
         raise ValueError(

@@ -13,11 +13,10 @@ __getattr__, __dir__, __all__ = lazy_names(
     | {
         "Document": "inldl.report.document",
         "ShownTable": "inldl.report.document",
-        "asking_trial_page": "inldl.report.pages.advice",
         "comparison_page": "inldl.report.pages.advice",
         "completion_page": "inldl.report.pages.table",
         "evaluation_page": "inldl.report.pages.table",
-        "inspection_page": "inldl.report.pages.inspection",
+        "inspection_page": "inldl.report.pages.advice",
         "model_page": "inldl.report.pages.table",
         "prediction_page": "inldl.report.pages.table",
         "questions_page": "inldl.report.pages.advice",

@@ -7,7 +7,6 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "AskOptions": "inldl.tables.options",
         "Asked": "inldl.tables.questions",
-        "AskingTrial": "inldl.tables.ask_trial",
         "CategoryColumn": "inldl.tables.columns.kinds",
         "ColumnOptions": "inldl.tables.options",
         "Comparison": "inldl.tables.comparison",
@@ -39,7 +38,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "inspect_table": "inldl.tables.inspect",
         "predict_table": "inldl.tables.tasks",
         "read_table": "inldl.tables.reading",
-        "simulate_asking": "inldl.tables.ask_trial",
         "suggest": "inldl.tables.ask",
         "write_table": "inldl.tables.writing",
     },

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
-from inldl.completion.asking import RowErrors, choose_questions
-from inldl.methods.intervals import check_coverage
+from inldl.completion.asking import choose_questions
+from inldl.methods.intervals import check_coverage, last_step
 from inldl.rows.checks import as_degrees, check_choice, check_number, names_or_numbers
 from inldl.tables.model import TableModel
 from inldl.tables.table_rows import RowsToFill
@@ -132,8 +134,8 @@ def suggest(
     X = pd.DataFrame(index=range(len(given))) if X is None else X
     bounds = {"lower": lower, "upper": upper, "sums": sums}
     model, X = _fitted(model, X, y, bounds)
-    parts = [RowsToFill.of(model, X, y, **bounds)]
-    return suggestion(parts, names_or_numbers(y), budget, by, prices, coverage)
+    rows = RowsToFill.of(model, X, y, **bounds)
+    return suggestion(rows, names_or_numbers(y), budget, by, prices, coverage)
 
 
 def check_asked(budget, by, row_cost, cell_cost, n=0) -> dict[str, Any]:
@@ -164,21 +166,14 @@ def check_asked(budget, by, row_cost, cell_cost, n=0) -> dict[str, Any]:
 
 def _fitted(model, X, y, bounds):
     """Return the estimator, fitted, and what it sees of the features."""
-    if isinstance(model, str):
-        model = TableModel(model)
-        refuse_asking(model)
-        return model.fit(X, y, **bounds), X
-    model = getattr(model, "best_estimator_", model)
+    known = bounds if isinstance(model, str) else {}
+    model = TableModel(model) if isinstance(model, str) else model
     refuse_asking(model[-1] if isinstance(model, Pipeline) else model)
-    if isinstance(model, Pipeline):
-        model = model if hasattr(model, "n_features_in_") else clone(model).fit(X, y)
-        return model[-1], model[:-1].transform(X) if len(model) > 1 else X
-    if not hasattr(model, "_completer"):
-        raise ValueError(
-            f"{type(model).__name__} cannot tell how uncertain missing degrees are; use "
-            "inldl.TableModel, which does for any method, or inldl.AutoInLDL."
-        )
-    return model if hasattr(model, "held_out_") else clone(model).fit(X, y), X
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        model = clone(model).fit(X, y, **known)
+    return last_step(model, X, "complete_interval")
 
 
 def refuse_asking(model) -> None:
@@ -187,16 +182,17 @@ def refuse_asking(model) -> None:
         raise ValueError(ASKING)
 
 
-def suggestion(parts, labels, budget, by, prices, coverage) -> Suggestion:
-    """Return a `Suggestion` for a table that is given in parts, as `RowsToFill`.
+def suggestion(rows, labels, budget, by, prices, coverage) -> Suggestion:
+    """Return a `Suggestion` for the `RowsToFill` of a table.
 
     The `prices` are what `check_asked` returns.
     """
-    errors = errors_of(parts)
-    n_missing = sum(int(part.rows.holes.sum()) for part in parts)
+    refuse_asking(rows.model)
+    errors, n_missing = rows.row_errors(), int(rows.rows.holes.sum())
     most = np.inf if budget is None else budget
     found = choose_questions(errors, most, whole_rows=by == "row", **prices)
-    low, high = _intervals(parts, found, coverage)
+    some, at = np.unique(found.row, return_inverse=True)
+    _, low, high = rows.take(some).fill(coverage)
     left = np.maximum(found.before - np.cumsum(found.gain), 0) / max(n_missing, 1)
     rank = np.arange(1, len(found.row) + 1)
     if by == "row":
@@ -206,32 +202,11 @@ def suggestion(parts, labels, budget, by, prices, coverage) -> Suggestion:
         "row": found.row,
         "label": np.asarray(labels, dtype=object)[found.label],
         "estimate": errors.filled[found.row, found.label],
-        "low": low,
-        "high": high,
+        "low": low[at, found.label],
+        "high": high[at, found.label],
         "gain": found.gain,
         "rmse": np.sqrt(left),
         "cost": found.cost,
     }
     rmse = float(np.sqrt(found.before / max(n_missing, 1)))
     return Suggestion(pd.DataFrame(table), rmse, n_missing, coverage)
-
-
-def errors_of(parts) -> RowErrors:
-    """Return the `RowErrors` of a table that is given in parts."""
-    refuse_asking(parts[0].model)
-    found = [part.row_errors() for part in parts]
-    filled, spread = (np.concatenate([getattr(e, n) for e in found]) for n in ("filled", "spread"))
-    return RowErrors(filled, spread, found[0].covariance)
-
-
-def _intervals(parts, found, coverage):
-    """Return the ends of the intervals of the degrees that are asked for."""
-    ends, start = np.empty((2, len(found.row))), 0
-    for part in parts:
-        here = np.flatnonzero((found.row >= start) & (found.row < start + len(part)))
-        if len(here):
-            rows, at = np.unique(found.row[here] - start, return_inverse=True)
-            _, *both = part.take(rows).fill_with_intervals(coverage)
-            ends[:, here] = [end[at, found.label[here]] for end in both]
-        start += len(part)
-    return ends

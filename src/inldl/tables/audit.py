@@ -48,6 +48,69 @@ def error(value, unit) -> str:
 
 
 @dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors at some cells of a table: predicted minus observed."""
+
+    off: np.ndarray  # (m,) the errors
+    row: np.ndarray  # (m,) the row of each
+    weight: np.ndarray  # (m,) how much each counts; if all are 0, they count equally
+
+    @classmethod
+    def at(cls, cells, off, row_weight=None) -> Errors:
+        """Return the errors at `cells` of an array; they count as much as their rows."""
+        row = np.nonzero(cells)[0]
+        weight = np.ones(len(row)) if row_weight is None else row_weight[row]
+        return cls(off[cells], row, weight)
+
+    @classmethod
+    def joined(cls, parts) -> Errors:
+        """Return the errors of several predictions of the same rows."""
+        names = ("off", "row", "weight")
+        return cls(*(np.concatenate([getattr(part, n) for part in parts]) for n in names))
+
+    def mean(self, values) -> float:
+        """Return the weighted mean of values at the cells, or NaN if there are none."""
+        if not len(values):
+            return np.nan
+        return float(np.average(values, weights=self.weight if self.weight.any() else None))
+
+    @property
+    def rmse(self) -> float:
+        """Return the root of the mean squared error."""
+        return self.mean(self.off**2) ** 0.5
+
+    @property
+    def mae(self) -> float:
+        """Return the mean absolute error."""
+        return self.mean(np.abs(self.off))
+
+    def rmse_error(self) -> float:
+        """Return the standard error of `rmse`, from the differences between rows."""
+        return _spread(self._influence()) if len(self.off) else np.nan
+
+    def behind(self, other) -> tuple[float, float]:
+        """Return by how much `rmse` is above that of another, and the standard error of that.
+
+        Both are errors at the same cells, so rows are compared one by one.
+        """
+        return self.rmse - other.rmse, _spread(self._influence() - other._influence())
+
+    def _influence(self):
+        """Return what each row adds to the deviation of `rmse` from its expectation."""
+        square = self.mean(self.off**2)
+        if not square > 0:
+            return np.zeros(self.row.max(initial=-1) + 1)
+        parts = self.weight * (self.off**2 - square)
+        return np.bincount(self.row, parts) / (2 * square**0.5 * self.weight.sum())
+
+
+def _spread(parts):
+    """Return the standard error of a sum of independent parts whose mean is 0."""
+    n = np.count_nonzero(parts)
+    return float(np.sqrt(np.square(parts).sum() * n / max(n - 1, 1)))
+
+
+@dataclass(frozen=True, eq=False)
 class HeldOut:
     """Observed degrees, and what was predicted without them: one entry per degree.
 
@@ -109,12 +172,11 @@ class HeldOut:
 
     def overall(self) -> dict:
         """Return rmse, mae, constant_rmse, constant_mae, explained, n and coverage (or None)."""
-        numbers = self._errors(slice(None))
-        numbers["coverage"] = None
+        numbers, coverage = self._errors(slice(None)), None
         if self.lower is not None and len(self.observed):
             covered = (self.lower <= self.observed) & (self.observed <= self.upper)
-            numbers["coverage"] = _mean(covered, self.weights)
-        return numbers
+            coverage = self._of(self.predicted).mean(covered)
+        return numbers | {"coverage": coverage}
 
     def by_label(self) -> pd.DataFrame:
         """Return a frame with the same for each label, and the mean of predicted - observed."""
@@ -125,20 +187,23 @@ class HeldOut:
             rows.append({"label": name, **self._errors(at), "bias": bias})
         return pd.DataFrame(rows)
 
+    def _of(self, predicted, at=slice(None)):
+        """Return the errors of some predictions."""
+        weights = np.ones(len(self.observed)) if self.weights is None else self.weights
+        return Errors((predicted - self.observed)[at], self.row[at], weights[at])
+
     def _errors(self, at):
         """Return the errors of some predictions, and those of the constant mean."""
-        observed = self.observed[at]
-        names = ("rmse", "mae", "constant_rmse", "constant_mae", "explained")
-        if not len(observed):
-            return {"n": 0} | dict.fromkeys(names, np.nan)
-        weights = None if self.weights is None else self.weights[at]
-        errors = [np.abs(values[at] - observed) for values in (self.predicted, self.constant)]
-        (square, mae), (base, base_mae) = (
-            (_mean(e**2, weights), _mean(e, weights)) for e in errors
-        )
-        explained = 1 - square / base if base > 0 else np.nan
-        values = (square**0.5, mae, base**0.5, base_mae, explained)
-        return {"n": len(observed)} | dict(zip(names, values, strict=True))
+        model, constant = self._of(self.predicted, at), self._of(self.constant, at)
+        explained = 1 - model.rmse**2 / constant.rmse**2 if constant.rmse > 0 else np.nan
+        return {
+            "n": len(model.off),
+            "rmse": model.rmse,
+            "mae": model.mae,
+            "constant_rmse": constant.rmse,
+            "constant_mae": constant.mae,
+            "explained": explained,
+        }
 
     def reliability(self, bins=10) -> pd.DataFrame:
         """Return the mean prediction and the mean degree of groups of similar predictions.
@@ -153,12 +218,6 @@ class HeldOut:
         groups = cells.groupby(group)
         table = groups.mean().assign(error=groups["observed"].sem(), n=groups.size())
         return table.reset_index(drop=True)
-
-
-def _mean(values, weights):
-    """Return the weighted mean; weights that are all 0 count as none."""
-    weights = None if weights is None or not weights.any() else weights
-    return float(np.average(values, weights=weights))
 
 
 @dataclass(frozen=True)
@@ -250,12 +309,12 @@ def measure_bounds(known, predicted, weights=None, scale="fraction") -> Bounded 
     at, (low, high) = known.bounded, known.box
     if not at.any():
         return None
-    off = np.maximum(np.maximum(low - predicted, predicted - high), 0)[at]
-    weights = None if weights is None else weights[np.nonzero(at)[0]]
-    outside = _mean(off > COMPUTED, weights)
-    distance = _mean(off, weights) / outside if outside else 0.0
+    missed = np.maximum(np.maximum(low - predicted, predicted - high), 0)
+    errors = Errors.at(at, missed, weights)
+    outside = errors.mean(errors.off > COMPUTED)
+    distance = errors.mae / outside if outside else 0.0
     whole = whole_of(scale)
-    return Bounded(len(off), 1 - outside, whole * distance, error_unit(whole))
+    return Bounded(len(errors.off), 1 - outside, whole * distance, error_unit(whole))
 
 
 def _means_of_others(y, weights=None):

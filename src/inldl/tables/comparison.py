@@ -7,9 +7,7 @@ import pandas as pd
 
 from inldl.methods.registry import canonical_method
 from inldl.progress import listening
-from inldl.rows.checks import as_degrees, check_number, names_or_numbers
-from inldl.rows.inputs import as_weights, check_rows
-from inldl.rows.partial import PartialRows
+from inldl.rows.checks import check_number, names_or_numbers
 from inldl.tables import table_rows
 from inldl.tables.audit import error, error_unit
 from inldl.tables.columns.encoder import FeatureEncoder
@@ -168,8 +166,8 @@ def compare(
     methods = [methods] if isinstance(methods, str) else methods or DEFAULT
     names = list(dict.fromkeys([*map(canonical_method, methods), CONSTANT]))
     labels = list(names_or_numbers(y))
-    bounds = {"lower": lower, "upper": upper, "sums": sums}
-    table = _training_rows(X, y, sample_weight, divisors, bounds, labels)
+    limits = {"lower": lower, "upper": upper, "sums": sums}
+    table = _training_rows(X, y, sample_weight, limits, divisors, labels)
     n_rows = len(table)
     table = table.take(table_rows.sample_rows(n_rows, max_rows, random_state))
     notes = []
@@ -238,15 +236,12 @@ def _check(folds, hidden, max_rows, random_state):
     check_number("random_state", random_state, low=0, integer=True)
 
 
-def _training_rows(X, y, sample_weight, divisors, bounds, labels):
-    """Return the rows that count, as floats and with their features as a frame."""
-    X = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
-    rows = PartialRows.of(as_degrees(y).astype(np.float64), **bounds, names=labels)
-    check_rows(X, rows.y)
-    if divisors is not None:
-        rows, divisors = rows.unconstrained(), np.asarray(divisors)
-    rows = replace(rows, weight=as_weights(sample_weight, len(X)))
-    table = TrainingRows(X, rows, divisors).weighted()
+def _training_rows(X, y, sample_weight, limits, divisors, labels):
+    """Return the rows that count, in double precision; refuse what cannot be compared on."""
+    divisors = None if divisors is None else np.asarray(divisors)
+    table = TrainingRows.of(X, y, sample_weight, limits, divisors=divisors)
+    rows = table.rows.double() if divisors is None else table.rows.double().unconstrained()
+    table = replace(table, rows=rows)
     if len(table) < 3:
         raise ValueError(
             f"The table has {len(table)} row(s); methods are compared on at least three."
@@ -271,11 +266,11 @@ def _without_copies(table, dates):
             "No feature column tells rows apart, so all methods would predict the same; complete "
             "the table with the default."
         )
-    numbered = replace(table.rows, number=np.arange(len(table)))
-    encoded = TrainingRows(encoder.transform(table.features), numbered).distinct()
-    if len(encoded) < 3:
+    rows = replace(table.rows, number=np.arange(len(table)))
+    distinct = replace(table, features=encoder.transform(table.features), rows=rows).distinct()
+    if len(distinct) < 3:
         return table
-    return table.take(encoded.rows.number).with_weight(encoded.rows.weight)
+    return replace(distinct, features=table.features.iloc[distinct.rows.number])
 
 
 def _comparison(attempts, kind, n_rows, notes, whole):
@@ -283,15 +278,16 @@ def _comparison(attempts, kind, n_rows, notes, whole):
     if CONSTANT not in good:
         raise ValueError(f"No method can be fitted to the table: {attempts[CONSTANT].reason}")
     better = {name for name in good if _beats_constant(attempts, good, name)}
-    best = min(good, key=lambda name: good[name].rmse())
-    rows = [
-        _row(name, attempt, good.get(name), good[best], whole)
-        | {"better_than_constant": name in better, "reason": attempt.reason}
-        for name, attempt in attempts.items()
-    ]
-    table = pd.DataFrame(rows).sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
+    best = min(good, key=lambda name: good[name].rmse)
+    rows = {name: _row(attempts[name], errors, good[best], whole) for name, errors in good.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(list(attempts))
+    table.insert(0, "method", table.index)
+    table["better_than_constant"] = table["method"].isin(better)
+    table["reason"] = [attempt.reason for attempt in attempts.values()]
+    table = table.sort_values(f"{kind}_rmse", kind="stable", ignore_index=True)
     unit = error_unit(whole)
-    recommended, why = _recommend(attempts, good, better, kind, lambda x: error(whole * x, unit))
+    facts = attempts, good, better, kind, n_rows
+    recommended, why = _recommend(*facts, lambda x: error(whole * x, unit))
     return Comparison(table, recommended, why, n_rows, notes + _warnings(attempts), unit)
 
 
@@ -307,32 +303,30 @@ def _is_better(errors, constant):
     return bool(behind + 2 * error < 0)
 
 
-def _row(name, attempt, errors, best, whole):
-    """Return the numbers of a method; NaN if it failed, so that it has no errors."""
+def _row(attempt, errors, best, whole):
+    """Return the numbers of a method that did not fail."""
     row = {}
     for kind in ("completing", "predicting"):
         found = getattr(attempt, kind)
-        values = {"rmse": found.rmse(), "se": found.rmse_error(), "mae": found.mae()}
+        values = {"rmse": found.rmse, "se": found.rmse_error(), "mae": found.mae}
         row |= {f"{kind}_{measure}": whole * value for measure, value in values.items()}
-    row["cosine"] = attempt.predicting.mean_cosine()
-    behind, error = (errors or best).behind(best)
-    row |= {"behind": whole * behind, "behind_se": whole * error}
-    row["seconds"] = np.median(attempt.seconds or 0)
-    return {"method": name, **(row if errors else dict.fromkeys(row, np.nan))}
+    behind, error = errors.behind(best)
+    row |= {"cosine": attempt.cosine, "behind": whole * behind, "behind_se": whole * error}
+    return row | {"seconds": np.median(attempt.seconds or 0)}
 
 
-def _recommend(attempts, good, better, kind, written):
+def _recommend(attempts, good, better, kind, n_rows, written):
     """Return the name of a method, and a sentence that says why."""
-    errors = {name: each.rmse() for name, each in good.items()}
+    errors = {name: each.rmse for name, each in good.items()}
     what = "fills in hidden shares" if kind == "completing" else "predicts new rows"
     if not better:
         return CONSTANT, (
             "Nothing beats the constant mean by more than chance: in these "
-            f"{len(good[CONSTANT].count):,} rows the features say nothing about the shares."
+            f"{n_rows:,} rows the features say nothing about the shares."
         )
     best = min(better, key=errors.get)
     near = [name for name in attempts if name in better and _is_near(good[name], good[best])]
-    chosen = min(near, key=lambda name: attempts[name].predicting.rmse())
+    chosen = min(near, key=lambda name: attempts[name].predicting.rmse)
     why = f"{chosen} {what} with an error (RMSE) of {written(errors[chosen])}"
     if chosen == best:
         why += ", the lowest of all"

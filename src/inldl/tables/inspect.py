@@ -8,7 +8,7 @@ import pandas as pd
 from inldl.rows.checks import check_2d, check_choice, is_off, names_or_numbers, sum_tolerance
 from inldl.rows.inputs import check_rows
 from inldl.tables import findings
-from inldl.tables.columns.cells import as_table, named_columns
+from inldl.tables.columns import as_frame
 from inldl.tables.columns.dates import ORDERS
 from inldl.tables.features import describe_features, find_copies, find_dependence
 from inldl.tables.findings import SizeTest
@@ -148,7 +148,8 @@ def inspect_table(
     0.3
     """
     check_choice("dates", dates, ORDERS)
-    columns, labels, degrees = named_columns(X), list(names_or_numbers(y)), _degrees(X, y)
+    X = as_frame(X)
+    labels, degrees = list(names_or_numbers(y)), _degrees(X, y)
     whole, holes = whole_of(scale), np.isnan(degrees)
     bounds = [np.full(holes.shape, np.nan) if b is None else np.asarray(b) for b in (lower, upper)]
     problems, valid = _problems(degrees, bounds, where or "Row {}".format, whole)
@@ -156,15 +157,15 @@ def inspect_table(
     middle = (_filled(bounds[0], 0) + _filled(bounds[1], 1)) / 2
     possible = np.where(bounded, middle, degrees)[valid]  # bounds say why a degree is missing
     some = possible[sample_rows(len(possible), HIDDEN_MEAN_ROWS, random_state)]
-    most = max(LEAST_CORRELATED, CORRELATED_CELLS // max(len(columns), 1))
+    most = max(LEAST_CORRELATED, CORRELATED_CELLS // max(X.shape[1], 1))
     rows = sample_rows(len(degrees), most, random_state)
-    part, sampled = degrees[rows], {name: cells.iloc[rows] for name, cells in columns.items()}
+    part, sampled = degrees[rows], X.iloc[rows]
     by_row = np.bincount(holes.sum(axis=1), minlength=len(labels) + 1)
     untestable = _untestable_by_sums(degrees, holes, totals, whole)
     hidden_means = (np.nan, np.nan) if untestable else findings.estimate_hidden_means(some)
     results = {
         "n_rows": len(degrees),
-        "n_features": len(columns),
+        "n_features": X.shape[1],
         "labels": labels,
         "missing": float(holes.mean()),
         "by_label": _by_label(degrees, labels, hidden_means, whole, bounded),
@@ -173,7 +174,7 @@ def inspect_table(
         "size": findings.size_test(possible, labels, whole, untestable=untestable),
         "dependence": find_dependence(sampled, part, labels),
         "problems": problems,
-        "features": describe_features(columns, where, ORDERS[dates]),
+        "features": describe_features(X, where, ORDERS[dates]),
         "copies": find_copies(sampled, np.where(valid[rows, None], part, np.nan), labels),
         "notes": _notes(len(rows), len(some), len(degrees)),
         "unit": findings.PERCENT if whole > 1 else "",
@@ -223,7 +224,7 @@ def _untestable_by_sums(y, holes, totals, whole):
 def _degrees(X, y):
     degrees = np.asarray(y, dtype=np.float64)
     check_2d(degrees)
-    check_rows(as_table(X), degrees)
+    check_rows(X, degrees)
     if not degrees.size:
         raise ValueError("The table has no rows or no labels; there is nothing to look at.")
     return degrees

@@ -28,10 +28,9 @@ from inldl.rows.checks import (
     names_or_numbers,
 )
 from inldl.rows.density import evenly_spaced
-from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
 from inldl.tables import table_rows
-from inldl.tables.columns.cells import as_table, named_columns
+from inldl.tables.columns import as_frame
 from inldl.tables.columns.encoder import FeatureEncoder
 from inldl.tables.table_rows import PredictedRows, RowsToFill, TrainingRows
 from inldl.uncertainty.heldout import fit_weighted, predict_held_out
@@ -128,13 +127,8 @@ class TableModel(IntervalMixin, DistributionEstimator):
         -------
         self
         """
-        X, weight = as_table(X), as_weights(sample_weight)
-        rows = PartialRows.of(y, lower, upper, sums)
-        check_rows(X, rows.y)
-        if weight is not None:
-            check_rows(X, weight, "sample_weight")
-        rows = replace(rows, weight=weight, number=np.arange(len(rows)))
-        training = TrainingRows(X, rows, votes=votes, fold_groups=groups).weighted()
+        limits = {"lower": lower, "upper": upper, "sums": sums}
+        training = TrainingRows.of(X, y, sample_weight, limits, votes=votes, fold_groups=groups)
         self.fit_prepared(self.prepare(training, names_or_numbers(y)))
         return self
 
@@ -358,7 +352,7 @@ class TableModel(IntervalMixin, DistributionEstimator):
         columns = [column.name for column in self.encoder_.columns_]
         if not columns:
             return pd.DataFrame(columns=list(self.label_names_), dtype=float)
-        X = pd.DataFrame(named_columns(X, list(self.feature_names_in_)))
+        X = as_frame(X, list(self.feature_names_in_))
         rises = importance_by_label(self, X, y, n_repeats=1)["mean"].loc[columns]
         return rises.rename_axis(index=None, columns=None)
 

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,9 @@ from inldl.tables.audit import error_unit
 from inldl.tables.options import AskOptions
 from inldl.tables.reading import TableFile
 from inldl.tables.results import pieces_for
-from inldl.tables.table import whole_of
-from inldl.tables.table_rows import id_columns, id_texts
-from inldl.tables.writing import row_wholes, write_cells, write_frame
-from inldl.text import listed
+from inldl.tables.table import Piece, whole_of
+from inldl.tables.table_rows import checked_numbers, id_columns, id_texts, take_column
+from inldl.tables.writing import row_wholes, write_edited, write_frame
 
 NEEDED_COLUMNS = ("row", "label", "left", "answer")  # of a file with answers, at least
 OURS = {*NEEDED_COLUMNS, "rank", "estimate", "low", "high", "gain", "expected_error", "cost"}
@@ -33,7 +32,6 @@ class Asked:
     suggestion: Suggestion  # the same, as fractions
     n_rows: int  # rows of the table
     whole: float  # what shares sum to in the units of errors: 1, or 100 for percentages
-    by: str  # what was asked for
 
     @property
     def unit(self) -> str:
@@ -75,21 +73,20 @@ def ask_table(
     options = AskOptions.of(options, **keywords)
     by, cost = options.by, options.cost
     ids = [name for name in id_columns(file, model) if name not in OURS]
-    parts, facts, wholes = [], [], []
     others = ids if cost is None else [*ids, cost]
-    for piece in pieces_for(model, file, others, "reading rows", text=ids):
-        known = file.known(piece, scale, normalize=normalize)
-        parts.append(model.rows_to_fill(piece.features, known))
-        wholes.append(np.broadcast_to(row_wholes(piece, scale), piece.size))
-        about = {name: id_texts(piece.features, [name]) for name in ids}
-        about["cost"] = options.row_cost if cost is None else _prices(piece, cost, file)
-        facts.append(pd.DataFrame({"left": _left(piece, wholes[-1]), **about}))
-    rows, whole = pd.concat(facts, ignore_index=True), np.concatenate(wholes)
-    budget = options.budget
-    prices = check_asked(budget, by, rows["cost"].to_numpy(), options.cell_cost, len(rows))
-    found = suggestion(parts, file.labels, budget, by, prices, coverage)
-    table = _questions(found.table, rows[["left", *ids]], whole, whole_of(scale))
-    asked = Asked(table, found, len(rows), whole_of(scale), by)
+    piece = _joined(pieces_for(model, file, others, "reading rows", text=ids))
+    features = piece.features
+    whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
+    price = options.row_cost
+    if cost is not None:
+        what = "price; give a number above 0 in each row"
+        price = checked_numbers(features[cost], file.place_of(), lambda price: price > 0, what)
+    prices = check_asked(options.budget, by, price, options.cell_cost, piece.size)
+    rows = model.rows_to_fill(features, file.known(piece, scale, normalize=normalize))
+    found = suggestion(rows, file.labels, options.budget, by, prices, coverage)
+    facts = {"left": _left(piece, whole)} | {name: id_texts(features, [name]) for name in ids}
+    table = _questions(found.table, pd.DataFrame(facts), whole, whole_of(scale))
+    asked = Asked(table, found, piece.size, whole_of(scale))
     if path is not None:
         write_frame(asked.table, path, like=file.format, overwrite=overwrite)
     return asked
@@ -97,14 +94,10 @@ def ask_table(
 
 def without_prices(file, cost) -> TableFile:
     """Return the file without the column of prices among its features, or refuse that column."""
-    if cost is None:
-        return file
-    if cost not in file.source.names:
-        known = listed(map(repr, file.features), 20) or "there are none"
-        raise ValueError(f"No column {cost!r} with prices is among the features ({known}).")
-    if cost in file.labels:
-        raise ValueError(f"The column {cost!r} is named in --cost and as a label; name it once.")
-    file.features = [name for name in file.features if name != cost]
+    if cost is not None:
+        features = dict.fromkeys(file.features)
+        take_column(features, cost, file, "--cost")
+        file.features = list(features)
     return file
 
 
@@ -124,154 +117,106 @@ def _questions(found, rows, row_whole, whole):
     return pd.DataFrame({**out, "cost": found["cost"], "answer": np.nan})
 
 
+def _joined(pieces):
+    """Return all rows of a table as one piece."""
+    return Piece.joined([replace(piece, raw=None) for piece in pieces])
+
+
 def _left(piece, whole):
     """Return what the known shares of rows leave to the missing ones, in units of the file."""
     return np.maximum(whole - np.nansum(piece.values, axis=1), 0)
 
 
-def _prices(piece, name, file):
-    """Return the prices in a column."""
-    cells = piece.features[name]
-    prices = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    bad = np.flatnonzero(~(np.isfinite(prices) & (prices > 0)))
-    if bad.size:
-        cell, place = cells.iloc[bad[0]], file.place_of(first=piece.first)(int(bad[0]))
-        shown = "nothing" if pd.isna(cell) else repr(cell)
-        raise ValueError(
-            f"{place}, column {name!r}: {shown} is not a price; give a number above 0 in each row."
-        )
-    return prices
-
-
 def with_answers(file, path, *, scale="auto") -> tuple[TableFile, int]:
     """Return a table like that of a file, with the answers of another file put in; and how many.
 
-    The file at `path` has the questions and the answers; questions without an answer are skipped.
     The file of the new table is a copy, which goes when that does; the files that were given stay
     as they are.
     """
-    scale = file.find_scale()[0] if scale == "auto" else scale
-    answers = Answers(path, file)
+    answers = read_answers(path, file, file.find_scale()[0] if scale == "auto" else scale)
     folder = Path(tempfile.mkdtemp(prefix="inldl-"))
     try:
         copy = folder / file.path.name
-        named = [name for name in file.labels if name in set(answers.table["label"])]
-        write_cells(file, copy, named, lambda piece: answers.in_piece(piece, scale), answers.ids)
-        answers.check_rows()
+        write_edited(file, copy, answers)
         opened = TableFile(copy, file.labels, file.options)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     goes_with(opened, copy)
-    return opened, len(answers.table)
+    return opened, len(answers)
 
 
-class Answers:
-    """The answers in a file with questions, checked against the table that they are about.
+def read_answers(path, file, scale) -> list[tuple[int, str, float]]:
+    """Return the answers in a file with questions: rows of the table, from 0, labels, numbers.
 
-    Attributes
-    ----------
-    table : DataFrame
-        The answers: row (from 1), label, left (what the row left when it was asked), answer, name
-        (the ids of the row) and place (in the file).
-    ids : list of str
-        The columns that name the rows in both files.
+    Questions without an answer are skipped. Answers that do not fit the table `file` as it is now
+    are refused with their line.
     """
-
-    def __init__(self, path, file):
-        self._path, self._file, source = path, file, TableFile(path, None)
-        lacking = [name for name in NEEDED_COLUMNS if name not in source.source.names]
-        if lacking:
-            raise ValueError(
-                f"{path} has no column {lacking[0]!r}; give the file that `inldl ask` wrote, with "
-                "your answers in its column 'answer'."
-            )
-        shared = {*source.source.names} - OURS - {*file.labels}
-        self.ids = [name for name in source.source.names if name in shared & {*file.source.names}]
-        names = [*NEEDED_COLUMNS, *self.ids]
-        parts = [piece.features for piece in source.pieces(names, {"label", *self.ids})]
-        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=names)
-        table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
-        table |= {"label": id_texts(frame, ["label"]), "name": id_texts(frame, self.ids)}
-        table["place"] = [source.place_of()(i).lower() for i in range(len(frame))]
-        self.table = pd.DataFrame(table).dropna(subset="answer")
-        self._check_cells()
-        self._met = set()  # answers whose rows the table has
-
-    def _refuse(self, answer, problem):
-        raise ValueError(f"{self._path}, {answer.place}: {problem}")
-
-    def _check_cells(self):
-        """Refuse unknown labels, and two answers to one question."""
-        labels = self._file.labels
-        for answer in self.table[~self.table["label"].isin(labels)].itertuples():
-            names = ", ".join(labels)
-            self._refuse(answer, f"there is no label {answer.label!r}; the labels are {names}.")
-        for answer in self.table[self.table.duplicated(["row", "label"])].itertuples():
-            twice = f"row {answer.row:g} has two answers for {answer.label!r}"
-            self._refuse(answer, f"{twice}; leave one of them out.")
-
-    def check_rows(self) -> None:
-        """Refuse answers about rows that the table does not have."""
-        for answer in self.table.drop(list(self._met)).itertuples():
-            self._refuse(answer, f"the table has no row {answer.row:g}; correct its number.")
-
-    def cells(self, scale) -> list[tuple[int, str, float]]:
-        """Return the answers as rows, from 0, labels and numbers, once all are checked."""
-        for piece in self._file.pieces(self.ids, set(self.ids)):
-            self.in_piece(piece, scale)
-        self.check_rows()
-        return [(int(a.row) - 1, a.label, float(a.answer)) for a in self.table.itertuples()]
-
-    def in_piece(self, piece, scale) -> np.ndarray:
-        """Return what to write into the label columns of a piece, NaN where nothing changes."""
-        out = np.full(piece.values.shape, np.nan)
-        whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
-        left, names = _left(piece, whole), id_texts(piece.features, self.ids)
-        at = self.table["row"] - 1 - piece.first
-        here = self.table[at.between(0, piece.size, inclusive="left") & (at % 1 == 0)]
-        for answer in here.itertuples():
-            row, column = int(at[answer.Index]), self._file.labels.index(answer.label)
-            out[row, column] = answer.answer
-            facts = piece, row, column, left[row], whole[row], names[row], np.nansum(out[row])
-            for wrong, problem in self._problems(answer, *facts):
-                if wrong:
-                    self._refuse(answer, problem)
-        self._met.update(here.index)
-        return out
-
-    def _problems(self, answer, piece, row, column, left, whole, name, answered):
-        """Yield whether an answer does not fit the row as it is now, and why."""
-        value, number, known = answer.answer, f"row {answer.row:g}", piece.values[row, column]
-        yield (
-            not np.isnan(known),
-            f"{answer.label!r} is {known:.6g} in {number} of the table already; delete the "
-            "answer, or empty the cell of the table.",
+    source = TableFile(path, None)
+    lacking = [name for name in NEEDED_COLUMNS if name not in source.source.names]
+    if lacking:
+        raise ValueError(
+            f"{path} has no column {lacking[0]!r}; give the file that `inldl ask` wrote, with "
+            "your answers in its column 'answer'."
         )
+    shared = {*file.source.names} - OURS - {*file.labels}
+    ids = [name for name in source.source.names if name in shared]  # name the rows in both files
+    frame = _joined(source.pieces([*NEEDED_COLUMNS, *ids], {"label", *ids})).features
+    table = {name: _numbers(frame[name], source, path) for name in ("row", "left", "answer")}
+    table |= {"label": id_texts(frame, ["label"]), "name": id_texts(frame, ids)}
+    table["place"] = [source.place_of()(i).lower() for i in range(len(frame))]
+    answers = pd.DataFrame(table).dropna(subset="answer")
+    answers["again"] = answers.duplicated(["row", "label"])
+    answers["answered"] = answers.groupby("row")["answer"].cumsum()
+    piece = _joined(file.pieces(ids, set(ids)))
+    whole = np.broadcast_to(row_wholes(piece, scale), piece.size)
+    facts = file.labels, piece, _left(piece, whole), whole, id_texts(piece.features, ids)
+    for answer in answers.itertuples():
+        for wrong, problem in _problems(answer, *facts):
+            if wrong:
+                raise ValueError(f"{path}, {answer.place}: {problem}")
+    return [(int(a.row) - 1, a.label, float(a.answer)) for a in answers.itertuples()]
+
+
+def _problems(answer, labels, piece, lefts, wholes, names):
+    """Yield whether an answer does not fit the table as it is now, and why."""
+    value, label, number = answer.answer, answer.label, f"row {answer.row:g}"
+    known = ", ".join(labels)
+    yield label not in labels, f"there is no label {label!r}; the labels are {known}."
+    yield answer.again, f"{number} has two answers for {label!r}; leave one of them out."
+    exists = answer.row in range(1, piece.size + 1)
+    yield not exists, f"the table has no {number}; correct its number."
+    row, column = int(answer.row) - 1, labels.index(label)
+    left, whole, name, there = lefts[row], wholes[row], names[row], piece.values[row, column]
+    yield (
+        not np.isnan(there),
+        f"{label!r} is {there:.6g} in {number} of the table already; delete the answer, or empty "
+        "the cell of the table.",
+    )
+    yield (
+        abs(left - answer.left) > FILE_ROUNDING * max(whole, 1),
+        f"{number} has changed: its known shares leave {left:.6g} now, and left "
+        f"{answer.left:.6g} when the question was written; write the questions again with "
+        "`inldl ask`.",
+    )
+    yield value < 0, f"the answer {value:.6g} is negative; give a share of 0 or more."
+    if piece.bounds is not None:
+        low, high, _ = piece.bounds.limits[:, row, column]
         yield (
-            abs(left - answer.left) > FILE_ROUNDING * max(whole, 1),
-            f"{number} has changed: its known shares leave {left:.6g} now, and left "
-            f"{answer.left:.6g} when the question was written; write the questions again with "
-            "`inldl ask`.",
+            value < low or value > high,
+            f"the answer {value:.6g} is outside the bounds that {label!r} has in {number} of the "
+            "table; correct one of them.",
         )
-        yield value < 0, f"the answer {value:.6g} is negative; give a share of 0 or more."
-        if piece.bounds is not None:
-            low, high, _ = piece.bounds.limits[:, row, column]
-            yield (
-                value < low or value > high,
-                f"the answer {value:.6g} is outside the bounds that {answer.label!r} has in "
-                f"{number} of the table; correct one of them.",
-            )
-        yield (
-            name != answer.name,
-            f"{number} is {name!r} in the table, but the question was about {answer.name!r}; "
-            "write the questions again with `inldl ask`.",
-        )
-        yield (
-            answered > left + ANSWER_ROUNDING * whole,
-            f"the answers in {number} sum to {answered:.6g}, but its known shares leave "
-            f"{left:.6g}; give shares that fit, in the units of the table.",
-        )
+    yield (
+        name != answer.name,
+        f"{number} is {name!r} in the table, but the question was about {answer.name!r}; "
+        "write the questions again with `inldl ask`.",
+    )
+    yield (
+        answer.answered > left + ANSWER_ROUNDING * whole,
+        f"the answers in {number} sum to {answer.answered:.6g}, but its known shares leave "
+        f"{left:.6g}; give shares that fit, in the units of the table.",
+    )
 
 
 def _numbers(cells, source, path):

@@ -38,18 +38,13 @@ class FitResult:
     holes: list  # the labels that may have holes
     n_rows: int  # rows that were learned from
     n_missing: int  # degrees of these rows
-    n_observed: int
+    missing: float  # their share
     n_empty: int  # missing degrees in rows without an observed one
     notes: list  # what a user should know
     # How well rows that the model has not seen are predicted, in the units of the file
     new_rows: Any
     sample: tuple = field(repr=False)  # some rows: features and degrees
     size: SizeTest  # whether missing depends on the size of a degree
-
-    @property
-    def missing(self) -> float:
-        """Return the share of the degrees that are missing."""
-        return self.n_missing / (self.n_missing + self.n_observed)
 
     @cached_property
     def completion(self) -> audit.HeldOut:

@@ -13,8 +13,10 @@ from inldl.completion.asking import RowErrors
 from inldl.errors import DataError
 from inldl.rows.checks import WEIGHTLESS
 from inldl.rows.density import mean_degrees
+from inldl.rows.inputs import as_weights, check_rows
 from inldl.rows.partial import PartialRows
-from inldl.tables.columns.cells import ID, NEARLY_ID, RUNNING, level_name
+from inldl.tables.columns import as_frame, level_name
+from inldl.tables.columns.kinds import ID, NEARLY_ID, RUNNING
 from inldl.text import counted, listed
 from inldl.uncertainty.heldout import row_keys
 
@@ -30,6 +32,18 @@ class TrainingRows:
     divisors: Any = None  # (n,) what rows were divided by, if complete ones have several sums
     votes: Any = None  # (n,) how many votes the degrees of a row rest on
     fold_groups: Any = None  # (n,) rows of one group are held out together
+
+    @classmethod
+    def of(cls, X, y, sample_weight=None, limits=None, **about) -> TrainingRows:
+        """Return the rows that count, as a user gives them; they keep their numbers.
+
+        `limits` has lower and upper bounds and sums, and `about` the other fields.
+        """
+        X, rows = as_frame(X), PartialRows.of(y, **(limits or {}))
+        check_rows(X, rows.y)
+        weight = as_weights(sample_weight, len(rows))
+        rows = replace(rows, weight=weight, number=np.arange(len(rows)))
+        return cls(X, rows, **about).weighted()
 
     def __len__(self):
         return len(self.rows)
@@ -87,20 +101,17 @@ class RowsToFill:
         """Return rows that are given as the `complete` of an estimator takes them."""
         return cls(model, *model._rows_to_fill(X, y, lower, upper, sums))
 
-    def __len__(self):
-        return len(self.rows)
-
     def take(self, at) -> RowsToFill:
         """Return some of the rows."""
         return RowsToFill(self.model, self.rows.take(at), self.predicted[at])
 
-    def fill(self) -> np.ndarray:
-        """Return the rows with their missing degrees filled in."""
-        return self.model._fill(self.rows, self.predicted)
-
-    def fill_with_intervals(self, coverage) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return completed rows, and the lower and upper ends of intervals of all degrees."""
-        return self.model._fill_with_intervals(self.rows, self.predicted, coverage)
+    def fill(self, coverage=None) -> tuple[np.ndarray, ...]:
+        """Return completed rows; with a coverage, the ends of intervals of the filled, too."""
+        if coverage is None:
+            return (self.model._fill(self.rows, self.predicted),)
+        about = self.rows, self.predicted, coverage
+        completed, *ends = self.model._fill_with_intervals(*about)
+        return completed, *(np.where(self.rows.holes, end, np.nan) for end in ends)
 
     def draw(self, n_draws, seed, first=0) -> np.ndarray:
         """Return completed tables that differ as far as degrees are unsure.
@@ -182,9 +193,16 @@ def _text(cell):
     return level_name(cell) if isinstance(cell, float) else str(cell).strip()
 
 
-def take_column(features, name, file, option) -> pd.Series:
+_VERBS = {
+    "--group": ("group", "grouped"),
+    "--weight": ("weigh", "weighed"),
+    "--cost": ("price", "priced"),
+}
+
+
+def take_column(features, name, file, option) -> Any:
     """Take a column from the features, which says something else about the rows."""
-    verb, done = {"--group": ("group", "grouped"), "--weight": ("weigh", "weighed")}[option]
+    verb, done = _VERBS[option]
     if name in features:
         return features.pop(name)
     if name in file.labels:
@@ -205,23 +223,25 @@ def take_weights(features, name, file, rows=None) -> np.ndarray | None:
     """
     if name is None:
         return None
-    cells = take_column(features, name, file, "--weight")
-    weights = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        cell = cells.iloc[bad[0]]
-        shown = repr(cell) if isinstance(cell, str) else f"{cell:g}"
-        error = DataError(
-            "Column {column} has {value} in {row}, which is not a weight; give a number that is "
-            "not negative, 0 to leave the row out.",
-            column=name,
-            value="no number" if pd.isna(cell) else shown,
-            row=int(bad[0]),
-        )
-        raise error.with_place(file.place_of(rows))
+    cells, place = take_column(features, name, file, "--weight"), file.place_of(rows)
+    what = "weight; give a number that is not negative, 0 to leave the row out"
+    weights = checked_numbers(cells, place, lambda weights: weights >= 0, what)
     if not weights.any():
         raise ValueError(f"All weights in column {name!r} are 0; {WEIGHTLESS.partition('; ')[2]}")
     return weights / weights.mean()
+
+
+def checked_numbers(cells, place, good, what) -> np.ndarray:
+    """Return a column as numbers, or refuse the first that is not `good`, saying `what` is."""
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & good(numbers)))
+    if bad.size:
+        cell = cells.iloc[bad[0]]
+        value = repr(cell) if isinstance(cell, str) else f"{cell:g}"
+        facts = {"value": "no number" if pd.isna(cell) else value, "row": int(bad[0])}
+        sentence = f"Column {{column}} has {{value}} in {{row}}, which is not a {what}."
+        raise DataError(sentence, column=cells.name, **facts).with_place(place)
+    return numbers
 
 
 def votes_of(table) -> np.ndarray:

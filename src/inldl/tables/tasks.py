@@ -70,7 +70,7 @@ def fit_table(file, method="auto", options=None, **keywords) -> FitResult:
         [name for j, name in enumerate(labels) if partly or missing[:, j].any()],
         len(rows),
         int(missing.sum()),
-        int(missing.size - missing.sum()),
+        float(missing.mean()),
         int(missing.all(axis=1).sum()) * missing.shape[1],
         notes,
         audit.measure_new_rows(model, rows.y, weight).in_units_of(scale),
@@ -176,7 +176,7 @@ def complete_table(
             known = file.known(piece, scale, normalize=normalize)
             with _placed(file.place_of(first=piece.first), file.labels):
                 rows = model.rows_to_fill(piece.features, known)
-                completed, *ends = _completed(rows, coverage)
+                completed, *ends = rows.fill(coverage)
             tally.add(piece, known.y, completed, rows.rows)
             shown.keep(piece, known.y, completed, ends)
             added = _pairs(ends, units := np.reshape(row_wholes(piece, scale), (-1, 1)))
@@ -326,14 +326,6 @@ def _placed(where, labels=()):
         if labels and isinstance(error.label, int):
             error = error.with_facts(label=labels[error.label])
         raise error.with_place(where) from None
-
-
-def _completed(rows, coverage):
-    """Return completed degrees, and the ends of their intervals, NaN where none is needed."""
-    if coverage is None:
-        return (rows.fill(),)
-    completed, *ends = rows.fill_with_intervals(coverage)
-    return completed, *(np.where(rows.rows.holes, end, np.nan) for end in ends)
 
 
 def _interval_names(labels, coverage):

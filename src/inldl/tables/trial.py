@@ -6,6 +6,7 @@ import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from inldl.datasets import hide
 from inldl.metrics import METRICS, Pair
 from inldl.metrics.registry import mean_of_rows
+from inldl.tables.audit import Errors
 from inldl.tables.model import TableModel
 from inldl.tables.table_rows import TrainingRows
 from inldl.uncertainty.heldout import with_every_label
@@ -87,77 +89,17 @@ def predicting_trials(table, folds, random_state) -> list[Trial]:
     return trials
 
 
-class TrialErrors:
-    """The errors of one method, row by row, summed over trials of one kind.
-
-    `squared`, `absolute` and `count` are sums over the judged degrees of a row, times its weight;
-    `cosine` is that of its judged degrees in the last trial, or NaN.
-    """
-
-    def __init__(self, n, weights=None) -> None:
-        self.weights = weights
-        self.sums = np.zeros((3, n))
-        self.squared, self.absolute, self.count = self.sums
-        self.cosine = np.full(n, np.nan)
-
-    def add(self, y, found, judged) -> None:
-        """Add the errors of degrees `found` where they are judged."""
-        off = np.where(judged, found - np.where(judged, y, 0), 0)
-        sums = np.stack([off**2, np.abs(off), judged]).sum(axis=2)
-        self.sums += sums if self.weights is None else sums * self.weights
-        rows = judged.any(axis=1)
-        truth = np.where(judged, y, np.nan)[rows]
-        self.cosine[rows] = METRICS["cosine"].formula(Pair.of(truth, found[rows]))
-
-    def rmse(self) -> float:
-        """Return the root of the mean squared error, or NaN if nothing was judged."""
-        return float(np.sqrt(self._mean(self.squared)))
-
-    def mae(self) -> float:
-        """Return the mean absolute error, or NaN if nothing was judged."""
-        return self._mean(self.absolute)
-
-    def _mean(self, errors):
-        return float(errors.sum() / self.count.sum()) if self.count.any() else np.nan
-
-    def mean_cosine(self) -> float:
-        """Return the mean cosine of the rows that have one."""
-        return mean_of_rows(self.cosine, self.weights)
-
-    def rmse_error(self) -> float:
-        """Return the standard error of `rmse`, from the differences between rows."""
-        return _spread(self._influence()) if self.count.any() else np.nan
-
-    def behind(self, other) -> tuple[float, float]:
-        """Return by how much `rmse` is above that of another, and the standard error of that.
-
-        Both are judged at the same degrees, so rows are compared one by one.
-        """
-        return self.rmse() - other.rmse(), _spread(self._influence() - other._influence())
-
-    def _influence(self):
-        """Return what each row adds to the deviation of `rmse` from its expectation."""
-        total, rmse = self.count.sum(), self.rmse()
-        if not rmse > 0:
-            return np.zeros(len(self.count))
-        return (self.squared - rmse**2 * self.count) / (2 * rmse * total)
-
-
-def _spread(parts):
-    """Return the standard error of a sum of independent parts whose mean is 0."""
-    n = np.count_nonzero(parts)
-    return float(np.sqrt(np.square(parts).sum() * n / max(n - 1, 1)))
-
-
 @dataclass
 class Attempt:
     """What a method did in all trials: its errors, and the CPU seconds of each fit.
 
-    `warned` counts its warnings, those of convergence as one; `reason` says why it failed.
+    `cosine` is the mean over the rows that it predicted. `warned` counts its warnings, those of
+    convergence as one; `reason` says why it failed.
     """
 
-    completing: TrialErrors
-    predicting: TrialErrors
+    completing: Any = None  # `Errors`, as those of predicting
+    predicting: Any = None
+    cosine: float = np.nan
     seconds: list = field(default_factory=list)
     warned: Counter = field(default_factory=Counter)
     reason: str = ""
@@ -171,8 +113,9 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
 
     That is given as `TrainingRows`, with the features as a frame.
     """
-    about = len(table), table.rows.weight
-    result = Attempt(TrialErrors(*about), TrialErrors(*about))
+    result = Attempt()
+    errors: dict[bool, list[Errors]] = {True: [], False: []}
+    weight, predicted = table.rows.weight, np.zeros(table.rows.y.shape)
     # Threads of OpenMP that wait for each other made boosting 20 times as slow on a busy machine.
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
         warnings.simplefilter("always")
@@ -180,10 +123,15 @@ def try_method(method, table, labels, trials, random_state, dates="auto") -> Att
             for trial in trials:
                 how = random_state, result.seconds, dates
                 found = run_trial(method, table, labels, trial, *how)
-                errors = result.completing if trial.completes else result.predicting
-                errors.add(trial.truth, found, trial.judged)
+                part = Errors.at(trial.judged, found - trial.truth, weight)
+                errors[trial.completes].append(part)
+                predicted += 0 if trial.completes else found
         except Exception as error:  # whatever a method raises is a reason, not an end
             result.reason = " ".join(str(error).split()) or type(error).__name__
+    if not result.reason:
+        result.completing, result.predicting = map(Errors.joined, errors.values())
+        rows = METRICS["cosine"].formula(Pair.of(table.rows.y, predicted))
+        result.cosine = mean_of_rows(rows, weight)
     for warning in caught:
         converged = not issubclass(warning.category, ConvergenceWarning)
         text = " ".join(str(warning.message).split()) if converged else NOT_CONVERGED

@@ -1,5 +1,6 @@
 """Write tables: one that was read with its holes filled or some cells edited; or a new one."""
 
+import math
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -283,16 +284,33 @@ def _checked(known, completed):
     return completed
 
 
-def write_cells(file, path, named, cells_of, ids=()) -> None:
-    """Write a copy of a file with other numbers in some cells of the label columns `named`.
+def write_edited(file, path, edits) -> None:
+    """Write a copy of a file with the cells that a user has edited.
 
-    `cells_of` returns what to write into the label columns of a `Piece`, NaN where nothing
-    changes. It finds the columns `ids` in the piece, as text.
+    Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
+    file.
     """
-    path, columns = Path(path), (file.labels, named, ())
-    with packing(path, path) as plain, file.source.writer(plain, *columns) as write:
-        for piece in file.pieces(ids, set(ids)):
-            write(piece.raw, cells_of(piece), None)
+    left: dict[tuple[int, int], float] = {}
+    for row, label, value in edits:
+        if label not in file.labels:
+            raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
+        left[row, file.labels.index(label)] = value
+
+    path, named = Path(path), [file.labels[j] for j in sorted({column for _, column in left})]
+    with (
+        packing(path, path) as plain,
+        file.source.writer(plain, file.labels, named, ()) as write,
+    ):
+        for piece in file.pieces():
+            cells = np.full(piece.values.shape, np.nan)
+            rows = range(piece.first, piece.first + piece.size)
+            for row, column in [at for at in left if at[0] in rows]:
+                cells[row - piece.first, column] = left.pop((row, column))
+            write(piece.raw, cells, None)
+    for row, _ in left:
+        raise ValueError(f"The table has no row {row + 1}; undo its edit.")
 
 
 def write_frame(frame, path, *, like=None, overwrite=False) -> None:

@@ -1,4 +1,4 @@
-"""What is said about questions, and about a trial of asking."""
+"""What is said about questions."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from inldl.report import asking_trial_page, questions_page
-from inldl.tables import AskingTrial, Suggestion
+from inldl.report import questions_page
+from inldl.tables import Suggestion
 from inldl.tables.questions import Asked
 
 MODEL = SimpleNamespace(method="winldl")
@@ -27,7 +27,7 @@ def questions(n, n_missing=30, cost=1.0):
             "expected_error": 100 * table["rmse"], "cost": cost, "answer": np.nan,
         }
     )  # fmt: skip
-    return Asked(shown, found, 40, 100.0, "cell")
+    return Asked(shown, found, 40, 100.0)
 
 
 def test_questions():
@@ -65,23 +65,3 @@ def test_nothing_to_ask(n_missing, words):
     page = questions_page(questions(0, n_missing), MODEL, "t.csv", "ask.csv")
     assert page.summary[0].startswith(words)
     assert page.blocks() == []
-
-
-def test_a_trial():
-    curves = pd.DataFrame(
-        {
-            "strategy": ["ask", "ask", "random", "random"], "round": [0, 1, 0, 1],
-            "asked": [0, 9, 0, 8], "cost": [0, 9, 0, 9.5], "rmse": [8.0, 4.0, 8.0, 6.0],
-        }
-    )  # fmt: skip
-    trial = AskingTrial(curves, {"ask": 0.75, "random": 0.875}, 50, 60, "percentage points")
-    page = asking_trial_page(trial, notes=["A note."])
-    assert "The error was 8.00 percentage points at first" in page.summary[0]
-    assert page.summary[0].endswith("with the strategy 'ask'.")
-    figure, table = page.blocks()
-    assert table.rows == [
-        ["ask", 9, 9, (4.0, "best"), (0.75, "best")], ["random", 8, 9.5, 6.0, 0.875],
-    ]  # fmt: skip
-    [axes] = figure.draw().axes
-    assert [line.get_label() for line in axes.get_lines()] == ["ask", "random"]
-    np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), [8, 4])

@@ -10,7 +10,7 @@ from inldl import TableModel
 from inldl.files.model_file import load_model, save_model
 from inldl.files.onnx import export_onnx
 from inldl.tables import DateColumn, FeatureEncoder, TableFile, fit_table, predict_table
-from inldl.tables.columns.cells import Cells
+from inldl.tables.columns import Cells
 
 DAY = datetime.date(2024, 5, 1)  # a Wednesday
 NUMBER = (DAY - datetime.date(1970, 1, 1)).days

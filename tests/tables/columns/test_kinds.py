@@ -10,8 +10,8 @@ from inldl import TableModel
 from inldl.files.model_file import load_model, save_model
 from inldl.files.onnx import export_onnx
 from inldl.tables import FeatureEncoder, TableFile, fit_table, inspect_table, predict_table
-from inldl.tables.columns.cells import Choice, Column
 from inldl.tables.columns.encoder import KINDS, register
+from inldl.tables.columns.kinds import Choice, Column
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 

@@ -212,7 +212,7 @@ def _write_pieces(folder, file, others):
 
 def _lines(frame, names):
     """Return a line of JSON for each row, with the texts of some columns."""
-    from inldl.tables.columns.cells import level_name
+    from inldl.tables.columns import level_name
 
     def texts(column):
         numbers = (level_name(cell) if isinstance(cell, float) else str(cell) for cell in column)

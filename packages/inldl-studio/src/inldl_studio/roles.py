@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from inldl.tables.columns.cells import Cells
+from inldl.tables.columns import Cells
 from inldl.tables.features import describe_features
 from inldl.tables.reading import gather
 from inldl.text import counted
@@ -35,12 +35,11 @@ def suggest_roles(file: Any) -> tuple[pd.DataFrame, int, list[str]]:
         frame = pd.DataFrame(values, columns=file.labels).join(frame)
     if not len(frame):
         raise ValueError(f"{file.path} has a header but no rows; add rows.")
-    columns = {name: frame[name] for name in frame}
-    found = describe_features(columns, file.source.where)
-    labels, why = (file.labels, []) if file.labels else _labels(columns)
+    found = describe_features(frame, file.source.where)
+    labels, why = (file.labels, []) if file.labels else _labels(frame)
     ids = (found["kind"] == "id") & ~found["column"].isin(labels)
     role = np.where(found["column"].isin(labels), "label", np.where(ids, "id", "feature"))
-    examples = [_examples(columns[name]) for name in found["column"]]
+    examples = [_examples(frame[name]) for name in found["column"]]
     return found.assign(role=role, examples=examples), len(frame), [*file.notes, *why]
 
 
@@ -66,14 +65,13 @@ def _labels(columns):
     ]
 
 
-def _numbers(columns):
+def _numbers(frame):
     """Return the names of all columns and some rows as numbers; NaN for columns of text."""
-    values = []
-    for name, column in columns.items():
-        numbers = Cells(name, column.iloc[:MOST_SUMMED]).stored
-        blank = np.full(min(len(column), MOST_SUMMED), np.nan)
-        values.append(blank if numbers is None else np.asarray(numbers, dtype=float))
-    return list(columns), np.column_stack(values)
+    values = np.full((min(len(frame), MOST_SUMMED), frame.shape[1]), np.nan)
+    for j, (name, column) in enumerate(frame.iloc[:MOST_SUMMED].items()):
+        numbers = Cells(name, column).stored
+        values[:, j] = np.nan if numbers is None else numbers
+    return list(frame), values
 
 
 def _longest(values, whole, fits):

@@ -10,13 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from inldl.files.model_file import load_model, save_model
 from inldl.files.replacing import write_text
 from inldl.progress import listening
-from inldl.report.pages.advice import comparison_page, questions_page
-from inldl.report.pages.inspection import inspection_page
+from inldl.report.pages.advice import comparison_page, inspection_page, questions_page
 from inldl.report.pages.table import completion_page, prediction_page
 from inldl.report.renderers import pictures, table_data
 from inldl.tables import TableFile
@@ -32,7 +29,7 @@ from inldl.tables.options import (
     ShareOptions,
     names,
 )
-from inldl.tables.questions import Answers, ask_table
+from inldl.tables.questions import ask_table, read_answers
 from inldl.tables.reading import gather
 from inldl.tables.results import draw_paths
 from inldl.tables.tasks import (
@@ -42,7 +39,7 @@ from inldl.tables.tasks import (
     method_for,
     predict_table,
 )
-from inldl.tables.writing import write_cells, write_frame
+from inldl.tables.writing import write_edited, write_frame
 from inldl_studio import settings as options
 from inldl_studio.grid import cell_form, completed_cells, write_grid
 from inldl_studio.jobs import ProgressLines
@@ -149,33 +146,6 @@ class Task:
         write_text(self.folder / "result.json", json.dumps(_plain(result)))
 
 
-def write_edited(file: TableFile, path: Path, edits: list[tuple[int, str, float]]) -> None:
-    """Write a copy of a file with the cells that a user has edited.
-
-    Each of the `edits` is the number of a row, from 0, a label, and a number in the units of the
-    file.
-    """
-    left: dict[tuple[int, int], float] = {}
-    for row, label, value in edits:
-        if label not in file.labels:
-            raise ValueError(f"There is no label {label!r}; undo the edit of row {row + 1}.")
-        if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{value:g} is not a share; give a number of 0 or more.")
-        left[row, file.labels.index(label)] = value
-
-    def cells_of(piece):
-        cells = np.full(piece.values.shape, np.nan)
-        rows = range(piece.first, piece.first + piece.size)
-        for row, column in [at for at in left if at[0] in rows]:
-            cells[row - piece.first, column] = left.pop((row, column))
-        return cells
-
-    named = [file.labels[column] for column in sorted({column for _, column in left})]
-    write_cells(file, path, named, cells_of)
-    for row, _ in left:
-        raise ValueError(f"The table has no row {row + 1}; undo its edit.")
-
-
 def look(task: Task) -> None:
     """Suggest what the columns of a table are."""
     task.step("Reading", 1)
@@ -269,8 +239,8 @@ def _questions(table, scale):
 def answers(task: Task) -> None:
     """Read the answers in a list of questions that was filled in elsewhere."""
     task.step("Reading", 1)
-    found = Answers(Path(task.given["other"]), task.open())
-    task.finish(answers=found.cells(task.given["scale"]))
+    other = Path(task.given["other"])
+    task.finish(answers=read_answers(other, task.open(), task.given["scale"]))
 
 
 def compare(task: Task) -> None:

@@ -105,25 +105,6 @@ def error_by_degree(
     return style.legend_above(axes.figure, lines)
 
 
-@drawn
-def error_against_cost(frame, *, unit="", label="root mean squared error", width=FULL) -> Drawing:
-    """Draw the error that is left against what was spent on questions, one line per strategy.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns strategy, cost, rmse.
-    unit : str
-        Of the errors, such as "percentage points".
-    """
-    style.need_columns(frame, "strategy", "cost", "rmse")
-    axes = style.single_panel(width, 2.8)
-    lines = _lines(axes, frame, "strategy", "cost", "rmse", style.looks(frame["strategy"]))
-    axes.set_ylim(bottom=0)
-    axes.set(xlabel="spent on answers", ylabel=f"{label}{f' ({unit})' if unit else ''}")
-    return style.legend_above(axes.figure, lines)
-
-
 def _degree_axes(counts, width):
     """Return the axes for the errors, with the counts in a low panel below them."""
     if counts is None:

@@ -1,1 +1,137 @@
-"""Documents of results, one file a kind."""
+"""Pages of results; here are the sections that several of them have: errors, and features."""
+
+from functools import partial
+
+from inldl.report.document import Header, Paragraph, Section, ShownTable, picture_and_table
+from inldl.report.figures import errors_by_label, influence, reliability
+from inldl.report.figures.maps import most_influential
+from inldl.report.style import FULL
+from inldl.tables.audit import form_of, in_unit
+
+FEW = 50  # shares: an error that is measured on fewer is a rough estimate
+
+
+def _overall(held_out):
+    """Return the errors over all shares, or None if there are no shares."""
+    overall = None if held_out is None else held_out.overall()
+    return overall if overall and overall["n"] else None
+
+
+def error_sentences(held_out, what="known shares", name="Expected error") -> list[str]:
+    """Return sentences that say how large the error is, measured on `what`."""
+    overall = _overall(held_out)
+    if overall is None:
+        why = "" if held_out is None else held_out.unknown
+        return [f"The error cannot be estimated: {why or 'too few shares are known'}."]
+    found, means = overall["mae"], overall["constant_mae"]
+    form = form_of(held_out.unit, (found, means))
+    texts = [
+        f"{name}: {f'{found:{form}} {held_out.unit}'.rstrip()} (using column means: "
+        f"{means:{form}}), measured on {overall['n']:,} {what}."
+    ]
+    if overall["mae"] >= means:
+        texts.append("This is no better than column means.")
+    if overall["n"] < FEW:
+        texts.append(f"This is a rough estimate: only {overall['n']} shares could be used.")
+    return texts
+
+
+def quality_sections(held_out, influences=None) -> list[Section]:
+    """Return the sections that show how good predictions are, and what the features do.
+
+    There are none on errors if nothing was held out, and none on features without a frame of
+    influences.
+    """
+    sections, overall = {}, _overall(held_out)
+    if overall is not None:
+        texts = [Paragraph(text) for text in (held_out.how, *_explained(overall["explained"]))]
+        sections["How good it is"] = [*texts, *_by_label(held_out)]
+        sections["Can it be trusted?"] = _reliability(held_out, overall["coverage"])
+    if influences is not None and influences.size:
+        unit = "" if held_out is None else held_out.unit
+        sections["What the features do"] = _influence(influences, unit)
+    return [Section(title, blocks, page_only=True) for title, blocks in sections.items()]
+
+
+def _explained(explained):
+    if explained != explained:
+        return []
+    if explained <= 0:
+        return ["The model is no better than the column means."]
+    saved = f"The squared error is {explained:.0%} smaller than that of the column means."
+    return [saved if explained > 0.05 else f"{saved} That is hardly better."]
+
+
+def _by_label(held_out):
+    frame = held_out.by_label()
+    form = form_of(held_out.unit, frame["rmse"])
+    caption = (
+        "The error of each label: the model (dot) and the mean of the column (diamond). Root mean "
+        f"square error{in_unit(held_out.unit)}; further left is better."
+    )
+    columns = {
+        "label": Header("label"),
+        "n": Header("shares"),
+        "rmse": Header("error", form),
+        "constant_rmse": Header("error of the mean", form),
+        "mae": Header("mean absolute error", form_of(held_out.unit, frame["mae"])),
+        "explained": Header("explained", ".1%"),
+        "bias": Header("bias", form),
+    }
+    numbers = (
+        f"The same in numbers{in_unit(held_out.unit)}. Explained: by how much the squared error "
+        "is smaller than that of the mean; below zero it is larger. Bias: predicted minus "
+        "observed, on average."
+    )
+    draw = partial(errors_by_label, frame[frame["n"] > 0], width=FULL)
+    return picture_and_table(
+        draw, caption, ShownTable.of(frame, columns, numbers, "errors-by-label")
+    )
+
+
+def _reliability(held_out, coverage):
+    frame, form = held_out.reliability(), form_of(held_out.unit)
+    caption = (
+        f"What was observed against what was predicted{in_unit(held_out.unit)}, in groups of "
+        "similar predictions. On the line the model is right on average; below it predictions "
+        "were too large, above it too small. Bars below: how many shares are in each group."
+    )
+    columns = {
+        "group": Header("group"),
+        "predicted": Header("mean predicted", form),
+        "observed": Header("mean observed", form),
+        "error": Header("standard error", form_of(held_out.unit, frame["error"])),
+        "n": Header("shares", ".0f"),
+    }
+    groups = frame.assign(group=range(1, len(frame) + 1))
+    table = ShownTable.of(groups, columns, "The same in numbers.", "reliability")
+    blocks = picture_and_table(
+        partial(reliability, frame, coverage=coverage, width=FULL), caption, table
+    )
+    if coverage is None:
+        return blocks
+    return [Paragraph(f"{coverage:.1%} of the shares lie in their intervals."), *blocks]
+
+
+def _influence(frame, unit):
+    top = most_influential(frame)
+    which = f"The {len(top)} of {len(frame)} features" if len(top) < len(frame) else "The features"
+    caption = (
+        f"{which} with the most influence, and the labels that they change. The stronger the "
+        "colour, the more."
+    )
+    columns = [Header("feature"), *(Header(str(name), ".4g") for name in top.columns)]
+    rows = [[str(name), *row] for name, *row in top.astype(float).itertuples()]
+    table = ShownTable(
+        columns, rows, caption=f"The same in numbers{in_unit(unit)}.", name="influence"
+    )
+    draw = partial(influence, frame, label="rise of the error")
+    return [Paragraph(_SHUFFLED), *picture_and_table(draw, caption, table)]
+
+
+_SHUFFLED = (
+    "Each number is the rise of the root mean square error of a label when the values of the "
+    "feature are shuffled among the rows. About zero: the label does not need the feature, or "
+    "another feature says the same. The rows are some of those that the model has learned from; "
+    "at new rows the influence may be smaller."
+)

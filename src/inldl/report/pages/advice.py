@@ -1,21 +1,32 @@
-"""Pages with advice: the method that suits a table, and the missing shares worth asking for."""
+"""Pages with advice on a table: a look at it, the method that suits it, what to ask for."""
 
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
-from inldl.report.document import Document, Header, Items, Paragraph, Section, ShownTable, picture
+from inldl.report.document import (
+    Document,
+    Header,
+    Items,
+    Paragraph,
+    Section,
+    ShownTable,
+    picture,
+    picture_and_table,
+)
 from inldl.report.figures import comparison as comparison_figure
-from inldl.report.figures import error_against_cost
-from inldl.tables.ask_trial import AskingTrial
+from inldl.report.figures import hidden_mass, holes_per_row, missing_map
+from inldl.report.style import FULL, shortened
 from inldl.tables.audit import error, form_of, in_unit
 from inldl.tables.comparison import Comparison
 from inldl.tables.model import TableModel
 from inldl.tables.questions import Asked
-from inldl.text import counted
+from inldl.text import counted, listed
 
 FEW_QUESTIONS = 10  # on a terminal
+MOST_LISTED = 30  # rows of a list in which the first are the most important ones
+MOST_LISTED_COLUMNS = 1000
 
 
 def comparison_page(
@@ -57,37 +68,36 @@ def _methods(comparison):
     completing, predicting = (
         form_of(comparison.unit, table[f"{kind}_rmse"]) for kind in ("completing", "predicting")
     )
-    numbers = {
+    columns = {
+        "method": Header("method"),
         "completing_rmse": Header("completing", completing),
         "completing_se": Header("±", completing),
         "predicting_rmse": Header("predicting", predicting),
         "predicting_se": Header("±", predicting),
         "cosine": Header("cosine", ".4f"),
         "seconds": Header("seconds", ".2f"),
-    }
-    more = {
+        "remark": Header(""),
+        "beats": Header("beats the mean", page_only=True),
         "behind": Header("behind the best", completing, page_only=True),
         "behind_se": Header("±", completing, page_only=True),
         "completing_mae": Header("completing: mean absolute error", completing, page_only=True),
         "predicting_mae": Header("predicting: mean absolute error", predicting, page_only=True),
     }
-    chosen = (table["method"] == comparison.recommended).to_numpy()
+    chosen = table["method"] == comparison.recommended
     marks = np.where(chosen, "best", "").tolist()
+    numbers = [name for name in table.select_dtypes("number") if name in columns]
     failed = np.where(table["reason"] != "", "failed", "")
+    beats = {True: ("yes", "good"), False: ("no", "bad")}
     shown = table.assign(
         remark=np.where(chosen, "recommended", failed),
-        beats=[
-            ("yes", "good") if each else ("no", "bad") for each in table["better_than_constant"]
-        ],
-        **{name: list(zip(table[name], marks, strict=True)) for name in (*numbers, *more)},
+        beats=table["better_than_constant"].map(beats),
+        **{name: list(zip(table[name], marks, strict=True)) for name in numbers},
     )
     caption = (
         "The same in numbers, the recommended method in bold. Beats the mean: by more than two "
         "standard errors of the difference. Behind the best: how much larger the error is that "
         "decides. Seconds: of one fit."
     )
-    beats = {"remark": Header(""), "beats": Header("beats the mean", page_only=True)}
-    columns = {"method": Header("method"), **numbers, **beats, **more}
     return ShownTable.of(shown, columns, caption, "methods")
 
 
@@ -163,46 +173,221 @@ def _questions(asked, most):
     return ShownTable.of(table, {**columns, "cost": Header("cost", ".4g")}, caption, "questions")
 
 
-def asking_trial_page(
-    trial: AskingTrial, title: str = "Asking for shares", notes: Sequence[str] = ()
-) -> Document:
-    """Return the page of a trial of strategies of asking.
+def inspection_page(inspection, observed=None, title="A look at a table", notes=()) -> Document:
+    """Return the page of a table before anything is learned from it.
 
     Parameters
     ----------
-    trial : AskingTrial
-        What `inldl.tables.simulate_asking` returned.
-    title, notes
-        As in `comparison_page`.
+    inspection : Inspection
+        What `inldl.tables.inspect_table` found.
+    observed : array-like of bool of shape (n, C), optional
+        Where shares are known; without it the most frequent patterns of missing shares are drawn.
+    title : str
+        The title.
+    notes : list of str
+        How the table was understood.
+
+    Returns
+    -------
+    Document
+        ``page.write("inspection.html")`` writes it.
     """
-    unit, last = in_unit(trial.unit), trial.curves.groupby("strategy", sort=False).last()
-    first = float(trial.curves["rmse"].iloc[0])
-    rows = [
-        [name, each.asked, each.cost, each.rmse, trial.areas[name]]
-        for name, each in zip(last.index, last.itertuples(), strict=True)
+    findings = inspection.findings or ["Nothing stands out."]
+    details = {
+        "What is missing": [
+            _map(inspection, observed),
+            *_per_row(inspection),
+            _patterns(inspection),
+        ],
+        "Is it missing at random?": _randomness(inspection),
+        "Rows to check": [_problems(inspection.problems)],
+        "The features": [_features(inspection)],
+    }
+    sections = [
+        Section("The labels", [Paragraph(_size(inspection)), _labels(inspection)]),
+        Section("What to know, and what to do", [Items(findings)]),
+        *(Section(name, blocks, page_only=True) for name, blocks in details.items()),
     ]
-    best = min(rows, key=lambda row: row[-1])
-    best[3:] = [(value, "best") for value in best[3:]]
-    columns = [Header("strategy"), Header("asked", ","), Header("cost", ",.6g")]
-    columns += [Header("error at the end", form_of(trial.unit, last["rmse"]))]
-    columns += [Header("mean error", ".3f")]
+    return Document(title, notes=[*notes, *inspection.notes], sections=sections)
+
+
+def _size(inspection):
+    columns = counted(inspection.n_features, "feature column")
+    labels = counted(len(inspection.labels), "label")
+    missing = f"{inspection.missing:.1%} of the shares are missing"
+    if bounded := int(inspection.by_label["bounded"].sum()):
+        missing += f", {bounded:,} of these cells have bounds"
+    return f"{counted(inspection.n_rows, 'row')}, {columns}, {labels}; {missing}."
+
+
+def _labels(inspection):
+    form = form_of(inspection.unit)
+    columns = {
+        "label": Header("label"),
+        "observed": Header("known"),
+        "missing": Header("missing", ".1%"),
+        **({"bounded": Header("bounded")} if inspection.by_label["bounded"].any() else {}),
+        **{name: Header(name, form) for name in ("mean", "smallest", "largest")},
+        "zeros": Header("zeros", ".1%"),
+    }
+    unit = in_unit(inspection.unit)
+    caption = f"The known shares of each label{unit}. Zeros: how many of them are 0."
+    if "bounded" in columns:
+        caption += " Bounded: how many missing ones have bounds, such as <5."
+    return ShownTable.of(inspection.by_label, columns, caption=caption, name="labels")
+
+
+def _map(inspection, observed):
+    labels, missing = inspection.labels, inspection.by_label["missing"]
+    if observed is not None:
+        draw = partial(missing_map, observed, labels, missing=missing)
+        caption = "Which shares are known; rows in which the same ones are missing stand together."
+    else:
+        patterns = inspection.patterns
+        cells = [[label not in hidden for label in labels] for hidden in patterns["hidden"]]
+        draw = partial(missing_map, cells, labels, counts=patterns["rows"], missing=missing)
+        caption = (
+            f"The {len(patterns)} most frequent sets of missing shares: those of "
+            f"{patterns['rows'].sum():,} of {inspection.n_rows:,} rows."
+        )
+    return picture(draw, f"{caption} Above: how much of each label is missing.", "missing")
+
+
+def _per_row(inspection):
+    draw = partial(holes_per_row, inspection.by_row["rows"], width=FULL)
+    caption = "How many rows have no missing share, one, two, and so on."
+    counts = inspection.by_row[inspection.by_row["rows"] > 0]
+    columns = {"holes": Header("missing shares"), "rows": Header("rows")}
+    table = ShownTable.of(counts, columns, "The same in numbers.", "missing-per-row")
+    return picture_and_table(draw, caption, table)
+
+
+def _patterns(inspection):
+    short = dict(zip(inspection.labels, shortened(inspection.labels), strict=True))
+    found = inspection.patterns
+    patterns = found.assign(
+        place=range(1, len(found) + 1),
+        share=found["rows"] / inspection.n_rows,
+        which=[listed(map(short.get, hidden)) or "none" for hidden in found["hidden"]],
+    )
+    columns = {
+        "place": Header("place"),
+        "rows": Header("rows"),
+        "share": Header("share of rows", ".1%"),
+        "holes": Header("missing"),
+        "which": Header("which", words=True),
+    }
+    caption = "The most frequent sets of missing shares."
+    return ShownTable.of(patterns, columns, caption=caption, name="patterns")
+
+
+def _randomness(inspection):
+    size = inspection.size
+    blocks = [Paragraph(size.verdict)]
+    if np.isfinite([size.hidden, size.expected, size.lower, size.upper]).all():
+        blocks += _missing_sums(size, inspection.unit)
+    if inspection.by_label["hidden_mean"].notna().any():
+        blocks.append(_hidden_means(inspection))
+    return [*blocks, _dependence(inspection.dependence)]
+
+
+def _missing_sums(size, unit):
+    how = (
+        "The sum of a whole row is known, so the sum of its missing shares is known, too. In the "
+        f"{size.n_rows:,} rows with both missing and known shares it is compared with the means "
+        "of the labels that are missing."
+    )
     caption = (
-        f"Errors are root mean squares{unit}, over all shares that were hidden; those that were "
-        "asked for count as 0. Mean error: over what was spent, relative to the start; lower is "
-        "better."
+        "The mean of these sums, minus what it would be if shares were missing at random, with an "
+        f"interval of 95%{in_unit(unit)}. Left of the line small shares are missing more often "
+        "than large ones, right of it large ones. Only a p value below 0.01 counts as a sign that "
+        "shares are not missing at random."
     )
-    drawn = (
-        "The error that is left against what was spent. Each strategy starts from the same table, "
-        "and learns again after each round."
+    difference = size.hidden - size.expected
+    draw = partial(hidden_mass, difference, size.lower, size.upper, width=FULL)
+    names = ["mean", "expected", "difference", "from", "to"]
+    columns = [Header("sum"), *(Header(name, form_of(unit)) for name in names)]
+    row = ["missing shares", size.hidden, size.expected, difference, size.lower, size.upper]
+    about = {"caption": f"The same in numbers{in_unit(unit)}.", "name": "missing-sums"}
+    table = ShownTable([*columns, Header("p value", ".3g")], [[*row, size.p_value]], **about)
+    return [Paragraph(how), *picture_and_table(draw, caption, table)]
+
+
+def _hidden_means(inspection):
+    form = form_of(inspection.unit)
+    columns = {
+        "label": Header("label"),
+        "mean": Header("mean where known", form),
+        "hidden_mean": Header("mean where missing", form),
+        "hidden_p": Header("p value", ".3g"),
+    }
+    caption = (
+        "The mean of the known shares of each label, and that of the missing ones as estimated "
+        f"from the sums of the rows{in_unit(inspection.unit)}. A p value below 0.01 says that "
+        "they differ; a dash, that there is no estimate."
     )
-    draw = partial(error_against_cost, trial.curves, unit=trial.unit)
-    table = ShownTable(columns, rows, caption=caption, name="asking")
-    summary = [
-        f"Hid {counted(trial.n_hidden, 'known share')} in {counted(trial.n_rows, 'row')}, and "
-        f"asked for some of them. The error was {error(first, trial.unit)} at first, and lowest "
-        f"on average with the strategy {best[0]!r}."
-    ]
-    blocks = [picture(draw, drawn, "asking"), table]
-    sections = [Section("How the error falls", blocks)]
-    facts = [("Rows", f"{trial.n_rows:,}"), ("Hidden", f"{trial.n_hidden:,}")]
-    return Document(title, summary, facts, [*notes, *trial.notes], sections)
+    return ShownTable.of(inspection.by_label, columns, caption=caption, name="missing-means")
+
+
+def _dependence(found):
+    if found.empty:
+        return Paragraph("No feature could be compared with what is missing.")
+    columns = {
+        "label": Header("label"),
+        "feature": Header("feature", words=True),
+        "value": Header("value", words=True),
+        "correlation": Header("correlation", ".3f"),
+        "p_value": Header("p value", ".3g"),
+    }
+    caption = (
+        "Is a label missing more often (correlation above 0) or less often (below 0) where a "
+        "feature has this value? Rank correlations, and p values that take the number of "
+        f"comparisons into account.{_first(MOST_LISTED, found)}"
+    )
+    return ShownTable.of(found.head(MOST_LISTED), columns, caption=caption, name="dependence")
+
+
+def _first(most, frame):
+    return f" The first {most} of {len(frame):,} are shown." if len(frame) > most else ""
+
+
+def _problems(problems):
+    if not problems:
+        return Paragraph("All rows are valid, and each has a known share.")
+    words = [Header(name, words=True) for name in ("what", "such as", "what to do")]
+    rows = []
+    for each in problems:
+        kind = ("impossible", "bad") if each.severe else ("to know", "fair")
+        examples = ", ".join(map(str, each.examples))
+        rows.append([str(each.n_rows), kind, each.what, examples, each.advice])
+    return ShownTable([Header("rows"), Header("kind"), *words], rows, name="problems")
+
+
+def _features(inspection):
+    features = inspection.features
+    if features.empty:
+        return Paragraph("The table has no feature columns.")
+    columns = {
+        "column": Header("column"),
+        "marked": Header("kind"),
+        "holes": Header("missing", ".1%"),
+        "distinct": Header("distinct values"),
+        "remark": Header("remark", words=True),
+    }
+    shown = features.head(MOST_LISTED_COLUMNS)
+    marks = ["" if usable else "bad" for usable in shown["usable"]]
+    shown = shown.assign(
+        marked=list(zip(shown["kind"], marks, strict=True)),
+        remark=[_remark(each, inspection.copies) for each in shown.itertuples()],
+    )
+    caption = "What each column is taken for. Red: it must be changed or left out."
+    return ShownTable.of(
+        shown, columns, caption + _first(MOST_LISTED_COLUMNS, features), "columns"
+    )
+
+
+def _remark(each, copies):
+    if each.column not in copies:
+        return str(each.remark)
+    label, correlation = copies[each.column]
+    return f"a linear copy of the label {label} (correlation {correlation:.4f}) {each.remark}"

@@ -18,7 +18,7 @@ from inldl.report.document import (
     picture,
 )
 from inldl.report.figures import completion_map, predicted_map
-from inldl.report.pages.error_sections import error_sentences, quality_sections
+from inldl.report.pages import error_sentences, quality_sections
 from inldl.report.style import better
 from inldl.tables import findings
 from inldl.tables.audit import error, form_of

@@ -7,14 +7,8 @@ from functools import partialmethod
 import numpy as np
 import pandas as pd
 
-from inldl.tables.columns.cells import (
-    CONSTANT,
-    NEARLY_ALL,
-    Choice,
-    column_error,
-    level_name,
-)
-from inldl.tables.columns.kinds import NumberColumn
+from inldl.tables.columns import NEARLY_ALL, column_error, level_name
+from inldl.tables.columns.kinds import CONSTANT, Choice, NumberColumn
 from inldl.tables.numbers import is_hole
 from inldl.text import shortened
 

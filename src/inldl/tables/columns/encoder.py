@@ -8,16 +8,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from inldl.files.audit import trust
 from inldl.rows.checks import check_choice, check_number
-from inldl.tables.columns.cells import (
-    Cells,
-    Choice,
-    Column,
-    as_table,
-    holds_infinity,
-    named_columns,
-)
+from inldl.tables.columns import Cells, as_frame, holds_infinity
 from inldl.tables.columns.dates import ORDERS, DateColumn
-from inldl.tables.columns.kinds import CategoryColumn, NumberColumn
+from inldl.tables.columns.kinds import CategoryColumn, Choice, Column, NumberColumn
 from inldl.text import listed
 
 KINDS: list[type[Column]] = [DateColumn, NumberColumn, CategoryColumn]
@@ -122,15 +115,9 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         """
         check_number("max_levels", self.max_levels, low=1, integer=True)
         check_choice("dates", self.dates, ORDERS)
-        X = as_table(X)
-        given = named_columns(X)
-        if not len(X):
+        given = as_frame(X)
+        if not len(given):
             raise ValueError("X has no rows; give at least two.")
-        if not given and not hasattr(X, "columns"):  # an array, of which more is expected
-            raise ValueError(
-                "No usable feature columns: the table has no columns, "
-                f"0 feature(s) (shape=({len(X)}, 0)) while a minimum of 1 is required."
-            )
         how = self.max_levels, ORDERS[self.dates]
         choices = {name: choose(name, cells, *how) for name, cells in given.items()}
         self.dropped_ = {name: choice.reason for name, choice in choices.items() if choice.reason}
@@ -138,7 +125,7 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
         self.sources_ = [column.name for column in self.columns_ for _ in column.outputs]
         self.notes_ = _notes(choices, self.max_levels) + ([] if self.columns_ else [NO_FEATURES])
         self.feature_names_in_ = np.array(list(given), dtype=object)
-        self.n_features_in_ = len(given)
+        self.n_features_in_ = given.shape[1]
         return self
 
     def transform(self, X) -> np.ndarray:
@@ -160,23 +147,25 @@ class FeatureEncoder(TransformerMixin, BaseEstimator):
 
     def matrix(self, X) -> np.ndarray:
         """Encode a table; a large one in single precision, which takes half as much."""
+        X = as_frame(X, list(self.feature_names_in_))
         n, width = len(X), len(self.sources_)
         if n * width <= LARGE_MATRIX:
             return self.transform(X)
         out = np.empty((n, width), np.float32)
         for start in range(0, n, BLOCK_OF_LARGE):
             rows = slice(start, start + BLOCK_OF_LARGE)
-            out[rows] = self.transform(X.iloc[rows] if hasattr(X, "iloc") else X[rows])
+            out[rows] = self.transform(X.iloc[rows])
         return out
 
     def _read(self, X):
         """Return the cells of each column that is used, as its kind reads them."""
         check_is_fitted(self)
-        given = named_columns(X, list(self.feature_names_in_))
+        given = as_frame(X, list(self.feature_names_in_))
         self._check_names(given)
         if not self.columns_:
-            return [np.zeros(len(as_table(X)))]
-        return [c.read(Cells(c.name, given[c.name])) for c in self.columns_]
+            return [np.zeros(len(given))]
+        series = dict(given.items())
+        return [c.read(Cells(c.name, series[c.name])) for c in self.columns_]
 
     def _encoded(self, cells):
         """Encode what was read, in blocks of rows."""

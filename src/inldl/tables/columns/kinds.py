@@ -1,19 +1,13 @@
-"""Columns of numbers and of text: how each is recognised, encoded and exported."""
+"""What a kind of column states; numbers and text: how each is recognised, encoded, exported."""
 
 import re
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from inldl.tables.columns.cells import (
-    CONSTANT,
-    EMPTY,
-    ID,
+from inldl.tables.columns import (
     NEARLY_ALL,
-    NEARLY_ID,
-    RUNNING,
-    Choice,
-    Column,
     as_number,
     as_written_number,
     column_error,
@@ -29,6 +23,85 @@ _UNSEEN, _MISSING = -1, -2  # cells that no encoded column stands for
 _ID_NAME = re.compile(
     r"(?i:|id|.*[_ .-]id|index|row([_ .-]?(number|num|nr|no|index))?|unnamed: 0)|.*[a-z](Id|ID)"
 )
+
+
+class Column:
+    """A kind of column, fitted to the cells of one. It keeps no table.
+
+    A subclass is a frozen dataclass with the field `name`; a model file holds its fields. It is
+    listed in `encoder.KINDS`, or given to `register`. A subclass states
+
+    - ``recognise(cells, max_levels)``, a class method: the `Choice` for a column, or None if it
+      is of another kind. `cells` is a `Cells`, with `numbers`, `values` and `codes`;
+    - ``outputs``, a property: the names of the encoded columns;
+    - ``read(cells)``: the cells of new rows as one array. Missing ones are always possible;
+    - ``write(read, out)``: put some of that into an array of zeros, a column per output;
+
+    and those of the following methods that differ.
+
+    Attributes
+    ----------
+    kind : str
+        What people call it, in one word.
+    as_text : bool
+        Whether a file must keep its cells as text, even where they all look like numbers.
+    ordered : bool
+        Whether its cells have a range, from `low` to `high`, that new cells can lie outside of.
+    """
+
+    name: str
+    low: float
+    high: float
+    kind: ClassVar[str]
+    as_text: ClassVar[bool] = True
+    ordered: ClassVar[bool] = False
+
+    @classmethod
+    def recognise(cls, cells, max_levels) -> "Choice | None":
+        """Return the choice for a column, or None if it is of another kind."""
+        raise NotImplementedError
+
+    @property
+    def outputs(self) -> list[str]:
+        """Return the names of the encoded columns."""
+        raise NotImplementedError
+
+    @property
+    def scaling(self) -> list:
+        """Return for each output what NaN is taken as, what is subtracted, and what divides."""
+        return [(0.0, 0.0, 1.0)] * len(self.outputs)
+
+    def unfamiliar(self, read) -> np.ndarray:
+        """Return which cells hold what the fit has not seen, such as those outside its range."""
+        if self.ordered:
+            return (read < self.low) | (read > self.high)
+        return np.zeros(len(read), bool)
+
+    def add_to(self, graph) -> list[str]:
+        """Add an input and nodes to an ONNX graph; return the tensors of what `write` writes."""
+        raise ValueError(f"Column {self.name!r} ({self.kind}) cannot be exported to ONNX.")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a column is encoded, or why it is left out.
+
+    `kind` is what people call such a column, in one word. A column of text has a number of levels,
+    and if nearly all its cells are numbers, `stray` is the first that is not, and its row.
+    """
+
+    column: Column | None
+    kind: str
+    reason: str = ""
+    n_levels: int = 0
+    stray: tuple[str, int] | None = None
+
+
+EMPTY = Choice(None, "empty", "it has no observed cell")
+CONSTANT = Choice(None, "constant", "every cell is the same")
+ID = Choice(None, "id", "every cell is different, like an id")
+NEARLY_ID = Choice(None, "id", "nearly every cell is different, like an id or free text")
+RUNNING = Choice(None, "id", "it is a running number")
 
 
 @dataclass(frozen=True)

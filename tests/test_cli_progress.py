@@ -2,7 +2,7 @@
 
 import io
 
-from inldl.cli.progress import working
+from inldl.cli import working
 from inldl.progress import report
 
 

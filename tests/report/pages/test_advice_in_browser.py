@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from inldl import hide
-from inldl.report.pages.inspection import inspection_page
+from inldl.report.pages.advice import inspection_page
 from inldl.tables import inspect_table
 
 OUTSIDE = """return [...document.querySelectorAll("figure.drawing .scroll")]
