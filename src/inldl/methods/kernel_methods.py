@@ -11,6 +11,7 @@ from inldl.methods.kernel_features import FINE as RATIO_LANDMARKS
 from inldl.methods.kernel_features import choose_alpha, choose_kernel, kernel_features, sample_rows
 from inldl.methods.parameters import Count, parameters
 from inldl.rows.checks import check_ratios
+from inldl.rows.density import constant_distribution
 from inldl.rows.partial import PartialRows
 from inldl.solvers.gaussian import projected
 from inldl.solvers.landmark_kernel import Basis
@@ -135,7 +136,7 @@ def scale_ratios(columns, y, weights, seed, n_jobs=None) -> np.ndarray:
     """
     check_ratios(y)
     rows = PartialRows(PartialRows(y).ratios, weight=weights)
-    first = rows.scaled(rows.constant_distribution())
+    first = rows.scaled(constant_distribution(rows))
     choice = choose_kernel(columns, first, seed, n_jobs, weights=weights)
     features = kernel_features(columns, choice.kernel, choice.scale, RATIO_LANDMARKS, seed)
     basis = Basis.of(features, columns, weights)

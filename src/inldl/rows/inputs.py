@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -188,22 +187,22 @@ def weight_column(sample_weight: Any) -> dict[str, Any]:
 
 
 def bound_arrays(
-    X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any] | None
-) -> tuple[dict[str, Any], tuple[Array, ...], tuple[str, ...] | None]:
-    """Return bounds and sums as 2-D arrays, the columns of groups, and the names of labels."""
+    X: Any, y: Any, lower: Any, upper: Any, sums: Mapping[Any, Any], names: Any
+) -> tuple[dict[str, Any], tuple[Array, ...]]:
+    """Return bounds and sums as 2-D arrays, numbers of rows, and the columns of groups."""
     check_2d(y)
-    names, n, n_labels = label_names(y), _shape(X)[0], _shape(y)[1]
+    n, n_labels = _shape(X)[0], _shape(y)[1]
     arrays: dict[str, Any] = {}
     for name, bounds in (("lower", lower), ("upper", upper)):
         if bounds is not None:
             _check_names(bounds, name, names)
             arrays[name] = unmask(bounds)
-    groups: tuple[Array, ...] = ()
+    groups, totals = as_groups(sums, (n, n_labels), names)
     if sums:
-        groups, arrays["sums"] = as_groups(sums, (n, n_labels), names)
+        arrays["sums"] = totals
     if n is not None:
-        arrays["row"] = np.arange(n, dtype=np.float64)[:, None]
-    return arrays, groups, None if names is None else tuple(names)
+        arrays["row"] = np.arange(n)[:, None]
+    return arrays, groups
 
 
 def _shape(a: Any) -> tuple[Any, ...]:
@@ -212,11 +211,10 @@ def _shape(a: Any) -> tuple[Any, ...]:
     return n if isinstance(n, (int, np.integer)) else None, *others
 
 
-def as_bounds(given: Any, name: str, shape: tuple[int, int], names: Any, default: float) -> Array:
+def as_bounds(given: Any, name: str, shape: tuple[int, ...], default: float) -> Array:
     """Return bounds as an array without NaN."""
     if given is None:
         return np.full(shape, default)
-    _check_names(given, name, names)
     bounds = as_degrees(given, name).astype(np.float64)
     if bounds.shape != shape:
         raise ValueError(
@@ -278,71 +276,57 @@ def _columns(labels: Any, n_labels: int, names: Any) -> Iterator[int]:
             raise ValueError(f"sums names the label {label!r}; the labels are {shown}.")
 
 
-@dataclass(frozen=True)
-class BoundFacts:
-    """What messages about bounds and sums say, and by how much sums may be off."""
+def check_limits(rows: Any, lower: Array, upper: Array) -> None:
+    """Refuse `PartialRows` whose bounds, given as `lower` and `upper`, no degrees can meet.
 
-    names: Any
-    first_row: int | Array | None
-    margin: float
-
-    @classmethod
-    def of(cls, y: Array, names: Any, first_row: int | Array | None) -> BoundFacts:
-        """Let sums be off by what the precision of `y` or its rounding explains."""
-        return cls(names, first_row, max(sum_tolerance(y.dtype), rounding_gap(y)))
-
-    def label(self, column: Any) -> Any:
-        """Return the name of a label, or its number."""
-        return int(column) if self.names is None else self.names[column]
-
-    def row(self, row: int) -> Any:
-        """Return the number of a row, or where it stands."""
-        if self.first_row is None:
-            return f"row {row} of a block of rows"
-        if isinstance(self.first_row, np.ndarray):
-            return int(self.first_row[row])
-        return int(self.first_row + row)
-
-
-def check_bounds(y: Array, lower: Array, upper: Array, facts: BoundFacts) -> None:
-    """Refuse bounds that no degree can meet, or that an observed one does not."""
-    wrong = (lower > upper) | (lower > 1) | (upper < 0)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(
-            "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is "
-            "between them: correct them, or leave them out (NaN).",
-            row=facts.row(row), label=facts.label(column),
-            low=lower[row, column], high=upper[row, column],
-        )  # fmt: skip
-    outside = (y < lower - facts.margin) | (y > upper + facts.margin)
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
-        raise DataError(
-            "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
-            "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
-            row=facts.row(row), label=facts.label(column), degree=y[row, column],
-            low=lower[row, column], high=upper[row, column],
-        )  # fmt: skip
-
-
-def check_totals(rows: Any, facts: BoundFacts) -> None:
-    """Refuse `PartialRows` whose bounds leave too little or too much for a sum that is known."""
-    for number, (cells, total) in enumerate(rows.parts):
-        least, most = (np.where(cells, bounds, 0).sum(axis=1) for bounds in rows.box)
-        grouped = number < len(rows.parts) - 1
-        open_rows = cells.any(axis=1) if grouped else rows.holes.any(axis=1)
-        wrong = open_rows & ((least > total + facts.margin) | (most < total - facts.margin))
+    Observed degrees and sums may be off by what the precision of the degrees or their rounding
+    explains.
+    """
+    margin = max(sum_tolerance(rows.y.dtype), rounding_gap(rows.y))
+    _refuse_cell(
+        rows, (lower > upper) | (lower > 1) | (upper < 0), lower, upper,
+        "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is between "
+        "them: correct them, or leave them out (NaN).",
+    )  # fmt: skip
+    _refuse_cell(
+        rows, (rows.y < lower - margin) | (rows.y > upper + margin), lower, upper,
+        "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
+        "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
+    )  # fmt: skip
+    for cells, low, high, total in rows.parts:
+        least, most = low.sum(axis=1), high.sum(axis=1)
+        is_rest = cells is rows.parts[-1][0]
+        open_rows = (rows.holes if is_rest else cells).any(axis=1)
+        wrong = open_rows & ((least > total + margin) | (most < total - margin))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             those, others = cells[row], 0.0
             if not those.any():  # all labels are in groups whose sums are known
                 those, others = ~those, 1 - total[row]
-            labels = ", ".join(str(facts.label(j)) for j in np.flatnonzero(those))
+            labels = ", ".join(str(_label(rows, j)) for j in np.flatnonzero(those))
             raise DataError(
                 "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
                 "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct "
                 "the bounds, the sums or the observed degrees of the row.",
-                row=facts.row(row), labels=labels, total=total[row] + others,
+                row=_row(rows, row), labels=labels, total=total[row] + others,
                 least=least[row] + others, most=most[row] + others, count=int(wrong.sum()),
             )  # fmt: skip
+
+
+def _refuse_cell(rows: Any, wrong: Array, lower: Array, upper: Array, message: str) -> None:
+    """Refuse the first cell that is wrong, if there is one."""
+    for row, column in np.argwhere(wrong)[:1]:
+        raise DataError(
+            message, row=_row(rows, row), label=_label(rows, column),
+            low=lower[row, column], high=upper[row, column], degree=rows.y[row, column],
+        )  # fmt: skip
+
+
+def _label(rows: Any, column: int) -> Any:
+    """Return the name of a label, or its number."""
+    return int(column) if rows.names is None else rows.names[column]
+
+
+def _row(rows: Any, row: int) -> Any:
+    """Return the number of a row, or where it stands."""
+    return f"row {row} of a block of rows" if rows.number is None else int(rows.number[row])
