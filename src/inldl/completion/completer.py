@@ -45,9 +45,9 @@ class Completer:
     the squared error there is small; few such degrees move them little from weights that are safe.
 
     Where complete rows sum to 0.95 or 1.01 (`loose`), a missing degree does not follow from the
-    others of its row. All degrees are divided by the largest sum. What a row then lacks to 1 is
-    a label of its own inside, known for complete rows and missing in all others, so that it is
-    learned how large it is, how it goes with the other labels, and how unsure it makes them.
+    others of its row. All degrees are divided by the largest sum, and what a row then lacks to 1
+    is one more label inside, known for complete rows only: how large it is, how it goes with the
+    others, and how unsure it makes them is learned as for any label.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ class Completer:
     weights_ : dict of str to float
         The weight of each member.
     refilled_ : HiddenCells or None
-        The degrees that the weights rest on. Fewer than 20 are not enough for that: all weight
-        is on filling near the prediction then. None if nothing could be hidden.
+        The degrees that the weights rest on. Fewer than 20 are not enough: all weight is on
+        filling near the prediction then. None if nothing could be hidden.
     hole_weights_ : ndarray of shape (m,) or None
         How much each of the refilled degrees counts where the error at holes is estimated, see
         `inldl.uncertainty.hiding`. None if hardly any are like the missing ones.
@@ -81,7 +81,7 @@ class Completer:
         self.n_jobs = n_jobs
 
     def fit(self, rows, predicted, groups=None, expected=None, loose=False) -> "Completer":
-        """Learn from rows.
+        """Learn from rows; return the completer itself.
 
         Parameters
         ----------
@@ -95,10 +95,6 @@ class Completer:
             The degrees, where bounds or sums limit some with what is expected of these.
         loose : bool, default=False
             Whether the sums of rows are only about 1; no degrees have limits then.
-
-        Returns
-        -------
-        self
         """
         self._n_labels, self._whole, self._lack = rows.y.shape[1], 1.0, None
         if loose:
@@ -114,7 +110,8 @@ class Completer:
         self.limited_, only_expected = rows.constrained, rows.limited[known]
         rows = replace(rows.unconstrained(), y=y, number=np.arange(len(y))).take(known)
         predicted, groups = predicted[known], rows.number if groups is None else groups[known]
-        self._rows, self._predicted, self._learned = rows, predicted, {}
+        self._rows, self._predicted = rows, predicted
+        self._learned: dict[tuple[int, int], Learned] = {}
         self.members_ = self._learn(rows, predicted, TREES)
         self.weights_ = dict.fromkeys(self.members_.names, 0.0) | {"near": 1.0}
         trials = self._trials(rows, predicted, groups)
@@ -186,7 +183,8 @@ class Completer:
         seen = np.flatnonzero(~only_expected[hidden.row, hidden.label])
         fills, variance = fills[:, seen], variance[seen]
         hidden = replace(hidden, weights=weights).take(seen)
-        left, mixed = replace(rows.take(hidden.row), y=hidden.left), self._mixed(fills)
+        left = replace(rows.take(hidden.row), y=hidden.left)
+        mixed = np.tensordot(list(self.weights_.values()), fills, 1)
         about = error_features(left, mixed, variance, fills)
         return replace(hidden, filled=mixed[hidden.at]), about[hidden.at]
 
@@ -195,7 +193,7 @@ class Completer:
         """Return the degrees that were hidden and filled again."""
         if self._refilled is None:
             return None
-        found = self._refilled.take(self._are_given)
+        found = self._refilled.take(self._refilled.label < self._n_labels)
         return replace(
             found,
             row=self._rows.number[found.row],
@@ -205,20 +203,14 @@ class Completer:
         )
 
     @property
-    def _are_given(self):
-        """Which refilled degrees are not of the label that is added for loose sums."""
-        return self._refilled.label < self._n_labels
-
-    @property
     def hole_weights_(self) -> np.ndarray | None:
         """Return how much each refilled degree counts where the error at holes is estimated."""
         y = self._rows.y
-        if self._refilled is None or self.top_k_ is not None:
-            return None
-        if self.limited_ and not np.isnan(y).any():
+        unlike = self.top_k_ is not None or (self.limited_ and not np.isnan(y).any())
+        if self._refilled is None or unlike:
             return None
         weights = weights_of_holes(y, self._refilled)
-        return None if weights is None else weights[self._are_given]
+        return None if weights is None else weights[self._refilled.label < self._n_labels]
 
     def most_errors(self, y, filled) -> np.ndarray:
         """Return the largest sum of absolute errors that the holes of each row can have.
@@ -258,9 +250,8 @@ class Completer:
         def complete(some, predicted, _):
             return self._filled(some, predicted)[0]
 
-        opened, predicted = self._opened(rows, predicted)
         within = self.limited_degrees_.fill_around
-        return self._closed(rows, _tables(opened, predicted, 1, complete, within)[0])
+        return self._closed(rows, self._tables(rows, predicted, 1, complete, within)[0])
 
     def fill_with_intervals(self, rows, predicted, coverage) -> np.ndarray:
         """Return the rows with their holes filled, and the ends of intervals."""
@@ -269,9 +260,23 @@ class Completer:
             filled, about = self._filled(some, predicted)
             return filled, *self._ends(some, filled, about, coverage)
 
-        opened, predicted = self._opened(rows, predicted)
         within = partial(self.limited_degrees_.intervals, coverage=coverage)
-        return self._closed(rows, _tables(opened, predicted, 3, complete, within))
+        return self._closed(rows, self._tables(rows, predicted, 3, complete, within))
+
+    def _tables(self, rows, predicted, n_tables, complete, within, at_once=BLOCK):
+        """Return so many tables of rows, of shape (n_tables, n, n_labels).
+
+        `complete(rows, predicted, start)` makes them of a block of rows, without their limits, and
+        `within(*tables, rows)` makes others of those that have limits.
+        """
+        rows, predicted = self._opened(rows, predicted)
+        tables = np.empty((n_tables, *rows.y.shape))
+        for at, block in rows.blocks(at_once):
+            tables[:, at] = complete(block, predicted[at], at.start)
+        some = rows.limited_rows
+        if len(some):
+            tables[:, some] = within(*tables[:, some], rows.take(some))
+        return tables
 
     def _ends(self, rows, filled, about, coverage):
         """Return the ends of the intervals of completed rows, as far as their sums allow."""
@@ -296,16 +301,15 @@ class Completer:
         def within(filled, spread, width, limited):
             return self.limited_degrees_.fill_around(filled, limited), spread, width
 
-        opened, predicted = self._opened(rows, predicted)
-        filled, spread, width = _tables(opened, predicted, 3, complete, within)
+        filled, spread, width = self._tables(rows, predicted, 3, complete, within)
+        opened, _ = self._opened(rows, predicted)
         spread = np.where(np.isnan(opened.forced()), spread, 0)
         spread = np.sqrt(spread * width / (2 * norm.ppf((1 + WIDTH) / 2)))
         if opened.constrained:
             low, high = opened.possible
             spread = np.minimum(spread, (high - low) / np.sqrt(12))  # as if all were as probable
-        errors = self._rows.y - self.members_.predicted
-        found = self._closed(rows, filled), spread * self._whole
-        return RowErrors(*found, error_covariance(errors))
+        covariance = error_covariance(self._rows.y - self.members_.predicted)
+        return RowErrors(self._closed(rows, filled), spread * self._whole, covariance)
 
     def draw(self, rows, predicted, n_draws, seed, first=0) -> np.ndarray:
         """Return completed tables that differ from each other as far as their holes are unsure.
@@ -336,10 +340,9 @@ class Completer:
             draws = self.limited_degrees_.draw(filled, others[-1], n_draws, generator)
             return filled, *draws
 
-        opened, predicted = self._opened(rows, predicted)
-        at_once = min(BLOCK, max(1, NUMBERS // ((2 * TRIALS + n_draws) * opened.y.shape[1])))
-        found = _tables(opened, predicted, 1 + n_draws, complete, within, at_once)
-        return self._closed(rows, found[1:])
+        at_once = NUMBERS // ((2 * TRIALS + n_draws) * self._rows.y.shape[1])
+        about = 1 + n_draws, complete, within, min(BLOCK, max(1, at_once))
+        return self._closed(rows, self._tables(rows, predicted, *about)[1:])
 
     def _could_learn(self, n_draws, seed):
         """Return what could have been learned: the same for all pieces of a table."""
@@ -379,28 +382,10 @@ class Completer:
         """Return completed rows, without their constraints, and what tells the sizes of errors."""
         rows = rows.unconstrained()
         fills, variance = self.members_.fills(rows, predicted)
-        filled = np.where(rows.holes, self._mixed(fills), rows.y)
+        filled = np.where(rows.holes, np.tensordot(list(self.weights_.values()), fills, 1), rows.y)
         if self.top_k_ is not None:
             filled = fill_top_k(self.top_k_, top_k_rows(rows.y))[0]
         return filled, error_features(rows, filled, variance, fills)
-
-    def _mixed(self, fills):
-        return np.tensordot(list(self.weights_.values()), fills, 1)
-
-
-def _tables(rows, predicted, n_tables, complete, within, at_once=BLOCK):
-    """Return so many tables of rows, of shape (n_tables, n, n_labels).
-
-    `complete(rows, predicted, start)` makes them of a block of rows, without their limits, and
-    `within(*tables, rows)` makes others of those that have limits.
-    """
-    tables = np.empty((n_tables, *rows.y.shape))
-    for at, block in rows.blocks(at_once):
-        tables[:, at] = complete(block, predicted[at], at.start)
-    some = rows.limited_rows
-    if len(some):
-        tables[:, some] = within(*tables[:, some], rows.take(some))
-    return tables
 
 
 def learn_completer(kept, n_jobs=None) -> Completer:

@@ -173,27 +173,18 @@ class GammaDegrees:
         low, high = rows.possible
         filled, variance = rows.project((low + high) / 2), np.zeros(rows.y.shape)
         selection = Selection.start(rows) if by_size else None
-        learned = cls._estimated(rows, filled, variance, prior, selection)
+
+        def estimate(selection: Selection | None) -> GammaDegrees:
+            mean = np.maximum(filled.mean(axis=0), SMALLEST_MEAN)
+            around = mean if prior is None else np.maximum(prior, SMALLEST_MEAN)
+            scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
+            return cls(mean, scale, selection and selection.updated(rows.holes, filled))
+
+        learned = estimate(selection)
         for _ in range(EM_STEPS):
             filled, variance = learned.fill(rows, prior)
-            learned = cls._estimated(rows, filled, variance, prior, learned.selection)
+            learned = estimate(learned.selection)
         return learned
-
-    @classmethod
-    def _estimated(
-        cls,
-        rows: PartialRows,
-        filled: Array,
-        variance: Array,
-        prior: Array | None,
-        selection: Selection | None,
-    ) -> GammaDegrees:
-        """Return new estimates from filled rows and the variances of their holes."""
-        mean = np.maximum(filled.mean(axis=0), SMALLEST_MEAN)
-        around = mean if prior is None else np.maximum(prior, SMALLEST_MEAN)
-        scale = (((filled - around) ** 2 + variance) / around).mean(axis=0) + 1e-7
-        selection = None if selection is None else selection.updated(rows.holes, filled)
-        return cls(mean, scale, selection)
 
     @classmethod
     def of_errors(

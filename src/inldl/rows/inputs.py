@@ -18,6 +18,7 @@ from inldl.rows.checks import (
     check_degrees,
     degree_facts,
     label_names,
+    refuse_first,
     rounding_gap,
     sum_tolerance,
     unmask,
@@ -121,13 +122,12 @@ def validate_chunk_features(X: Any, ensure_min_samples: int = 0) -> Array:
 
 def check_predictable(values: Array, first_row: int = 0) -> None:
     """Refuse rows for which `values` that are not finite were computed."""
-    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
-    if bad.size:
-        raise DataError(
-            "The model gives no number for {row}: its features are too large for the model, or "
-            "the model is damaged; check them, and fit again if they are right.",
-            row=int(first_row + bad[0]),
-        )
+    refuse_first(
+        ~np.isfinite(values).all(axis=1),
+        "The model gives no number for {row}: its features are too large for the model, or the "
+        "model is damaged; check them, and fit again if they are right.",
+        first_row,
+    )
 
 
 def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
@@ -140,14 +140,13 @@ def validate_row_array(name: str, a: Any, first_row: int = 0) -> Array:
 
 def check_weights(weights: Array, first_row: int = 0) -> None:
     """Refuse weights of rows that are negative or not finite."""
-    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
-    if bad.size:
-        raise DataError(
-            "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
-            "correct it, or give 0 to leave the row out.",
-            value=weights.flat[bad[0]],
-            row=int(first_row + bad[0]),
-        )
+    refuse_first(
+        ~(np.isfinite(weights) & (weights >= 0)),
+        "sample_weight has {value:g} in {row}; weights of rows are finite and not negative: "
+        "correct it, or give 0 to leave the row out.",
+        first_row,
+        value=weights,
+    )
 
 
 def as_weights(sample_weight: Any, n: int | None = None) -> Array | None:
@@ -277,56 +276,56 @@ def _columns(labels: Any, n_labels: int, names: Any) -> Iterator[int]:
 
 
 def check_limits(rows: Any, lower: Array, upper: Array) -> None:
-    """Refuse `PartialRows` whose bounds, given as `lower` and `upper`, no degrees can meet.
+    """Refuse `PartialRows` whose bounds, given as `lower` and `upper`, no degrees can meet."""
+    try:
+        _check_limits(rows, lower, upper)
+    except DataError as error:
+        number, label = rows.number, error.label
+        where = f"row {error.row} of a block of rows" if number is None else int(number[error.row])
+        label = label if label is None or rows.names is None else rows.names[label]
+        raise error.with_facts(row=where, label=label) from None
+
+
+def _check_limits(rows: Any, lower: Array, upper: Array) -> None:
+    """Do the same, with rows and labels as numbers.
 
     Observed degrees and sums may be off by what the precision of the degrees or their rounding
     explains.
     """
-    margin = max(sum_tolerance(rows.y.dtype), rounding_gap(rows.y))
-    _refuse_cell(
-        rows, (lower > upper) | (lower > 1) | (upper < 0), lower, upper,
+    y: Array = rows.y
+    cell: dict[str, Any] = {"low": lower, "high": upper}
+    margin = max(sum_tolerance(y.dtype), rounding_gap(y))
+    refuse_first(
+        (lower > upper) | (lower > 1) | (upper < 0),
         "The bounds of label {label} in {row} are {low:g} and {high:g}, and no share is between "
         "them: correct them, or leave them out (NaN).",
-    )  # fmt: skip
-    _refuse_cell(
-        rows, (rows.y < lower - margin) | (rows.y > upper + margin), lower, upper,
+        **cell,
+    )
+    refuse_first(
+        (y < lower - margin) | (y > upper + margin),
         "The observed degree of label {label} in {row} is {degree:g}, outside of its bounds "
         "{low:g} and {high:g}: correct one of them, or leave the bounds out (NaN).",
-    )  # fmt: skip
+        degree=y,
+        **cell,
+    )
+    names = np.arange(y.shape[1]) if rows.names is None else rows.names
     for cells, low, high, total in rows.parts:
         least, most = low.sum(axis=1), high.sum(axis=1)
         is_rest = cells is rows.parts[-1][0]
-        open_rows = (rows.holes if is_rest else cells).any(axis=1)
-        wrong = open_rows & ((least > total + margin) | (most < total - margin))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            those, others = cells[row], 0.0
-            if not those.any():  # all labels are in groups whose sums are known
-                those, others = ~those, 1 - total[row]
-            labels = ", ".join(str(_label(rows, j)) for j in np.flatnonzero(those))
-            raise DataError(
-                "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
-                "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct "
-                "the bounds, the sums or the observed degrees of the row.",
-                row=_row(rows, row), labels=labels, total=total[row] + others,
-                least=least[row] + others, most=most[row] + others, count=int(wrong.sum()),
-            )  # fmt: skip
-
-
-def _refuse_cell(rows: Any, wrong: Array, lower: Array, upper: Array, message: str) -> None:
-    """Refuse the first cell that is wrong, if there is one."""
-    for row, column in np.argwhere(wrong)[:1]:
-        raise DataError(
-            message, row=_row(rows, row), label=_label(rows, column),
-            low=lower[row, column], high=upper[row, column], degree=rows.y[row, column],
-        )  # fmt: skip
-
-
-def _label(rows: Any, column: int) -> Any:
-    """Return the name of a label, or its number."""
-    return int(column) if rows.names is None else rows.names[column]
-
-
-def _row(rows: Any, row: int) -> Any:
-    """Return the number of a row, or where it stands."""
-    return f"row {row} of a block of rows" if rows.number is None else int(rows.number[row])
+        wrong = (rows.holes if is_rest else cells).any(axis=1)
+        wrong &= (least > total + margin) | (most < total - margin)
+        if not wrong.any():
+            continue
+        those, others = cells[wrong.argmax()], 0.0
+        if not those.any():  # all labels are in groups whose sums are known
+            those, others = ~those, 1 - total
+        refuse_first(
+            wrong,
+            "In {row} the labels {labels} must sum to {total:.6g}, but what is known of them "
+            "allows only sums from {least:.6g} to {most:.6g} ({count} such row(s)): correct the "
+            "bounds, the sums or the observed degrees of the row.",
+            labels=", ".join(str(names[j]) for j in np.flatnonzero(those)),
+            total=total + others,
+            least=least + others,
+            most=most + others,
+        )

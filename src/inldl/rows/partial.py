@@ -65,8 +65,8 @@ class PartialRows:
     ) -> PartialRows:
         """Return the rows that a user describes, or refuse what contradicts itself.
 
-        Bounds and `sums`, of groups of labels by their names or numbers, are NaN where nothing is
-        known. `names` are those of the labels, by default of the columns of `y`.
+        Bounds and `sums` of groups of labels, by names or numbers, are NaN where nothing is known.
+        `names` are those of the labels, by default of the columns of `y`.
         """
         names = checks.label_names(y) if names is None else names
         degrees = checks.as_degrees(y)
@@ -184,14 +184,9 @@ class PartialRows:
         return self.holes & ((lower > 0) | (upper < 1))
 
     @cached_property
-    def _grouped(self) -> Array:
-        """Which holes are in a group of known sum."""
-        return self.holes & ~self.parts[-1][0]
-
-    @cached_property
     def limited(self) -> Array:
         """Which holes have bounds, or are in a group of known sum."""
-        return self.bounded | self._grouped
+        return self.bounded | (self.holes & ~self.parts[-1][0])
 
     @cached_property
     def limited_rows(self) -> Array:
@@ -202,8 +197,8 @@ class PartialRows:
     def informative(self) -> Array:
         """Which rows have bounds or sums that rule out what the sum of the row allows."""
         lower, upper = self.box
-        tight = self.bounded & ((lower > 0) | (upper < self.rest[:, None]))
-        return (tight | self._grouped).any(axis=1)
+        tight = (lower > 0) | (upper < self.rest[:, None]) | ~self.parts[-1][0]
+        return (self.limited & tight).any(axis=1)
 
     @cached_property
     def possible(self) -> tuple[Array, Array]:
@@ -398,10 +393,7 @@ def add_slack(values: Array) -> Array:
 
 def close_single_holes(y: Array) -> Array:
     """Return y with max(0, 1 - the others) where a row has exactly one unobserved degree."""
-    holes = np.isnan(y)
+    y, holes = y.copy(), np.isnan(y)
     single = np.flatnonzero(holes.sum(axis=1) == 1)
-    if single.size == 0:
-        return y
-    y = y.copy()
     y[single, holes[single].argmax(axis=1)] = np.maximum(0, 1 - np.nansum(y[single], axis=1))
     return y

@@ -6,7 +6,7 @@ Intervals and completion are learned from predictions of rows that were made wit
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -156,8 +156,11 @@ class HeldOutSample:
 
     def n_shared(self, X: Any, degrees: Array) -> int:
         """Return how many rows have the features and the degrees of a row of the fit."""
-        mine = set(_with_degrees(self.keys, self.degrees))
-        return sum(each in mine for each in _with_degrees(row_keys(X), degrees))
+        known, given = (
+            keys + 3 * row_keys(np.where(np.isnan(y), -1.0, np.round(y, 9)))
+            for keys, y in ((self.keys, self.degrees), (row_keys(X), degrees))
+        )
+        return int(np.isin(given, known).sum())
 
     def few(self) -> HeldOutSample:
         """Return a few of the rows, evenly spread, without groups and bounds."""
@@ -173,11 +176,11 @@ class HeldOutSample:
 
     def rows(self) -> PartialRows:
         """Return the rows, without the degrees that are only expected."""
-        side = {"spread_features": self.spread_features, "features": self.features}
-        if self.lower is None or self.upper is None:
-            return PartialRows(self.degrees, **side)
-        observed = np.where(self.lower < self.upper, np.nan, self.degrees)
-        return PartialRows(observed, self.lower, self.upper, **side)
+        y, lower, upper = self.degrees, self.lower, self.upper
+        if lower is not None and upper is not None:
+            y = np.where(lower < upper, np.nan, y)
+        rows = PartialRows(y, lower, upper)
+        return replace(rows, spread_features=self.spread_features, features=self.features)
 
     def learned(self, name: str, learn: Callable[[HeldOutSample], Any]) -> Any:
         """Return what `learn` makes of the rows, and keep it under a name for the next time."""
@@ -286,12 +289,6 @@ def relative_errors(errors: Array) -> tuple[Array, Array]:
     relative = np.where(seen, errors / np.maximum(usual, np.finfo(float).tiny), 0)
     rows = np.flatnonzero(seen.any(axis=1))
     return relative[rows].sum(axis=1) / seen[rows].sum(axis=1), rows
-
-
-def _with_degrees(keys: Array, degrees: Array) -> Iterable[tuple[int, bytes]]:
-    """Return what tells rows apart: their keys and their degrees."""
-    degrees = np.where(np.isnan(degrees), -1.0, np.round(degrees, 9))
-    return zip(keys.tolist(), map(bytes, np.ascontiguousarray(degrees)), strict=True)
 
 
 def row_keys(X: Any) -> Array:

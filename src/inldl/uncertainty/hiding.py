@@ -36,13 +36,14 @@ class HiddenCells:
 
     def take(self, chosen) -> "HiddenCells":
         """Return some of them."""
-        return HiddenCells(*(None if a is None else a[chosen] for a in vars(self).values()))
+        arrays = {name: a[chosen] for name, a in vars(self).items() if a is not None}
+        return HiddenCells(**arrays)
 
     @classmethod
     def together(cls, parts) -> "HiddenCells":
         """Return several as one."""
-        arrays = zip(*(vars(part).values() for part in parts), strict=True)
-        return cls(*(None if each[0] is None else np.concatenate(each) for each in arrays))
+        names = [name for name, a in vars(parts[0]).items() if a is not None]
+        return cls(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
 
 
 def hide_each_label(y, seed, rows=None) -> HiddenCells:

@@ -136,7 +136,7 @@ def draw_sample(rows, seed) -> tuple[np.ndarray, Any]:
         numbers = np.union1d(numbers, more)
         numbers, sample = _weighted(numbers, rows.take(numbers))
         seen = ~np.isnan(sample.y).all(axis=0)
-        check_degrees([DegreeFacts(seen, None, None, not len(numbers))], rows.label_names)
+        check_degrees([DegreeFacts(len(numbers), seen)], rows.label_names)
     return numbers, sample
 
 
