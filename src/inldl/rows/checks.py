@@ -161,7 +161,8 @@ class DegreeFacts(NamedTuple):
 
     n_rows: int  # that count
     seen: Array  # which labels are observed
-    problem: str = ""  # what the first row that cannot be shares looks like
+    outside: str = ""  # where the first degree outside [0, 1] is
+    off: str = ""  # else the first complete row that does not sum to 1
 
 
 def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> DegreeFacts:
@@ -172,16 +173,16 @@ def degree_facts(y: Array, first_row: int = 0, sample_weight: Any = None) -> Deg
         y, number = y[kept], number[kept]
         if not kept.size:
             return DegreeFacts(0, np.zeros(y.shape[1], bool))
-    problem = ""
+    outside = off = ""
     if np.fmin.reduce(y, axis=None) < 0 or np.fmax.reduce(y, axis=None) > 1:
         row = ((y < 0) | (y > 1)).any(axis=1).argmax()
-        problem = f"y has degrees outside [0, 1], first in row {number[row]}"
+        outside = f"y has degrees outside [0, 1], first in row {number[row]}"
     else:  # rows with holes sum to NaN, which is never off
         sums = y.sum(axis=1)
         for row in np.flatnonzero(is_off(np.abs(sums - 1), y))[:1]:
             first = f"first row {number[row]} (sum {sums[row]:.6g})"
-            problem = f"complete rows of y do not sum to 1, {first}"
-    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), problem)
+            off = f"complete rows of y do not sum to 1, {first}"
+    return DegreeFacts(len(y), ~np.isnan(np.fmax.reduce(y, axis=0)), outside, off)
 
 
 def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
@@ -197,10 +198,11 @@ def check_degrees(facts: Sequence[DegreeFacts], names: Any) -> None:
             label=label if names is None else names[label],
             count=unseen.size,
         )
-    problems = [found.problem for found in facts if found.problem]
-    if problems:
+    problems = [*(found.outside for found in facts), *(found.off for found in facts)]
+    problem = next(filter(None, problems), "")
+    if problem:
         warn_user(
-            f"{problems[0]}; degrees are shares of a whole: divide each complete row by its sum, "
+            f"{problem}; degrees are shares of a whole: divide each complete row by its sum, "
             "and mark unobserved degrees with NaN, not 0."
         )
 
